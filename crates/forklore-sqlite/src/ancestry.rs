@@ -56,9 +56,8 @@ impl Page {
     }
 
     /// Returns the ids of the earlier pages (rows with inherited ranges) to which this page links.
-    /// They are its predecessor and the target of its jump link, which skips pages. The
-    /// predecessors alone may not lead to that target any more, because `pack` joins ranges and
-    /// removes links.
+    /// They are its predecessor and the target of its jump link, which skips pages. That target may
+    /// be reachable only through the jump link, because `pack` joins ranges and removes links.
     pub(crate) fn others(&self) -> impl Iterator<Item = i64> + use<> {
         self.before.page.into_iter().chain(self.jump.page)
     }

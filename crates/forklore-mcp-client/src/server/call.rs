@@ -124,8 +124,8 @@ impl Server {
         }
     }
 
-    /// Returns the result that the model receives for a call that `ended` without a result of the
-    /// server.
+    /// Returns the result that the model receives for a call to which the server sent no result.
+    /// `ended` is the reason why there is none.
     async fn explain(&self, live: &Live, ended: Ended) -> ToolOutcome {
         let note = || stderr_note(&self.stderr.lines());
         if let Some(cause) = ended.fault() {

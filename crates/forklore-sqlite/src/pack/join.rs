@@ -22,8 +22,8 @@ use crate::store::SqliteStore;
 /// Minimum number of spans (ranges of events) of a history that is joined, i.e. copied into one
 /// range.
 const SPANS: u64 = 64;
-/// Average number of events per span (range of events) from which on a history is not joined. Such
-/// a history is already fast to read. Joining copies a history into one range.
+/// A history with on average at least this many events per span (range of events) is not joined.
+/// Joining copies a history into one range; such a history is already fast to read.
 const EVENTS: u64 = 64;
 
 /// The ancestry pages (rows with inherited ranges) of one history, last page first. Each comes with

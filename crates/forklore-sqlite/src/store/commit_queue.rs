@@ -23,7 +23,7 @@ const DOING: &str = "appending to";
 
 /// Maximum number of appends that one transaction writes.
 const MOST: usize = 256;
-/// Total size of the payloads, in bytes, from which on no further append joins a transaction. The
+/// Total size of the payloads, in bytes, at which a transaction accepts no further append. The
 /// append that reaches this size is still included, however large it is.
 const BYTES: usize = 8 << 20;
 
