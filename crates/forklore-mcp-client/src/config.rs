@@ -46,13 +46,13 @@ pub struct ServerConfig {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("[tools.{server}] {wrong}")]
 pub struct ConfigError {
-    /// The name of the server.
+    /// The name of the server whose configuration is invalid.
     pub server: ServerName,
-    /// Describes what is wrong, and how to correct it.
+    /// What is wrong with the configuration, and how to correct it.
     pub wrong: String,
 }
 
-/// A configuration that was checked, with its defaults filled in.
+/// The configuration of an MCP server after a check, with defaults filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct ValidConfig {
     pub(crate) connection: Connection,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// The maximum length, in bytes, of a tool's name that every provider accepts.
+/// The maximum length in bytes of a tool name that every model provider accepts.
 const LONGEST: usize = 64;
 
 /// The separator between the names of server and tool. No server's name contains the separator, so
@@ -49,7 +49,7 @@ impl std::str::FromStr for ServerName {
 }
 
 impl ServerName {
-    /// Returns the name.
+    /// Returns the name of the server as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -65,16 +65,17 @@ impl fmt::Display for ServerName {
 /// A tool of a server: the server's name, and the server's own name for the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qualified {
-    /// The name of the server.
+    /// The name of the server that offers the tool.
     pub server: ServerName,
     /// The server's name for the tool, which may be any text.
     pub tool: String,
 }
 
 impl Qualified {
-    /// Returns the name by which a model calls the tool: `server__tool` if every provider accepts
-    /// that name. Otherwise returns as much of it as fits, and six hexadecimal digits that are
-    /// derived from both names, so that different tools get different names.
+    /// Returns the name by which a model calls the tool. It is `server__tool` if every model
+    /// provider accepts that name. Otherwise `_` replaces characters that are not accepted, as much
+    /// of the name as fits remains, and six hexadecimal digits follow. They are derived from both
+    /// names, so that different tools get different names.
     #[must_use]
     pub fn called(&self) -> String {
         let plain = format!("{}{BETWEEN}{}", self.server, self.tool);

@@ -11,7 +11,8 @@ pub(crate) fn failed(why: &str) -> ToolOutcome {
 }
 
 /// Converts the result of an MCP tool call, and truncates its text to about `most` bytes in total.
-/// Images and other binary data stay whole, because the kernel stores them as attachments.
+/// Images and other binary data stay whole, because forklore stores them separately, as
+/// attachments.
 pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     let mut budget = TextBudget { left: most };
     let mut parts: Vec<Value> =
@@ -50,7 +51,7 @@ fn text(text: &str) -> Data {
     Data::of(text).unwrap_or_else(|_| Data::null())
 }
 
-/// The number of bytes of text that can still be added to a tool's result.
+/// The number of bytes of text that the result of one tool call may still receive.
 struct TextBudget {
     left: usize,
 }
@@ -104,8 +105,9 @@ impl TextBudget {
         with(with(part, "uri", Some(link.uri)), "media_type", link.mime_type)
     }
 
-    /// Removes the middle of a text that exceeds the budget. Retains its beginning, which shows
-    /// what a program did, and its end, which shows how the program ended.
+    /// Removes the middle of a text that is longer than the rest of the result's text budget.
+    /// Retains the beginning, which shows what a program did, and the end, which shows how the
+    /// program ended.
     fn cut(&mut self, text: &str) -> String {
         if text.len() <= self.left {
             self.left -= text.len();

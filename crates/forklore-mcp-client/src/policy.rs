@@ -17,11 +17,11 @@ use crate::McpTools;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rules {
-    /// Calls that are allowed without approval.
+    /// Patterns of the tools whose calls are allowed without approval.
     pub allow: Vec<Pattern>,
-    /// Calls that need approval each time.
+    /// Patterns of the tools whose calls need approval each time.
     pub ask: Vec<Pattern>,
-    /// Calls that are denied without asking a person.
+    /// Patterns of the tools whose calls are denied without asking a person.
     pub deny: Vec<Pattern>,
 }
 
@@ -71,7 +71,7 @@ impl Policy for UserPolicy {
 /// The tools that belong to no server.
 const BUILT_IN: [&str; 1] = ["delegate"];
 
-/// A pattern `server.tool`, in which `*` matches any text.
+/// A pattern for the names of tools, in the form `server.tool`. In it, `*` matches any text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Pattern(String);

@@ -27,7 +27,8 @@ use denied::Denied;
 /// The maximum time for closing a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An MCP server that runs, or that is started when it is needed.
+/// An MCP server of the configuration, which is started when it is needed. It may be running
+/// already.
 pub(crate) struct Server {
     pub(crate) name: ServerName,
     config: ValidConfig,
@@ -51,12 +52,12 @@ struct Live {
 /// terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The program cannot be started.
+    /// The program of the server cannot be started.
     #[error("cannot start `{command}`: {source}")]
     NotStarted {
         /// The program that the configuration names.
         command: String,
-        /// The I/O error.
+        /// The error of the operating system when the program was started.
         source: std::io::Error,
     },
     /// An environment variable that the configuration names is not set.
@@ -65,14 +66,15 @@ pub enum StartError {
         /// The name of the environment variable.
         variable: String,
     },
-    /// A configured header cannot be sent.
+    /// An HTTP header of the configuration cannot be sent, because its name or its value is
+    /// invalid.
     #[error("the header {header}, from {variable}, {what}")]
     Header {
-        /// The name of the header.
+        /// The name of the HTTP header that cannot be sent.
         header: String,
-        /// The name of the environment variable that contains the header's value.
+        /// The name of the environment variable that contains the value of the HTTP header.
         variable: String,
-        /// Describes what is wrong with the header.
+        /// Describes why the HTTP header is invalid.
         what: &'static str,
     },
     /// The server requires authentication or denies access (HTTP 401 or 403).
@@ -86,15 +88,15 @@ pub enum StartError {
     Slow {
         /// The maximum time for the start, which the server exceeded.
         after: Duration,
-        /// The end of the server's standard error.
+        /// The last lines that the server wrote to its standard error. Empty if there are none.
         stderr: String,
     },
     /// The server did not initialize: it ended, or it does not implement MCP.
     #[error("{}{}", error_text::refused(.source), stderr_note(.stderr))]
     Refused {
-        /// The error of the MCP library.
+        /// The error of the MCP library for the failed initialization.
         source: Box<ClientInitializeError>,
-        /// The end of the server's standard error.
+        /// The last lines that the server wrote to its standard error. Empty if there are none.
         stderr: String,
     },
     /// The server started, but the request for its list of tools failed.
@@ -102,12 +104,12 @@ pub enum StartError {
     NoTools {
         /// The error of the request for the list of tools.
         source: ServiceError,
-        /// The end of the server's standard error.
+        /// The last lines that the server wrote to its standard error. Empty if there are none.
         stderr: String,
     },
 }
 
-/// Formats the end of a server's standard error as the last part of an error message. Returns an
+/// Formats the last lines of a server's standard error as the end of an error message. Returns an
 /// empty string if `stderr` is empty.
 fn stderr_note(stderr: &str) -> String {
     if stderr.is_empty() {
@@ -239,7 +241,7 @@ impl Server {
 }
 
 impl StartError {
-    /// Returns the kind of the error, for logs.
+    /// Returns the kind of this error as a fixed word for logs.
     fn cause(&self) -> &'static str {
         match self {
             Self::NotStarted { .. } => "not_started",

@@ -20,7 +20,7 @@ pub struct McpTools {
 /// A tool that a server has listed. The server need not run any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The name by which the model calls the tool.
+    /// The name by which a model calls the tool.
     pub called: String,
     /// The server, and the server's name for the tool. Escape this name for display, because the
     /// server may use any characters.
@@ -33,7 +33,7 @@ pub struct Listed {
 #[derive(Debug, thiserror::Error)]
 #[error("the tool server `{server}` does not start: {source}")]
 pub struct Problem {
-    /// The name of the server.
+    /// The name of the server that did not start.
     pub server: ServerName,
     /// The reason why the server did not start.
     pub source: StartError,
@@ -86,7 +86,8 @@ impl McpTools {
         listed
     }
 
-    /// Returns the tool that a model calls by the name `called`.
+    /// Returns the server's tool that a model calls by the name `called`. Returns `None` if no
+    /// server has listed such a tool.
     #[must_use]
     pub fn find(&self, called: &str) -> Option<Qualified> {
         self.listed().into_iter().find(|tool| tool.called == called).map(|tool| tool.tool)

@@ -9,7 +9,7 @@ use crate::redact::redact_values;
 /// The maximum number of bytes that are stored of a server's standard error.
 const CAPACITY: usize = 4096;
 
-/// The last bytes of a server's standard error. Clones share one buffer.
+/// The last bytes that a server wrote to its standard error. Clones share one buffer.
 #[derive(Clone, Default)]
 pub(crate) struct StderrTail {
     buffer: Arc<Mutex<VecDeque<u8>>>,
@@ -18,7 +18,8 @@ pub(crate) struct StderrTail {
 }
 
 impl StderrTail {
-    /// Creates an empty tail that redacts the values of the environment variables `secrets`.
+    /// Creates an empty buffer for the end of a server's standard error. It redacts the values of
+    /// the environment variables `secrets`.
     pub(crate) fn without(secrets: &[String]) -> Self {
         Self { buffer: Arc::default(), secrets: secrets.into() }
     }
@@ -27,7 +28,8 @@ impl StderrTail {
         self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends bytes, and drops the oldest bytes beyond [`CAPACITY`].
+    /// Appends bytes of the server's standard error. Drops the oldest bytes beyond [`CAPACITY`] in
+    /// total.
     pub(crate) fn push(&self, bytes: &[u8]) {
         let mut buffer = self.buffer();
         let news = bytes.get(bytes.len().saturating_sub(CAPACITY)..).unwrap_or_default();
@@ -36,12 +38,14 @@ impl StderrTail {
         buffer.extend(news);
     }
 
-    /// Drops all stored bytes. Called before the program of the server starts again.
+    /// Drops all stored bytes of the server's standard error. Called before the program of the
+    /// server starts again.
     pub(crate) fn clear(&self) {
         self.buffer().clear();
     }
 
-    /// Returns the stored lines with secrets redacted, without an incomplete first line.
+    /// Returns the last lines of the server's standard error. Redacts secrets, and leaves out a
+    /// first line that is incomplete.
     pub(crate) fn lines(&self) -> String {
         let bytes: Vec<u8> = self.buffer().iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -23,8 +23,8 @@ const FRAME: usize = 16 << 20;
 /// string is truncated.
 const STRING: usize = 12 << 20;
 
-/// Returns the transport over the pipes of a child process. `tail` receives output that is not a
-/// frame.
+/// Returns the transport over the pipes of a child process. `tail` receives all output that is not
+/// a frame (a JSON-RPC message).
 pub(crate) fn transport(
     spawned: Spawned,
     tail: &StderrTail,
@@ -34,8 +34,8 @@ pub(crate) fn transport(
     AsyncRwTransport::new_client(frames, stdin).with_max_line_length(FRAME)
 }
 
-/// Returns the frames in the child's standard output, within the limits. All other output goes to
-/// `tail`.
+/// Returns a stream of the frames (JSON-RPC messages) in the child's standard output. A filter
+/// limits their length. All other output goes to `tail`.
 fn filtered(
     stdout: impl AsyncRead + Unpin + Send,
     tail: StderrTail,

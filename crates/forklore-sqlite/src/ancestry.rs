@@ -13,33 +13,36 @@ use crate::segment::Segment;
 use crate::session::Session;
 use crate::write_tx::WriteTx;
 
-/// Maximum number of spans (ranges of events in one segment) that a session's ancestry row
-/// contains. The spans of a full row move to a shared page, so a page has at most this many too.
+/// Maximum number of spans in a database row that lists the events which a session inherits. A span
+/// is a range of events that are stored together. When a row is full, its spans move to a page (a
+/// row that several sessions share), so a page has at most this many too.
 pub(crate) const WIDTH: usize = 16;
 
-/// The ancestry of a session: a list of spans, each a range of inherited events in one segment.
-/// `spans` contains only the last ones; the page `page` contains those before them, or is `None` if
-/// there are none.
+/// The list of the events that a session inherits. It consists of spans: ranges of events, each in
+/// one segment (a group of events stored together). `spans` contains only the end of the list.
+/// `page` is the id of the database row with the part before that, or `None` if there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ancestry {
     pub(crate) page: Option<i64>,
     pub(crate) spans: Vec<Span>,
 }
 
-/// A page: a row of the database with spans (ranges of inherited events). Several sessions may
-/// share it.
+/// A page: a database row with a part of a list of spans (ranges of inherited events). Several
+/// sessions may share one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) before: Ancestry,
-    /// The counts of the history up to and including the page's last span.
+    /// The counts (of events, turns and bytes) at the end of this page. They cover the inherited
+    /// history up to and including the page's last span (range of events).
     pub(crate) end: Counts,
     depth: u64,
     jump: Jump,
 }
 
-/// A link from a page of spans past several pages to an earlier one, to find old events fast.
-/// `depth` and `start` are the target's depth and the counts at its start. `page` is `None` on the
-/// first page.
+/// A link from one page of inherited ranges past several others to an earlier page. It speeds up
+/// the search for old events. `page` is the id of the target, or `None` on the first page. `depth`
+/// is the target's position in the chain of pages, and `start` are the event counts before the
+/// target's first range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
     page: Option<i64>,
@@ -52,15 +55,16 @@ impl Page {
         self.before.spans.first().map(|span| span.base).unwrap_or_default()
     }
 
-    /// Returns the ids of the earlier pages to which this page links: its predecessor and the
-    /// target of its jump link. The jump link may lead to a page that no chain of predecessors
-    /// reaches any more, because `pack` joined the spans between them.
+    /// Returns the ids of the earlier pages (rows with inherited ranges) to which this page links.
+    /// They are its predecessor and the target of its jump link, which skips pages. That target may
+    /// be reachable only through the jump link, because `pack` joins ranges and removes links.
     pub(crate) fn others(&self) -> impl Iterator<Item = i64> + use<> {
         self.before.page.into_iter().chain(self.jump.page)
     }
 
-    /// Returns the earlier page to search next for the event at which the count of `unit` reaches
-    /// `want`. The caller ensures that this page begins after that event.
+    /// Chooses the earlier page (a row with inherited ranges) to search next, and returns its id.
+    /// The search is for the event at which the count of `unit` (events or turns) reaches `want`.
+    /// The caller ensures that this page begins after that event.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [stored, index, turns] = self.jump.start;
         let start = Counts { inheritable: stored, index, turns, ..Counts::default() };
@@ -71,8 +75,8 @@ impl Page {
     }
 }
 
-/// Reads the ancestry of a session: the list of its inherited ranges of events. Returns an empty
-/// list if none is stored, for example for a root.
+/// Reads the ancestry of the session `sid`: the list of its inherited ranges of events. Returns an
+/// empty list if none is stored, as for a session that inherits nothing.
 pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     let sql = "SELECT page, spans, crc FROM ancestry WHERE sid = ?";
     let row = conn.prepare_cached(sql)?.query_row([sid], |row| {
@@ -120,8 +124,8 @@ pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Resul
     Ok(())
 }
 
-/// Reads the ancestry page with this id. Checks its checksum, and that it links only to pages
-/// created before it.
+/// Reads the ancestry page (a row with ranges of inherited events) with this id. Checks its
+/// checksum, and that it links only to pages created before it.
 pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let sql = "SELECT prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc
                FROM ancestry_page WHERE id = ?";
@@ -154,9 +158,9 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     })
 }
 
-/// Inserts an ancestry page that contains `spans` (ranges of events). They follow the spans of the
-/// page `prev`. `end` are the counts of the history after the last of `spans`. Returns the id of
-/// the new page.
+/// Inserts an ancestry page: a row that lists `spans` (ranges of inherited events). The list
+/// continues that of the page `prev`. `end` are the event counts of the inherited history up to the
+/// end of `spans`. Returns the id of the new page.
 pub(crate) fn add_page(
     tx: &WriteTx<'_>,
     prev: Option<i64>,
@@ -186,8 +190,8 @@ pub(crate) fn add_page(
 }
 
 /// Replaces all spans of an ancestry page (a row with ranges of inherited events) by `span`.
-/// Removes the page's links to earlier pages: `span` covers the history of this page and of all
-/// pages before it. `end` are the counts of the history after `span`.
+/// Removes the page's links to earlier pages, because `span` also covers the events of all those
+/// pages. `end` are the event counts of the history up to the end of `span`.
 pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -> Result<()> {
     let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
     let sum = i64::from(page_sum(id, None, None, &[0; 5], &bytes));
@@ -199,7 +203,9 @@ pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -
     Ok(())
 }
 
-/// Computes the depth and the jump link of a new ancestry page that follows the page `prev`.
+/// Computes the depth and the jump link of a new ancestry page after the page `prev`. A page is a
+/// row with ranges of inherited events. Its depth is its position in the chain of pages; its jump
+/// link leads to an earlier page.
 fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     let last = page(conn, prev)?;
     let depth = last.depth + 1;
@@ -216,8 +222,9 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     Ok((depth, jump))
 }
 
-/// Reads and checks the ancestry of every session and every ancestry page. The caller must do this
-/// before it erases unused pages, because damage could make a page seem unused.
+/// Reads and checks all ancestry rows: the lists of inherited ranges of sessions, and the pages
+/// that sessions share. The caller must do this before it erases unused pages, because damage could
+/// make a used page seem unused.
 pub(crate) fn check_all(conn: &Connection) -> Result<()> {
     let numbers = |sql| -> Result<Vec<i64>> {
         let mut statement = conn.prepare_cached(sql)?;

@@ -19,8 +19,9 @@ use crate::session::{self, Session};
 use crate::tail::{Open, Tail};
 use crate::write_tx::WriteTx;
 
-/// Maximum time by which the column `fresh_until` of a session may be later than its column
-/// `updated`. `fresh_until` is an upper bound of `updated` and has an index.
+/// Maximum difference between a session's columns `fresh_until` and `updated`. `fresh_until` is an
+/// upper bound of `updated` and has an index. The bound rarely changes, so most appends need not
+/// write the index.
 pub(crate) const FRESH: SignedDuration = SignedDuration::from_secs(60);
 
 /// Appends the events of `append` to the session. If an earlier call already appended the same
@@ -60,9 +61,10 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// Returns the new value of the column `fresh_until`, an upper bound of the session's time of
-/// update. In a busy session, the bound increases in growing steps of at most a minute. Most
-/// appends therefore leave it unchanged and need not write its index.
+/// Returns the new value of the column `fresh_until`, an upper bound of the time of the session's
+/// last update. A bound that is too low is raised to a time up to a minute in the future (less for
+/// a young session). Most appends therefore leave the column unchanged and need not write its
+/// index.
 fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     let bound = session.fresh_until;
     if now <= bound && bound.duration_since(now) <= FRESH {

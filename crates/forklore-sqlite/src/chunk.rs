@@ -30,20 +30,22 @@ use crate::row::{self, Row};
 pub(crate) struct Chunk {
     pub(crate) outline: Outline,
     pub(crate) codec: Codec,
-    /// The checksum of the chunk as stored. A later write compares it with the stored one to find
-    /// out whether another process has changed the chunk.
+    /// The checksum that the chunk's row had when it was read. Before a later write replaces the
+    /// row, it compares this with the row's current checksum, because another process may have
+    /// changed the row.
     pub(crate) sum: u32,
     /// The events of the chunk that the caller requested.
     events: Vec<Placed>,
-    /// The total length of the chunk's payloads in bytes, uncompressed. For a compressed chunk it
-    /// covers all of them, because decompression needs that length. Otherwise it may cover only
-    /// those up to the last requested event.
+    /// The total length in bytes of the chunk's payloads before compression. For a compressed chunk
+    /// it includes all payloads, because decompression needs that length. For an uncompressed chunk
+    /// it may include only the payloads up to the last requested event.
     len: usize,
     body: Option<Body>,
 }
 
 impl Chunk {
-    /// Reads the payloads of the requested events.
+    /// Reads the payloads of the chunk's requested events from the database, and adds them to the
+    /// chunk.
     pub(crate) fn with_payloads(mut self, bodies: &mut Bodies<'_>) -> Result<Self> {
         if let (Some(first), Some(last)) = (self.events.first(), self.events.last()) {
             let range = first.at..last.at.saturating_add(last.len);
@@ -53,8 +55,8 @@ impl Chunk {
         Ok(self)
     }
 
-    /// Returns the events of the chunk, each with the stored checksum of its payload. Does not
-    /// check the payloads.
+    /// Returns the chunk's requested events with their payloads, and the stored checksum of each
+    /// payload. Does not check whether the payloads match their checksums.
     fn unchecked(self) -> impl Iterator<Item = Result<(Row, u32)>> {
         let body = self.body;
         self.events.into_iter().map(move |Placed { mut row, at, len, sum }| {

@@ -26,11 +26,13 @@ const CACHE_KIB: u32 = 16 << 10;
 /// pages need no system call and no page cache. Mapping is safe: only checkpoints truncate the
 /// file, and never below the size that a reader's snapshot needs.
 const MAPPED_BYTES: i64 = 1 << 30;
-/// SQLite's name for the journal mode that every store uses: the changes are in a WAL.
+/// SQLite's name of the journal mode that every store uses. In this mode, SQLite writes each change
+/// to a WAL first.
 const WAL: &str = "wal";
-/// SQLite's `journal_size_limit` in bytes: SQLite does not truncate a smaller WAL when it writes to
-/// it from the beginning again. The WAL usually reaches about this size before a checkpoint ends,
-/// and the next commits overwrite it without growing the file.
+/// SQLite's setting `journal_size_limit`, in bytes. When SQLite begins to overwrite the WAL from
+/// its start, it truncates the WAL only if the WAL is larger than this. The WAL usually reaches
+/// about this size before a checkpoint ends, and the next commits overwrite it without growing the
+/// file.
 const WAL_BYTES: i64 = 96 << 20;
 
 /// How a connection accesses the store's file.
@@ -38,8 +40,9 @@ const WAL_BYTES: i64 = 96 << 20;
 pub(crate) enum Access {
     Write,
     Read,
-    /// Reads the database file without the WAL. Used if the folder is not writable, so that no
-    /// other process can write there either.
+    /// Reads only the database file, without the WAL, and assumes that no process writes to the
+    /// file. Used if SQLite cannot open the store otherwise because the folder is not writable, and
+    /// for a health check of a store whose WAL is empty.
     Frozen,
 }
 

@@ -28,19 +28,21 @@ use crate::write_tx::WriteTx;
 /// number of events in a full chunk.
 pub(crate) const BATCH: u64 = 512;
 
-/// The time after which an unfinished copy counts as abandoned, in microseconds since its last
-/// heartbeat. Its process is then assumed to have died.
+/// The time in microseconds after which an unfinished copy of a history counts as abandoned. It
+/// begins at the last heartbeat of the copying process, which is then assumed to have died.
 pub(crate) const ABANDONED: i64 = 10_000_000;
 
-/// An unfinished copy of a session's prefix. No session refers to it yet.
+/// An unfinished copy of the first inheritable events of a session's history. No session refers to
+/// it yet.
 pub(crate) struct Staged {
     pub(crate) segment: Segment,
     /// The session whose history is being copied.
     of: SessionId,
 }
 
-/// Copies the first `inheritable` inheritable events of a session's history into a new segment,
-/// except the last batch. [`Staged::publish`] copies that batch, of at most [`BATCH`] events.
+/// Copies the first `inheritable` inheritable events of the session `of` into a new segment (a
+/// group of events stored together). Leaves out the last batch, which has at most [`BATCH`] events:
+/// [`Staged::publish`] copies it.
 pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> StoreResult<Staged> {
     let staged = store.write("copying events in", |tx| Staged::begin(tx, of, inheritable))?;
     staged.copy(store, inheritable).inspect_err(|_| staged.abandon(store))?;
@@ -48,16 +50,16 @@ pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> St
 }
 
 impl Staged {
-    /// Creates and registers an empty segment, into which `inheritable` events of the session `of`
-    /// will be copied.
+    /// Registers a new, empty segment (a group of events stored together). `inheritable` events of
+    /// the session `of` will be copied into it.
     pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, inheritable: u64) -> Result<Self> {
         let root = session::living(tx, of)?.root;
         let segment = private_segment::begin(tx, root, inheritable, now())?.segment;
         Ok(Self { segment, of: of.clone() })
     }
 
-    /// Copies all events except the last batch. Each batch of [`BATCH`] events is a transaction of
-    /// its own.
+    /// Copies the first `inheritable` inheritable events of the session, except the last batch.
+    /// Each batch of [`BATCH`] events is a transaction of its own.
     fn copy(&self, store: &SqliteStore, inheritable: u64) -> StoreResult<()> {
         let mut copied = 0;
         while inheritable - copied > BATCH {
@@ -74,8 +76,9 @@ impl Staged {
         Ok(())
     }
 
-    /// Copies the remaining events and checks that the copy is complete. Returns an ancestry of one
-    /// span, which covers the whole copy.
+    /// Completes the copy: copies the remaining events, and checks that none is missing. Returns
+    /// the ancestry (a list of inherited ranges) with which a session refers to the copy. It has
+    /// one range, the whole copy.
     pub(crate) fn publish(
         &self,
         tx: &WriteTx<'_>,
@@ -95,7 +98,8 @@ impl Staged {
         Ok(Ancestry { page: None, spans: vec![span] })
     }
 
-    /// Erases the events that were copied so far. Ignores a failure.
+    /// Gives up an unfinished copy of a history: erases the events that were copied so far. Ignores
+    /// a failure.
     pub(crate) fn abandon(&self, store: &SqliteStore) {
         // A failure is harmless: `gc` erases abandoned copies.
         let _ = store.write("erasing a copy in", |tx| erase(tx, self.segment));

@@ -28,8 +28,8 @@ struct Inheritance {
     ancestry: Ancestry,
 }
 
-/// Creates a session. `staged` is the copy of the prefix that the session inherits, if the caller
-/// has already begun to copy.
+/// Creates a session. `staged` is an unfinished copy of the events that the session inherits, or
+/// `None` if the caller has not begun to copy them.
 pub(crate) fn create(
     tx: &WriteTx<'_>,
     new: &NewSession,
@@ -83,8 +83,8 @@ pub(crate) fn check(conn: &Connection, new: &NewSession) -> Result<Option<Sessio
     Ok(Some(parent))
 }
 
-/// Checks that no living session of the family has this label, except possibly the session `but`.
-/// `root` is the family's root session.
+/// Checks that no living session of a family has this label, except possibly the session `but`. The
+/// family consists of all sessions whose root is `root`.
 pub(crate) fn check_label(
     conn: &Connection,
     root: Segment,
@@ -139,9 +139,10 @@ fn inherit(
     Ok(Inheritance { counts, open, ancestry })
 }
 
-/// Returns the ancestry of a child that inherits the parent's own events before position `to`: the
-/// parent's spans and one more. If the parent's ancestry row is full, first moves its spans to a
-/// page.
+/// Returns the ancestry (a list of inherited ranges) of a child that inherits own events of its
+/// parent. It consists of the parent's list and one more range: the parent's own events before
+/// position `to`. If the parent's row is full, first moves its ranges to a page, which several
+/// sessions may share.
 fn with_own(tx: &WriteTx<'_>, parent: &History<'_>, to: u64) -> Result<Ancestry> {
     let Session { sid, header, .. } = &*parent.session;
     let mut ancestry = parent.ancestry.clone();

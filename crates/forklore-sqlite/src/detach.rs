@@ -20,8 +20,9 @@ pub(crate) fn has_own(header: &Header) -> bool {
         || header.strategy == Some(Strategy::ReplayV1)
 }
 
-/// Gives the session its own copy of its prefix, unless it already has one. `staged` is that copy,
-/// if the caller has already begun to copy.
+/// Gives the session its own copy of its inherited events, unless it already has one. Also marks
+/// the session as detached. `staged` is an unfinished copy, if the caller has already begun to
+/// copy.
 pub(crate) fn detach(tx: &WriteTx<'_>, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
     let session = session::living(tx, id)?;
     let copied_events =

@@ -20,12 +20,13 @@ use crate::write_tx::WriteTx;
 pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};
 
-/// Maximum difference between a session's `feed_until` and its last transaction number.
-/// `feed_until` is an upper bound of that number and has an index.
+/// Maximum difference between a session's column `feed_until` and the number of the session's last
+/// transaction. The column is an upper bound of that number and has an index.
 const RESERVED: u64 = 1 << 10;
 
-/// The numbers of the transactions that created, last appended to and last changed a session. All
-/// are empty if only a version of forklore without a feed has written the session.
+/// The numbers of the transactions that created, last appended to and last changed a session. They
+/// are 0 if no version of forklore with a feed (the sequence of changed sessions) has written the
+/// session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) stamp: Stamp,
@@ -34,7 +35,8 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// Returns the feed columns of a new session that the transaction `number` creates.
+    /// Returns the transaction numbers to store for a new session, which the transaction `number`
+    /// creates.
     pub(crate) fn created(number: u64) -> Self {
         let stamp = Stamp { created: number, ..Stamp::default() };
         Self { stamp, until: Some(number) }
@@ -50,7 +52,8 @@ impl Written {
         }
     }
 
-    /// Returns the values of the feed columns, in the order of the columns in a session's row.
+    /// Returns the transaction numbers as values for the feed columns of a session's row, in the
+    /// order of these columns. A value is `None` if there is no such transaction.
     pub(crate) fn columns(&self) -> [Option<i64>; 4] {
         let Stamp { created, appended, changed } = self.stamp;
         let number = |number: u64| (number > 0).then(|| signed(number));
@@ -59,8 +62,8 @@ impl Written {
 }
 
 /// Updates columns of a session's row, and records there that this transaction wrote to the
-/// session. `sql` is an `UPDATE` with the columns of `values`, then `feed_appended` or
-/// `feed_changed`, `crc` and `sid`.
+/// session. `sql` is an `UPDATE` with parameters for `values`, then for the columns `feed_appended`
+/// or `feed_changed`, `crc` and `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &mut Session,

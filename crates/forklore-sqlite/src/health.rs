@@ -13,8 +13,8 @@ use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
 use crate::{Options, SqliteStore, path_safety};
 
-/// Maximum size in bytes of a store of which the health check reads every page. For a larger store
-/// that takes too long.
+/// Maximum size in bytes of a store of which the health check reads every page. Reading all pages
+/// of a larger store would take too long.
 const LOOKED_THROUGH: u64 = 256 << 20;
 /// A WAL of more than this many bytes causes a warning: it was not written back for a long time.
 const LONG_WAL: u64 = 128 << 20;
@@ -64,8 +64,8 @@ pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Checks the folder in which the first command would create missing folders: `folder` or its
-/// nearest existing ancestor.
+/// Checks the folder in which a new store would be created. If `folder` does not exist, this is its
+/// nearest existing ancestor, in which the missing folders would be created.
 fn look_at_nearest(health: &mut Health, folder: &Path) {
     if let Some(there) = folder.ancestors().find(|folder| folder.is_dir()) {
         health.look_at_folder(there, Far::Refused);
@@ -139,7 +139,8 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
     Ok(())
 }
 
-/// Reads the headers of living sessions, and reports their number and the damaged ones.
+/// Reads the headers of living sessions. Reports the first damaged one or, if none is damaged,
+/// their number.
 fn look_at_headers(health: &mut Health, store: &SqliteStore) -> Result<()> {
     let found = store.sessions(&Filter::default(), None, HEADERS)?;
     if let Some(damaged) = found.damaged.first() {

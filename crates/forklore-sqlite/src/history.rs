@@ -16,8 +16,8 @@ use crate::row::Row;
 use crate::segment::{self, Range, Segment};
 use crate::session::Session;
 
-/// Maximum number of ancestry pages that a history caches. A chain of 1,000 forks has about as many
-/// pages.
+/// Maximum number of ancestry pages (rows with inherited ranges) that one `History` caches. A chain
+/// of 1,000 forks has about this many pages.
 const PAGES: usize = 64;
 
 /// A session with its list of inherited ranges. It finds the location of each event of the
@@ -30,21 +30,23 @@ pub(crate) struct History<'s> {
     pages: RefCell<BTreeMap<i64, Page>>,
 }
 
-/// A stretch: consecutive events of a history that are stored in one segment.
+/// A stretch: consecutive events of a session's history that are stored together, in one segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    /// The positions of the stretch's events in the segment.
+    /// The segment in which the events of this stretch are stored, and their positions in it.
     pub(crate) range: Range,
-    /// The counts of the history before the stretch's first event.
+    /// The counts of the session's whole history before the first event of this stretch (a part of
+    /// the history).
     pub(crate) base: Counts,
-    /// The counts of the history after the stretch's last event.
+    /// The counts of the session's whole history after the last event of this stretch (a part of
+    /// the history).
     pub(crate) end: Counts,
     /// The seqs of the stretch's first and last event, both inclusive.
     pub(crate) seqs: (u64, u64),
 }
 
-/// The location of an inherited event, and the spans (ranges of events) of the history up to that
-/// event.
+/// The location of an inherited event, and the list of spans up to that event. A span is a range of
+/// stored events; the listed spans form the history up to and including the event.
 pub(crate) struct Inherited {
     pub(crate) spans: Ancestry,
     pub(crate) stretch: Stretch,
@@ -57,8 +59,8 @@ pub(crate) struct LastInheritable {
     pub(crate) stretch: Stretch,
     /// The event, with its counts and its origin; the payload is left out.
     pub(crate) row: Row,
-    /// If the parent inherited the event: the spans (ranges of events) of the history up to the
-    /// event. `None` if the parent wrote the event itself.
+    /// The spans (ranges of stored events) of the history up to and including the event. `None` if
+    /// the parent wrote the event itself and did not inherit it.
     pub(crate) spans: Option<Ancestry>,
 }
 
@@ -69,7 +71,7 @@ impl<'s> History<'s> {
     }
 
     /// Returns the seq of the event at which the history's running count of `unit` reaches `want`.
-    /// Returns `None` if the count never reaches it.
+    /// A unit is events or turns. Returns `None` if the count never reaches `want`.
     pub(crate) fn seq_of(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Option<u64>> {
         let header = &self.session.header;
         if want == 0 || want > unit.of(&header.counts) {
@@ -86,8 +88,8 @@ impl<'s> History<'s> {
         Ok(Some(found.stretch.base.inheritable + row.counts.inheritable))
     }
 
-    /// Finds the last event of a child's prefix, if the child inherits `inheritable` events from
-    /// this session. Needs a single search.
+    /// Finds the last event that a child inherits from this session, if it inherits `inheritable`
+    /// events. Searches the history only once.
     pub(crate) fn last_inheritable(
         &self,
         conn: &Connection,
@@ -114,7 +116,8 @@ impl<'s> History<'s> {
         Ok(LastInheritable { seq, stretch, row, spans })
     }
 
-    /// Returns the part of the history in one segment that contains the event with this seq.
+    /// Returns the stretch of the history that contains the event `seq`. A stretch consists of
+    /// consecutive events that are stored in the same segment.
     pub(crate) fn stretch(&self, conn: &Connection, seq: u64) -> Result<Stretch> {
         let header = &self.session.header;
         let child = header.parent_id.is_some();
@@ -130,8 +133,8 @@ impl<'s> History<'s> {
             .map(|(list, at, end)| self.span(&list.spans, at, end))
     }
 
-    /// Returns the position of the event `seq` in its segment. `stretch` must be the part of the
-    /// history that contains the event.
+    /// Returns the position of the event `seq` in its segment (a group of events stored together).
+    /// `stretch` must be the part of the history that contains the event.
     pub(crate) fn position(&self, conn: &Connection, stretch: &Stretch, seq: u64) -> Result<u64> {
         let header = &self.session.header;
         if stretch.range.inherited {
@@ -141,8 +144,8 @@ impl<'s> History<'s> {
         Ok(if child { seq.saturating_sub(header.inherited.inheritable) } else { seq })
     }
 
-    /// Returns the inherited event at which the history's running count of `unit` reaches `want`.
-    /// The caller ensures that such an event exists.
+    /// Finds the inherited event at which the history's running count of `unit` (events or turns)
+    /// reaches `want`. The caller ensures that such an event exists.
     pub(crate) fn inherited(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Inherited> {
         let (list, at, end) = self.list_with(conn, unit, want)?;
         let stretch = self.span(&list.spans, at, end);
@@ -154,8 +157,9 @@ impl<'s> History<'s> {
         Ok(Inherited { spans, stretch, position })
     }
 
-    /// Returns the part of the history that the session wrote itself. For a child, it omits the
-    /// `session_fork` at position 0, which comes before the inherited events.
+    /// Returns the part of the history that the session wrote itself. For a child, leaves out its
+    /// first event, `session_fork`, because in the history that event comes before the inherited
+    /// ones.
     pub(crate) fn own(&self) -> Stretch {
         let header = &self.session.header;
         let from = u64::from(header.parent_id.is_some());
@@ -170,8 +174,8 @@ impl<'s> History<'s> {
     }
 
     /// Finds the span (range of inherited events) in which the history's count of `unit` reaches
-    /// `want`. Returns the list that contains the span, the index of the span in that list, and the
-    /// counts after the whole list.
+    /// `want`. Returns the list that contains the span, and the span's index in it. Also returns
+    /// the history's counts at the end of the list.
     fn list_with(
         &self,
         conn: &Connection,
@@ -232,8 +236,8 @@ impl<'s> History<'s> {
         })
     }
 
-    /// Returns the event `seq` without its payload, and the part of the history in one segment that
-    /// contains it.
+    /// Returns the event `seq` without its payload. Also returns the stretch that contains the
+    /// event: the consecutive events of the history that are stored in the same segment.
     pub(crate) fn row(&self, conn: &Connection, seq: u64) -> Result<(Stretch, Row)> {
         let stretch = self.stretch(conn, seq)?;
         let position = self.position(conn, &stretch, seq)?;

@@ -32,9 +32,9 @@ pub(crate) fn list(
     }
 }
 
-/// Lists sessions like [`list`], for a damaged file in which SQLite cannot scan the table or an
-/// index completely. It collects session numbers from partial scans of all of them, and reads each
-/// session by its number.
+/// Lists the sessions of a damaged file in which SQLite cannot scan the table or an index
+/// completely. Collects session numbers from partial scans of the table and of its indexes, and
+/// then reads each session by its number. The parameters and the result are those of [`list`].
 fn one_by_one(
     conn: &Connection,
     filter: &Filter,
@@ -129,18 +129,18 @@ impl Found {
         }
     }
 
-    /// Checks whether the scan may stop. It may if `limit` headers were found and all remaining
-    /// headers come after them in the list. `bound` is a position that no remaining header
-    /// precedes.
+    /// Checks whether a scan of session headers may stop before its end. It may if `limit` headers
+    /// were found and no remaining header belongs before them in the list. The caller ensures that
+    /// no remaining header precedes the position `bound`.
     fn ends_before(&self, bound: &Cursor) -> bool {
         let full = self.limit > 0 && self.headers.len() >= self.limit;
         full && self.headers.last().is_some_and(|last| !bound.is_before(last))
     }
 }
 
-/// Returns the end of the SQL query for `filter` and `after`, from `WHERE` on, with its parameters.
-/// It contains only the conditions that SQL can check on columns. The caller checks the others with
-/// [`Filter::matches`].
+/// Returns the end of an SQL query for sessions, from `WHERE` on, with its parameters. It selects
+/// by those conditions of `filter` and `after` that SQL can check on columns, and sorts. The caller
+/// checks the other conditions with [`Filter::matches`].
 fn query(filter: &Filter, after: Option<&Cursor>) -> (String, Values) {
     let mut conditions = vec!["TRUE"];
     let mut values: Values = Vec::new();

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 
 use crate::fault::Fault;
 
-/// The `application_id` that marks an SQLite file as a store of forklore: `Fork`.
+/// The `application_id` that marks an SQLite file as a store of forklore. Its bytes are the text
+/// `Fork` in ASCII.
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
 /// The SQL of the migrations. `STEPS[n]` migrates a store from version n to version n + 1.
@@ -18,7 +19,8 @@ pub(crate) const STEPS: [&str; 4] = [
     include_str!("../schema/004.sql"),
 ];
 
-/// The index in `STEPS` of the migration that adds the feed's columns to the session table.
+/// The index in `STEPS` of the migration that adds the columns of the feed to the session table.
+/// The feed is the sequence of changed sessions.
 const WRITTEN: usize = 3;
 
 /// The version of the database schema that this program writes.

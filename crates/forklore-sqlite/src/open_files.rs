@@ -15,7 +15,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use forklore_store::Result;
 use forklore_store::disk::os;
 
-/// For each file that this process has open, how many times. The key is the file's device and
+/// Counts how many times this process has each store file open. The key is the file's device and
 /// inode.
 static OPEN: LazyLock<Mutex<HashMap<(u64, u64), usize>>> = LazyLock::new(Mutex::default);
 
@@ -23,8 +23,8 @@ fn open() -> MutexGuard<'static, HashMap<(u64, u64), usize>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Registers that this process has a file open or is about to open it. Dropping the value removes
-/// the registration.
+/// The registration that this process has a store file open or is about to open it. Dropping the
+/// value removes the registration.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     file: (u64, u64),

@@ -12,11 +12,13 @@ use crate::row::{self, Row};
 use crate::segment::{self, Segment};
 use crate::session::{self, Identity};
 
-/// Maximum number of segments for which a store handle caches the session that wrote them.
+/// Maximum number of entries in a store handle's cache of writers. An entry contains the session
+/// that wrote one segment (a group of events stored together).
 const MOST: usize = 1 << 16;
 
-/// A cache of a store handle: the session that wrote each segment. An entry stays valid, because
-/// the writer of a segment never changes and the number of a segment is never reused.
+/// A store handle's cache of the session that wrote each segment (a group of events stored
+/// together). An entry stays valid, because the writer of a segment never changes and the number of
+/// a segment is never reused.
 #[derive(Debug, Default)]
 pub(crate) struct Identities(Mutex<BTreeMap<Segment, Identity>>);
 
@@ -34,7 +36,8 @@ impl Identities {
     }
 }
 
-/// Looks up the sessions that wrote segments, each segment at most once.
+/// Looks up the session that wrote a segment (a group of events stored together), at most once per
+/// segment.
 #[derive(Default)]
 pub(crate) struct Writers<'k> {
     met: BTreeMap<Segment, Identity>,
@@ -42,7 +45,8 @@ pub(crate) struct Writers<'k> {
 }
 
 impl<'k> Writers<'k> {
-    /// Returns a lookup of writers that also uses `identities`, the cache of a store handle.
+    /// Creates a lookup of the sessions that wrote segments (groups of events stored together). It
+    /// also uses `identities`, the cache of a store handle.
     pub(crate) fn of(identities: &'k Identities) -> Self {
         Self { met: BTreeMap::new(), identities: Some(identities) }
     }
@@ -54,8 +58,8 @@ impl<'k> Writers<'k> {
         Ok(Origin { session_id, seq })
     }
 
-    /// Returns the origin of an event, with the session's number instead of its id. The second
-    /// value is the seq in that session.
+    /// Returns the number of the session that first wrote an event, and the event's seq in that
+    /// session.
     pub(crate) fn numbered(&mut self, conn: &Connection, row: &Row) -> Result<(Segment, u64)> {
         if let Some(origin) = row.origin {
             return Ok(origin);

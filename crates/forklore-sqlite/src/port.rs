@@ -19,8 +19,9 @@ use jiff::Timestamp;
 use crate::store::SqliteStore;
 use crate::{fault, feed, list, maintenance, pack, read, session, sources, transaction, verify};
 
-/// Sorts the result of one of several reads. Returns the outer error if the whole connection fails,
-/// so that no further read makes sense. Returns the inner error if only this read failed.
+/// Separates a failure of one read from a failure of the whole connection. Used for each of several
+/// reads. Returns an outer error if the connection cannot be used any more, so that no further read
+/// makes sense. Returns an inner error if only this read failed.
 fn apart<T>(read: fault::Result<T>) -> fault::Result<fault::Result<T>> {
     match read {
         Err(fault) if fault.spoils() => Err(fault),

@@ -10,7 +10,8 @@ use crate::integer::{signed, unsigned};
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// A row of the table of private segments. A private segment is a copy of a session's prefix.
+/// A row of the table of private segments. A private segment is a stored copy of events that
+/// sessions inherit.
 #[derive(Clone, Debug)]
 pub(crate) struct Private {
     pub(crate) segment: Segment,
@@ -51,7 +52,8 @@ impl Private {
         Ok(found)
     }
 
-    /// Writes the changed fields and the new checksum to the row of this private segment.
+    /// Writes the changed fields and the new checksum to the row of this private segment (a copy of
+    /// inherited events).
     pub(crate) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
         tx.write(
             "UPDATE private_segment SET root = ?, kept_to = ?, heartbeat = ?, crc = ? WHERE id = ?",

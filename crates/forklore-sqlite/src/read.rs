@@ -65,7 +65,7 @@ fn page_of(
     Ok(Page { events: reader.events, more })
 }
 
-/// Returns the tool calls that have no result up to and including the event `seq`.
+/// Returns the tool calls that are open (still without a result) directly after the event `seq`.
 pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> Result<OpenCalls> {
     let Ok(start) = u64::try_from(seq) else {
         return Ok(OpenCalls::default());
@@ -81,9 +81,9 @@ pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> 
     Ok(effects.collect())
 }
 
-/// Returns the inheritable events of a session's history after the first `from`, up to the `to`th.
-/// The rows have the counts of the whole history, so that they fit into a segment that contains a
-/// copy of it. Each row names the origin of its event.
+/// Returns the inheritable events of a session's history after the first `from`, up to and
+/// including the `to`th. Their counts cover the whole history, as a segment that contains a copy of
+/// the history needs them. Each row names the event's origin: the session that first wrote it.
 pub(crate) fn inheritable(
     conn: &Connection,
     id: &SessionId,
@@ -160,8 +160,8 @@ impl<'a> Reader<'a> {
         self.history.seq_of(self.conn, unit, want)
     }
 
-    /// Checks that the first event is the one at which the query begins. If stored counts are
-    /// wrong, the search may have found another event.
+    /// Checks that the first event that was read is the one at which the query should begin. If
+    /// stored counts are wrong, the search may have found another event.
     fn check_first(&self) -> Result<()> {
         let Some(LogEntry { seq, counts, .. }) = self.events.first() else { return Ok(()) };
         let found = match self.query.at {

@@ -22,9 +22,9 @@ pub(crate) struct ReadCache {
 }
 
 impl ReadCache {
-    /// Clears the cache if another connection has committed since it was filled. It must be the
-    /// first call in a read transaction, because it fixes the state of the store that the
-    /// transaction sees.
+    /// Clears the cache if another connection has committed since it was filled. The caller must
+    /// call this first in a read transaction, because the call fixes the state of the store that
+    /// the transaction sees.
     pub(crate) fn look(&mut self, conn: &Connection) -> Result<()> {
         let mut statement = conn.prepare_cached("PRAGMA data_version")?;
         let state = statement.query_row([], |row| row.get(0))?;

@@ -21,7 +21,8 @@ const PAYLOAD: usize = 16;
 /// An event as it is stored, with its key, counts and origin.
 pub(crate) struct Row {
     pub(crate) k: i64,
-    /// The counts of the event's segment, up to and including the event.
+    /// The counts of the event's segment (a group of events stored together), up to and including
+    /// the event.
     pub(crate) counts: Counts,
     /// `None` unless the event is a copy. For a copy: the number of the session that first wrote
     /// the event, and the event's seq in that session.

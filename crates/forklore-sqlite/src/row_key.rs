@@ -27,15 +27,15 @@ pub(crate) fn of(k: i64) -> Segment {
     k >> POSITION_BITS
 }
 
-/// A range of positions in one segment.
+/// A range of positions of events in one segment (a group of events stored together).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     pub(crate) segment: Segment,
     pub(crate) from: u64,
-    /// The end of the positions, exclusive.
+    /// The end (exclusive) of the range of positions.
     pub(crate) to: u64,
-    /// Whether the range contains only the events that children inherit. Others at its positions
-    /// are then skipped.
+    /// Whether the range includes only inheritable events, i.e. those that children inherit. Other
+    /// events between the ends of the range are then skipped.
     pub(crate) inherited: bool,
 }
 

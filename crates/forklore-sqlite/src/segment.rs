@@ -16,11 +16,11 @@ use crate::row::{self, Row};
 pub(crate) use crate::row_key::{LAST_POSITION, Range, Segment, key, of, position};
 use crate::write_tx::WriteTx;
 
-/// What the callback of [`visit`] needs: how many events, and whether with their payloads.
+/// Says which events the callback of [`visit`] needs: how many, and whether with their payloads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// The number of events after which the callback stops. It receives at least this many if the
-    /// range has them.
+    /// The number of events that the callback needs. It receives at least this many if the range
+    /// has them, and then stops the visit.
     pub(crate) most: usize,
     /// Whether the callback receives the events without their payloads.
     pub(crate) bare: bool,
@@ -89,8 +89,9 @@ struct Single<'s> {
 }
 
 impl Single<'_> {
-    /// Calls `visit` for the remaining events that come before `key` in the cursor's direction. If
-    /// `key` is `None`, calls it for all remaining events.
+    /// Calls `visit` for the remaining events that come before `key` in the direction of the
+    /// cursor. If `key` is `None`, calls `visit` for all remaining events. Stops early if `visit`
+    /// returns [`Next::Stop`].
     fn before(
         &mut self,
         key: Option<i64>,
@@ -146,29 +147,30 @@ pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<O
     Ok(found)
 }
 
-/// One running count of adjacent events, for a search. The events are those of a chunk, or a single
-/// one that has a row of its own.
+/// The values of one running count at a group of adjacent events, for a search. The group is a
+/// chunk (a row with several events), or a single event that has a row of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
-    /// The position of the first event.
+    /// The position of the first event of this run (a group of adjacent events) in its segment.
     pub(crate) from: u64,
-    /// The end of the events' positions, exclusive.
+    /// The end (exclusive) of the positions of this run (a group of adjacent events).
     to: u64,
-    /// The value of the running count before the first event.
+    /// The running count before the first event of this run (a group of adjacent events).
     before: u64,
-    /// The events by which the count increases: one bit per position. The lowest bit is for the
-    /// first position.
+    /// The events of this run (adjacent events) that increase the running count, with one bit per
+    /// position. The lowest bit is that of the first event.
     counted: u64,
 }
 
 impl Run {
-    /// Returns the value of the running count after the last of these events.
+    /// Returns the value of the running count after the last event of this run (a group of adjacent
+    /// events).
     fn count(&self) -> u64 {
         self.before + u64::from(self.counted.count_ones())
     }
 
     /// Returns the position of the event at which the running count reaches `want`. Returns `None`
-    /// if it is not one of these events.
+    /// if that event is not in this run (a group of adjacent events).
     fn reaching(&self, want: u64) -> Option<u64> {
         let nth = want.checked_sub(self.before)?.checked_sub(1)?;
         let rest = (0..nth).fold(self.counted, |bits, _| bits & bits.wrapping_sub(1));
@@ -176,9 +178,9 @@ impl Run {
     }
 }
 
-/// Returns the position of the event at which the segment's running count of `unit` reaches `want`.
-/// The search interpolates between counts that it has already read. Every third step halves the
-/// interval instead, so that the search takes O(log n) steps even if the counts grow unevenly.
+/// Returns the position of the event at which the running count of `unit` in a segment reaches
+/// `want`. The search interpolates between counts that it has already read. Every third step halves
+/// the interval instead, so that the search takes O(log n) steps even if the counts grow unevenly.
 pub(crate) fn search(
     conn: &Connection,
     range: Range,
@@ -214,9 +216,9 @@ pub(crate) fn search(
     Ok(found)
 }
 
-/// Returns the running count of `unit` at the first event between the positions `from` (inclusive)
-/// and `to` (exclusive). If that event is in a chunk, the result covers the whole chunk. Returns
-/// `None` if there is no event.
+/// Reads the running count of `unit` (events or turns) at the first event in a range of positions.
+/// The range is from `from` (inclusive) to `to` (exclusive). If the event is in a chunk (a row with
+/// several events), the result covers the whole chunk. Returns `None` if the range has no event.
 pub(crate) fn probe(
     conn: &Connection,
     segment: Segment,

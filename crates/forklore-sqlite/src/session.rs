@@ -53,25 +53,27 @@ pub(crate) struct Session {
     pub(crate) inheritable_to: Option<u64>,
     /// The checksum of the session's notes (`metadata` and `config`). `None` if it has no notes.
     pub(crate) note_sum: Option<u32>,
-    /// The numbers of the transactions that last wrote to the session. The feed uses them to find
-    /// changed sessions.
+    /// The numbers of the transactions that last wrote to the session. The feed (the sequence of
+    /// changed sessions) uses them to find sessions.
     pub(crate) written: Written,
     /// The session's header. Its `metadata` and `config` are `None` unless they were read too, for
     /// example by [`with_notes`].
     pub(crate) header: Header,
 }
 
-/// The columns of a session's row that are needed to find the origin of its events.
+/// The columns of a session's row that are needed to find the origin of a stored event, i.e. the
+/// session and the seq with which it was first written.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: SessionId,
     pub(crate) parent: Option<Segment>,
-    /// Number of inheritable events in the session's prefix.
+    /// Number of events that the session inherits from its ancestors.
     pub(crate) inherited: u64,
 }
 
 /// Returns an SQL query for session rows with all columns of a header. `rest` is the part of the
-/// query after the tables, such as a `WHERE`. There, `s` is the session's row.
+/// query after the tables, for example from `WHERE` on. In `rest`, `s` is the alias of the
+/// session's row.
 pub(crate) fn select(rest: &str) -> String {
     format!(
         "SELECT {}, note.metadata, note.config FROM {TABLES}
@@ -273,8 +275,8 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     read().map_err(|fault: Fault| fault.of(&id, None))
 }
 
-/// Returns the id of a session whose row is damaged, for an error message. Returns `None` unless
-/// the columns `id` and `folded` agree on it.
+/// Returns the id of a session whose row is damaged, for use in the error message. A row contains
+/// the id twice: as it is (`id`) and case-folded (`folded`). Returns `None` unless the two agree.
 fn agreed_id(row: &Row<'_>) -> Option<SessionId> {
     let (id, folded): (String, String) =
         (row.get(IDENTITY_AT + 1).ok()?, row.get(IDENTITY_AT + 2).ok()?);
@@ -440,7 +442,7 @@ fn code<T: PartialEq>(all: &[T], one: &T) -> Option<i64> {
     all.iter().position(|other| other == one).and_then(|at| i64::try_from(at).ok())
 }
 
-/// Returns the number that a session's row stores for its kind.
+/// Returns the number that a session's row stores for this kind of session.
 fn kind_code(kind: SessionKind) -> i64 {
     code(&KINDS, &kind).unwrap_or_default()
 }

@@ -18,8 +18,8 @@ use crate::integer::signed;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// Returns the location of the event that the record `record` of a source became. If several
-/// records have this key, returns that of the latest.
+/// Returns the location of the event that the record `record` of an imported file became. If
+/// several records of the file have this key, returns the location for the latest.
 pub(crate) fn locate(
     conn: &Connection,
     source: SourceId,
@@ -28,7 +28,8 @@ pub(crate) fn locate(
     record_locations::find(conn, signed(source.0), record)
 }
 
-/// Returns, for each record key of a source, the location of the event that the record became.
+/// Returns the locations of the events that the records of a source (an imported file) became. Each
+/// comes with the key of its record.
 pub(crate) fn locations(
     conn: &Connection,
     source: SourceId,
@@ -36,7 +37,8 @@ pub(crate) fn locations(
     record_locations::all(conn, signed(source.0))
 }
 
-/// Returns the byte ranges that one import step read from a source file. `step` counts from 0.
+/// Returns the byte ranges of an imported file that one import step read. `step` is the number of
+/// the step, from 0. Each range says from which stored data its bytes can be restored.
 pub(crate) fn ranges_of(
     conn: &Connection,
     source: SourceId,

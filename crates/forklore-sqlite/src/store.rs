@@ -77,15 +77,17 @@ pub struct SqliteStore {
 /// When a commit must be durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// Before the call returns. All earlier commits are then durable too.
+    /// The commit is durable before the call returns. All earlier commits are then durable too.
     #[default]
     Now,
-    /// Not before the call returns: the next write that uses `Now` makes this one durable too.
+    /// The commit may become durable after the call returns. The next write that uses `Now` makes
+    /// it durable too.
     WithNext,
 }
 
 impl SqliteStore {
-    /// Returns this handle's cache of writers: the session that wrote each segment.
+    /// Returns this handle's cache of writers. It contains the session that wrote each segment (a
+    /// group of events stored together).
     pub(crate) fn identities(&self) -> &Identities {
         &self.identities
     }
@@ -205,8 +207,9 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Makes all commits from before `ticket` was drawn durable. That includes commits of other
-    /// processes that this one has read: such a process may have been killed before it synced them.
+    /// Makes all commits durable that were made before `ticket` (the number of a commit) was drawn.
+    /// They include commits of other processes that this process has read, because such a process
+    /// may have been killed before it synced them.
     fn sync(&self, doing: &str, ticket: Ticket) -> Result<()> {
         let may = || self.failed.check(&self.path);
         self.tickets.wait(ticket, may, || {

@@ -20,15 +20,15 @@ use crate::write_tx::WriteTx;
 /// little space for it, and moving it would write the payload a second time.
 const LARGE: usize = 32 << 10;
 
-/// The tool calls without a result after the last event. If none of the events to be added changes
-/// them, only their number.
+/// The tool calls that are open (without a result) after the last event. Contains only their number
+/// if none of the events to be added changes which calls are open.
 pub(crate) enum Open {
     Calls(OpenCalls),
     Unchanged(u64),
 }
 
-/// Appends events at the end of a session's segment. Collects them as rows, and computes the
-/// session's new counts.
+/// Appends events to a session. Collects them as rows, computes the session's new counts, and
+/// writes the rows at the end of the session's segment (its own events, stored together).
 pub(crate) struct Tail {
     segment: Segment,
     inherited: Counts,
@@ -59,7 +59,8 @@ impl Tail {
         Self { open, ..Self::new(segment, inherited, inherited, 0) }
     }
 
-    /// Adds a child's `session_fork`. It has seq 0 and comes before the inherited events.
+    /// Adds the event `session_fork` to a new child. It has seq 0 and comes before the inherited
+    /// events.
     pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
         self.put(event, Counts::default())
     }
@@ -113,8 +114,9 @@ impl Tail {
     }
 }
 
-/// Appends consecutive events at the end of their segment. Moves each block of `chunk_events`
-/// positions that they complete into a chunk.
+/// Appends consecutive events at the end of their segment (a group of events stored together).
+/// Positions are divided into blocks of `chunk_events`. The events of each block that becomes
+/// complete move into chunks (rows with several events), apart from large events.
 pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let mut rest = rows;
     while let Some(first) = rest.first() {
@@ -129,8 +131,8 @@ pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     rest.iter().try_for_each(|row| row::insert(tx, row))
 }
 
-/// Appends the events that complete a block of `chunk_events` positions, and moves the block into a
-/// chunk.
+/// Appends the events that complete a block of `chunk_events` positions. Moves the events of the
+/// block into chunks (rows with several events each), apart from large events.
 fn fill_block(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let earlier = match unsealed(tx, rows) {
         Ok(earlier) => earlier,

@@ -86,8 +86,8 @@ fn is_copied(written: Option<&Written>) -> bool {
     }
 }
 
-/// Copies long prefixes that the writes need, except the last batch of events. This happens before
-/// the transaction, so that other writers do not wait for the copies.
+/// Copies the long prefixes (inherited events) that the writes need, except the last batch of each.
+/// This happens before the transaction, so that other writers do not wait for the copies.
 fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged>>> {
     let mut all: Vec<Option<Staged>> = Vec::with_capacity(writes.len());
     for write in writes {

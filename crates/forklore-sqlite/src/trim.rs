@@ -14,13 +14,15 @@ use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 
-/// What a trim of a family erased and what it retained.
+/// The result of a trim: what it erased and what it retained. A trim erases the events of deleted
+/// sessions and of copies that no living session of a family needs.
 #[derive(Debug, Default)]
 pub(crate) struct Trimmed {
-    /// The segments of deleted sessions and private copies of which living sessions still need
-    /// events.
+    /// The segments (groups of stored events) of deleted sessions, and private copies, from which
+    /// living sessions still need events.
     pub(crate) retained: Vec<Segment>,
-    /// Number of segments of deleted sessions and private copies of which no event remains.
+    /// Number of segments of which no event remains. These were the events of a deleted session, or
+    /// a private copy of events.
     pub(crate) segments: u64,
     /// Number of events that the trim erased.
     pub(crate) events: u64,

@@ -239,8 +239,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks that a deleted session's segment or a private copy has no events from position `to`
-    /// on. Such events should have been erased.
+    /// Checks that a segment has no events from position `to` on. The segment belongs to a deleted
+    /// session or is a private copy of events, and such events should have been erased.
     fn nothing_behind(&mut self, segment: Segment, to: u64, owner: Option<&SessionId>) {
         let checked = self.store.read_with("reading", |conn| {
             let end = segment::end(conn, segment)?;
@@ -253,8 +253,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks the ranges of events that a session inherits. An ancestry page that several sessions
-    /// share is checked once.
+    /// Checks the list of event ranges that a session inherits. A part of the list that several
+    /// sessions share (an ancestry page) is checked only once.
     fn ancestry(&mut self, session: &Session) {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
@@ -371,10 +371,10 @@ impl<'s> Check<'s> {
     }
 }
 
-/// Checks whether no event is missing between a row and the one before it. `behind` is the position
-/// after that earlier row and the number of inheritable events up to it, or `None` if they are
-/// unknown. A position without an event is allowed, except among the own events of a living
-/// session.
+/// Checks that no event is missing directly before `row`. `behind` describes the event read before
+/// it: the position after that event, and the number of inheritable events up to it. Returns true
+/// if `behind` is `None`, i.e. unknown. If `living` is set, `row` is an own event of a living
+/// session and must have the next position; otherwise, positions may be without an event.
 fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     let Some((position, stored)) = behind else {
         return true;
@@ -383,8 +383,8 @@ fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     row.counts.inheritable == stored + one && (!living || segment::position(row.k) == position)
 }
 
-/// Checks that each span (range of inherited events) ends with the counts at which the next one
-/// begins. The last one must end with the counts `end`.
+/// Checks that each span (range of inherited events) ends with the counts with which the next span
+/// begins. The last span must end with the counts `end`.
 fn check_counts(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), Fault> {
     let ends = spans.iter().skip(1).map(|span| span.base).chain([end]);
     for (span, end) in spans.iter().zip(ends) {

@@ -16,7 +16,7 @@ pub(crate) struct WriteTx<'c> {
     bound: &'c AtomicU64,
     /// Number of events that share one chunk row.
     pub(crate) chunk_events: u64,
-    /// The number of this transaction in the feed.
+    /// The number of this transaction in the feed (the sequence of changed sessions).
     pub(crate) number: u64,
     /// When the transaction began, according to the store's clock.
     pub(crate) now: Timestamp,

@@ -16,21 +16,22 @@ use super::denied::Denied;
 use super::{Live, Server, error_text, stderr_note};
 use crate::outcome;
 
-/// The reason why a call has no result.
+/// The reason why a tool call got no result.
 enum Ended {
-    /// The turn was interrupted.
+    /// The turn of the tool call was interrupted.
     Interrupted,
-    /// Neither a result nor a progress report arrived for this time.
+    /// Neither a result nor a progress report arrived during this time.
     Silent(Duration),
-    /// The connection or the server failed.
+    /// The request failed: the server reported an error, or the connection or the server itself
+    /// failed.
     Failed(ServiceError),
     /// The server's response is not a tool result.
     Strange,
 }
 
 impl Ended {
-    /// Returns the server's fault, for logs. Returns `None` for an interruption, and for an error
-    /// that the server reports in the form that MCP requires.
+    /// Returns a fixed word for the fault of the server, for logs. Returns `None` for an
+    /// interruption, and for an error that the server reports in the form that MCP requires.
     fn fault(&self) -> Option<&'static str> {
         match self {
             Self::Interrupted | Self::Failed(ServiceError::McpError(_)) => None,
@@ -124,6 +125,7 @@ impl Server {
     }
 
     /// Returns the result that the model receives for a call to which the server sent no result.
+    /// `ended` is the reason why there is none.
     async fn explain(&self, live: &Live, ended: Ended) -> ToolOutcome {
         let note = || stderr_note(&self.stderr.lines());
         if let Some(cause) = ended.fault() {

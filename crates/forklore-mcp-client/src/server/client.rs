@@ -33,14 +33,14 @@ impl Client {
     }
 }
 
-/// The senders of progress reports to the running calls of a connection, by the calls' progress
-/// tokens.
+/// The running calls of a connection that can receive progress reports. Maps the progress token of
+/// each call to a sender of reports.
 #[derive(Clone, Default)]
 pub(super) struct Steps(Arc<Mutex<HashMap<ProgressToken, mpsc::UnboundedSender<Step>>>>);
 
 impl Steps {
-    /// Returns a receiver of the progress reports of the call with this token. It receives reports
-    /// until [`forget`](Self::forget) is called.
+    /// Returns a receiver of the progress reports of the call with this token. The receiver gets
+    /// reports until [`forget`](Self::forget) is called.
     pub(super) fn of(&self, token: &ProgressToken) -> mpsc::UnboundedReceiver<Step> {
         let (reported, steps) = mpsc::unbounded_channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), reported);
@@ -79,8 +79,8 @@ impl ClientHandler for Client {
         std::future::ready(())
     }
 
-    /// Lists the tools of the server again. If that fails, the tools that were listed before
-    /// remain.
+    /// Lists the tools of the server again, after the server has reported a change. If the request
+    /// fails, the earlier list stays in use.
     async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
         let listed = tokio::time::timeout(self.patience, context.peer.list_all_tools()).await;
         if let Ok(Ok(tools)) = listed {

@@ -2,7 +2,7 @@
 //! message. Lines that are not frames go to the tail of standard error. Long strings are truncated,
 //! and a frame that is too long becomes an error of the call that it answers.
 
-/// The maximum nesting depth that the JSON parser accepts.
+/// The maximum nesting depth of a JSON message that the JSON parser accepts.
 const DEPTH: usize = 128;
 
 /// The maximum length, in bytes, of the stored `id` of a frame. The ids of this client's requests
@@ -13,9 +13,9 @@ const ID: usize = 32;
 /// the JSON of each line, as far as the limits require.
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// The maximum length of one frame, in bytes.
+    /// The maximum length of one frame (a JSON-RPC message), in bytes.
     frame: usize,
-    /// The maximum length of one string in a frame, in bytes.
+    /// The maximum length of one string in a frame (a JSON-RPC message), in bytes.
     string: usize,
     line: Line,
 }
@@ -24,32 +24,33 @@ pub(super) struct Filter {
 #[derive(Debug, Default)]
 struct Line {
     sort: Sort,
-    /// The number of bytes of the line that the filter passed on.
+    /// The number of bytes of the current line that the filter has passed on.
     passed: usize,
-    /// The number of bytes of the line that the filter received.
+    /// The number of bytes of the current line that the filter has received.
     came: usize,
     depth: usize,
     text: Option<Text>,
-    /// The start of the last string at the first level of the object, which may be a key.
+    /// The start of the last string at the first level of the JSON object in the line. The string
+    /// may be a key.
     key: Vec<u8>,
     is_key: bool,
     id: Vec<u8>,
     too: Option<&'static str>,
 }
 
-/// The kind of a line, which its first characters determine.
+/// The kind of an output line. The first character that is not white space determines it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Sort {
-    /// The line has only white space so far.
+    /// The kind is still open: the line has only white space so far.
     #[default]
     Open,
-    /// The line is a JSON object.
+    /// The line is a frame (a JSON-RPC message): it begins with `{`.
     Frame,
-    /// The line is any other output of the program.
+    /// The line is not a frame (a JSON-RPC message) but other output of the program.
     Noise,
 }
 
-/// The state of the JSON string that is being read.
+/// The state of the filter within the JSON string that is being read.
 #[derive(Debug, Default)]
 struct Text {
     len: usize,
@@ -58,28 +59,31 @@ struct Text {
     cut: Option<usize>,
 }
 
-/// The position inside an escape sequence of a string.
+/// The position of the filter in an escape sequence of a JSON string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Escape {
     #[default]
     Outside,
-    /// Right after the backslash.
+    /// Directly after the backslash that begins an escape sequence.
     Begun,
-    /// Inside `\uXXXX`. Has the number of hex digits so far, and the value of the first two digits.
+    /// Inside `\uXXXX`. Contains the number of hex digits read so far, and the value of the first
+    /// two.
     Digits(u8, u8),
-    /// Right after the first half of a surrogate pair. The pair must not be split.
+    /// Directly after the escape of the first half of a surrogate pair. The string must not be
+    /// truncated here.
     Half,
 }
 
 impl Filter {
-    /// Creates a filter with these limits. `string` should be well below `frame`: then a result
-    /// with one large string is truncated, and is not replaced by an error.
+    /// Creates a filter with limits in bytes: `frame` for a frame (a JSON-RPC message), `string`
+    /// for a string in it. `string` should be well below `frame`: then a result with one large
+    /// string is truncated, and is not replaced by an error.
     pub(super) fn new(frame: usize, string: usize) -> Self {
         Self { frame, string, line: Line::default() }
     }
 
-    /// Processes the next bytes of the output. Frames go to `out`, and all other lines go to
-    /// `noise`.
+    /// Processes the next bytes of the server's output. Frames (JSON-RPC messages) go to `out`, and
+    /// all other lines go to `noise`.
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         for &byte in bytes {
             if byte == b'\n' {
@@ -111,8 +115,8 @@ impl Filter {
         }
     }
 
-    /// Ends a line of output. After a frame that exceeds a limit, writes an error response to `out`
-    /// for the same call.
+    /// Processes the end of an output line. If the line was a frame (a JSON-RPC message) that
+    /// exceeds a limit, also writes an error response for the same call to `out`.
     fn end(&mut self, out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         match line.sort {
@@ -175,15 +179,16 @@ impl Line {
         }
     }
 
-    /// Stores the byte, if it belongs to the value of the frame's field `id`.
+    /// Stores the byte if it belongs to the value of the field `id` of a frame (a JSON-RPC
+    /// message).
     fn remember(&mut self, byte: u8) {
         if self.is_key && self.id.len() < ID {
             self.id.push(byte);
         }
     }
 
-    /// Returns the error response that replaces this frame. `too` is the exceeded limit: `large` or
-    /// `deep`.
+    /// Returns the error response that replaces a frame (a JSON-RPC message) that exceeds a limit.
+    /// `too` is `large` or `deep`.
     fn error(&self, too: &str) -> String {
         let id = String::from_utf8_lossy(&self.id);
         let id: serde_json::Value = serde_json::from_str(id.trim()).unwrap_or_default();
@@ -194,8 +199,9 @@ impl Line {
 }
 
 impl Text {
-    /// Processes a byte of the string. Writes the byte to `out`, unless the string already has
-    /// `most` bytes. Returns whether the byte ends the string.
+    /// Processes a byte of the JSON string that is being read, and writes it to `out`. After `most`
+    /// bytes, truncates the string where the next character begins. Returns whether the byte ends
+    /// the string.
     fn byte(&mut self, byte: u8, most: usize, out: &mut Vec<u8>) -> bool {
         let outside = matches!(self.escape, Escape::Outside | Escape::Half);
         let ends = outside && byte == b'"';

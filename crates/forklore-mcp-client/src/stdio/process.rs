@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stderr_tail::StderrTail;
 
-/// The environment variables that every program inherits. None of them contains a secret.
+/// The environment variables that the program of every server inherits. None of them contains a
+/// secret.
 const ENVIRONMENT: &[&str] = if cfg!(windows) {
     &[
         "APPDATA",
@@ -39,7 +40,8 @@ const ENVIRONMENT: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// The time that a server has to exit after its standard input was closed, and again after SIGTERM.
+/// The time that a server has to exit after its standard input was closed. After SIGTERM it has the
+/// same time again.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A child process of a server. Dropping this value stops the whole process group of the child.
@@ -118,7 +120,7 @@ impl Drop for Process {
     }
 }
 
-/// Reads a server's standard error, and stores its end in `tail`.
+/// Reads a server's standard error until it ends, and stores the last bytes in `tail`.
 async fn listen(mut stderr: ChildStderr, tail: StderrTail) {
     let mut buffer = [0_u8; 4096];
     while let Ok(len @ 1..) = stderr.read(&mut buffer).await {
@@ -126,8 +128,8 @@ async fn listen(mut stderr: ChildStderr, tail: StderrTail) {
     }
 }
 
-/// Waits until a child exits, or until `stop` requests that it is stopped. Then stops all processes
-/// of its group.
+/// Waits until a child process exits, or until `stop` requests its end. Then stops all processes of
+/// its group.
 async fn look_after(
     mut child: Child,
     group: Group,

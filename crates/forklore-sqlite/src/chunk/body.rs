@@ -18,24 +18,25 @@ use crate::row::Row;
 /// How the payloads of a chunk are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
-    /// Uncompressed. A payload can be read as fast as the same bytes of any file, and without the
-    /// other payloads.
+    /// Uncompressed. One payload can be read without the other payloads of the chunk, and as fast
+    /// as the same bytes of any file.
     Plain,
     /// Compressed with zstd to about a third of the size. Used for events that are rarely read.
     Zstd,
 }
 
-/// SQLite's limit for the size of a row in bytes, which therefore limits any chunk or payload. A
-/// damaged chunk may claim a larger length, and allocating it could exhaust the memory.
+/// Maximum length in bytes of a chunk's payloads, which is SQLite's limit for a row. A damaged
+/// chunk may claim a larger length. It is refused, because allocating that length could exhaust the
+/// memory.
 const LONGEST: usize = 1_000_000_000;
 /// The zstd compression level of chunks. Higher levels take much longer and save few bytes.
 const LEVEL: i32 = 3;
-/// The size in bytes above which a thread's decompression state is created anew. The level needs
-/// less; only a damaged chunk can claim more.
+/// Maximum size in bytes of a zstd decompression state that a thread uses again. A larger state is
+/// replaced by a new one. Undamaged chunks need less; only a damaged one can claim more.
 const LARGEST_CONTEXT: usize = 8 << 20;
 
 impl Codec {
-    /// Returns the number by which a chunk's row stores this codec.
+    /// Returns the number that stands for this codec in a chunk's row.
     pub(super) fn code(self) -> i64 {
         match self {
             Self::Plain => 0,
@@ -49,7 +50,7 @@ impl Codec {
     }
 }
 
-/// Returns the payloads of these events one after the other, encoded with `codec`.
+/// Concatenates the payloads of these events, and encodes the result with `codec`.
 pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
     let payloads = rows.iter().map(|row| row.event.data.get());
     let mut text = String::with_capacity(payloads.clone().map(str::len).sum());
@@ -63,7 +64,8 @@ pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
 /// The part of a chunk's body that was read. A body is the concatenation of the payloads of the
 /// chunk's events.
 pub(super) struct Body {
-    /// The offset in bytes at which the part begins in the whole body.
+    /// The offset in bytes at which `bytes` begins in the chunk's whole body (its concatenated
+    /// payloads).
     from: usize,
     bytes: Bytes,
 }

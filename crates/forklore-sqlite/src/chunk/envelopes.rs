@@ -16,8 +16,8 @@ use crate::row_key::CHUNK_BYTES;
 /// encoded with postcard.
 #[derive(Serialize)]
 struct Stored<'a> {
-    /// The names of the event types and dialects (agents' formats) in the chunk, each once. A head
-    /// refers to a name by its index.
+    /// The names of the event types and dialects (agents' formats) in the chunk, each once. An
+    /// entry of `events` refers to a name by its index in this list.
     names: Vec<&'a str>,
     events: Vec<Head<'a>>,
 }
@@ -32,7 +32,8 @@ struct Head<'a> {
     class: u8,
     kind: u32,
     dialect: Option<u32>,
-    /// Number of tool calls without a result after the event.
+    /// Number of the session's tool calls that are open (without a result) directly after the
+    /// event.
     open: u64,
     calls: Cow<'a, [CallStep]>,
     origin: Option<(i64, u64)>,
@@ -55,9 +56,10 @@ pub(super) struct Placed {
     pub(super) sum: u32,
 }
 
-/// Encodes all fields of these events except their payloads. `sums` are stored as the checksums of
-/// the first payloads, even if they do not match: a damaged payload stays recognizable. Computes
-/// the checksums of the other payloads. Returns `None` if a payload is too long for a chunk.
+/// Encodes the events of a chunk without their payloads. Stores `sums` as the checksums of the
+/// first payloads without checking them, so that a damaged payload still counts as damaged.
+/// Computes the checksums of the other payloads. Returns `None` if a payload is too long for a
+/// chunk.
 pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name = |text| {
@@ -92,16 +94,17 @@ pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     postcard::to_allocvec(&Stored { names, events }).ok()
 }
 
-/// Which payloads of a chunk the total length that [`read`] returns includes.
+/// The payloads of a chunk that [`read`] includes in the total length that it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All payloads of the chunk.
+    /// The total length includes all payloads of the chunk.
     Whole,
-    /// The payloads up to that of the last requested event. Later events are not decoded.
+    /// The total length includes only the payloads up to that of the last requested event. Later
+    /// events are not decoded.
     UpToRequested,
 }
 
-/// Decodes the events of a chunk whose bits are set in `requested`, without their payloads. Also
+/// Decodes those events of a chunk whose bits are set in `requested`, without their payloads. Also
 /// returns the total length in bytes of the payloads that `extent` includes.
 pub(super) fn read(
     outline: &Outline,
@@ -133,8 +136,8 @@ pub(super) fn read(
     Ok((placed, len))
 }
 
-/// An encoded event that the caller requested, with the values that depend on the events before it
-/// in the chunk.
+/// A requested event of a chunk, decoded without its payload. Also has the values that are computed
+/// from the events before it in the chunk.
 struct Requested<'a> {
     index: u64,
     at: usize,
@@ -143,8 +146,9 @@ struct Requested<'a> {
     head: Head<'a>,
 }
 
-/// Decodes the events of a chunk from the first one on, without their payloads. It cannot start
-/// later, because an event's time, payload offset and counts are sums over the events before it.
+/// Decodes the requested events of a chunk without their payloads. It must decode from the chunk's
+/// first event on, because an event's time, payload offset and counts are sums over the events
+/// before it.
 fn requested_heads<'a>(
     outline: &Outline,
     bytes: &'a [u8],

@@ -11,10 +11,13 @@ use crate::row_key::{POSITIONS, Range, position};
 /// The positions and counts of the events in a chunk (up to 64 consecutive events in one row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outline {
-    /// The database key of the chunk, which is that of its first position.
+    /// The key of the chunk's row in the database. It is the key of the first event that was stored
+    /// in the chunk.
     pub(crate) k: i64,
     pub(crate) positions: u64,
-    /// The counts of the segment before the chunk's first event. `open` is always 0.
+    /// The counts (of events, turns and bytes) of the chunk's segment before the chunk's first
+    /// event. A segment is a group of events stored together. The count `open` is not stored and
+    /// always 0 here.
     pub(crate) start: Counts,
     pub(crate) bits: Bits,
 }
@@ -23,8 +26,8 @@ pub(crate) struct Outline {
 /// position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
-    /// The positions at which an event is stored. Erasing an event clears its bit only here. Its
-    /// bits in the other sets remain, so that the counts of later events do not change.
+    /// The positions at which an event is stored. Erasing an event clears its bit only in this set.
+    /// The other sets do not change, so that the counts of later events stay the same.
     pub(crate) there: u64,
     pub(crate) inherited: u64,
     pub(crate) indexed: u64,
@@ -33,7 +36,8 @@ pub(crate) struct Bits {
 
 impl Outline {
     /// Computes the outline (positions and counts) of a chunk of these events. Returns `None` if
-    /// the positions or counts of the rows are not consecutive.
+    /// there is a gap between positions, or if the counts of a row do not follow from those of the
+    /// row before it.
     pub(crate) fn of(rows: &[&Row]) -> Option<Self> {
         let first = rows.first()?;
         let mut outline = Self {
@@ -64,7 +68,8 @@ impl Outline {
         position(self.k)
     }
 
-    /// Returns the position in the segment after the chunk's last position.
+    /// Returns the end (exclusive) of the chunk's positions in its segment (a group of events
+    /// stored together).
     pub(crate) fn end(&self) -> u64 {
         self.first() + self.positions
     }
@@ -91,9 +96,10 @@ impl Outline {
         }
     }
 
-    /// Returns the counts of the segment up to and including the event at `position`, counted from
-    /// the chunk's first position. The caller supplies the counts `bytes` and `open`, because they
-    /// do not follow from the bits.
+    /// Returns the counts of the chunk's segment (a group of events stored together) up to and
+    /// including one event. `position` is the position of this event in the chunk, from 0. The
+    /// caller supplies the counts `bytes` and `open`, because they cannot be computed from the
+    /// bits.
     pub(crate) fn counts(&self, position: u64, bytes: u64, open: u64) -> Counts {
         let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(position);
         let ones = |bits: u64| u64::from((bits & up_to).count_ones());
@@ -106,7 +112,8 @@ impl Outline {
         }
     }
 
-    /// Returns one bit for each event of the chunk that the count of `unit` includes.
+    /// Returns which of the chunk's events increase the count of `unit` (events or turns). The
+    /// result has one bit per position.
     pub(crate) fn counted(&self, unit: Unit) -> u64 {
         match unit {
             Unit::Inheritable => self.bits.inherited,
@@ -129,8 +136,9 @@ impl Outline {
     }
 }
 
-/// Returns the counts of the segment before the event of `row`. `open` is always 0. Returns `None`
-/// if the counts of the row are too small to include its event.
+/// Computes the counts before an event from the counts in its row, which include the event. `open`
+/// cannot be computed and is set to 0. Returns `None` if a count of the row is too small to include
+/// the event.
 fn before(row: &Row) -> Option<Counts> {
     let Row { counts, event, .. } = row;
     let inheritable = u64::from(event.class.is_inherited());

@@ -56,8 +56,9 @@ pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> 
     rows.next()?.map(outline).transpose()
 }
 
-/// Returns the position after the last position of the segment's last chunk. Returns 0 if the
-/// segment has no chunk.
+/// Returns the end (exclusive) of the positions in the segment's last chunk, or 0 if the segment
+/// has no chunk. A segment is a group of events stored together; a chunk is one row with several of
+/// them.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -87,8 +88,9 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
     })
 }
 
-/// Checks a chunk's row that [`prepare`] selected, and reads its events without their payloads.
-/// `requested` receives the chunk's outline and returns one bit for each event to read.
+/// Checks a chunk's row that [`prepare`] selected, and reads the requested events without their
+/// payloads. `requested` receives the chunk's outline (its positions and counts) and returns one
+/// bit for each event to read.
 pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
     let outline = outline(row)?;
     let damaged = |message: String| damaged(outline.k, &message);
@@ -108,8 +110,9 @@ pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) ->
     Ok(Chunk { outline, codec, sum, events, len, body: None })
 }
 
-/// Reads a chunk like [`read`], and also its payloads. The query must have selected the column
-/// `body`.
+/// Checks a chunk's row, and reads its requested events and its payloads. `requested` receives the
+/// chunk's outline (its positions and counts) and returns one bit for each event to read. The query
+/// must have selected the column `body`.
 pub(crate) fn read_whole(
     row: &SqlRow<'_>,
     requested: impl FnOnce(&Outline) -> u64,
@@ -157,14 +160,15 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// Encodes consecutive event rows as a chunk. Returns `None` if their counts are not
-    /// consecutive, because a chunk stores counts as one bit per event.
+    /// Encodes consecutive event rows as a chunk. Returns `None` if a row's counts do not follow
+    /// from those of the row before it, because a chunk stores counts as one bit per event.
     pub(crate) fn of(rows: &[&Row], codec: Codec) -> Option<Self> {
         Self::with(Outline::of(rows)?, rows, &[], codec)
     }
 
-    /// Encodes a chunk with this outline. `rows` are the events that are not erased. `sums` are the
-    /// first payload checksums to store; the missing ones are computed.
+    /// Encodes a chunk with this outline (its positions and counts). `rows` are its events without
+    /// the erased ones. `sums` are the checksums to store for the first payloads; those of the
+    /// other payloads are computed.
     fn with(outline: Outline, rows: &[&Row], sums: &[u32], codec: Codec) -> Option<Self> {
         let (heads, body) = (envelopes::write(rows, sums)?, body::write(codec, rows).ok()?);
         Some(Self { outline, codec, heads, body })
@@ -213,8 +217,9 @@ impl Sealed {
     }
 }
 
-/// Erases the events of a segment from position `from` on, but only those stored in chunks. Returns
-/// how many it erased.
+/// Erases the events of a segment from position `from` on (inclusive) that are stored in chunks. A
+/// segment is a group of events stored together; a chunk is one row with several of them. Events
+/// with rows of their own remain. Returns the number of erased events.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let (first, behind) = (key(segment, from), key(segment + 1, 0));
     // A chunk that begins before `from` may extend beyond it. The query does not use the stored
@@ -245,8 +250,9 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     Ok(erased)
 }
 
-/// Erases the events of a segment that children do not inherit, but only those stored in chunks.
-/// Returns how many it erased.
+/// Erases the events of a segment that children do not inherit and that are stored in chunks. A
+/// segment is a group of events stored together; a chunk is one row with several of them. Events
+/// with rows of their own remain. Returns the number of erased events.
 pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let sql =
         format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? AND there & ~inherited <> 0");
@@ -266,8 +272,8 @@ pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     Ok(erased)
 }
 
-/// Erases events from the stored chunk whose key is `k`: all that are not in `outline`. Returns how
-/// many it erased.
+/// Erases from the stored chunk whose key is `k` all events that are not in `outline`. Returns the
+/// number of erased events.
 fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     let chunk = one(tx, k, outline.bits.there)?.ok_or_else(|| damaged(k, "it is missing"))?;
     let before = chunk.outline.bits.there.count_ones();

@@ -18,8 +18,8 @@ use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;
 
-/// Reads the feed: returns at most `limit` changes of sessions after `since`. If there are none
-/// yet, waits up to `wait` for one.
+/// Returns entries of the feed (the sequence of changed sessions) after `since`, at most `limit` (0
+/// means all). If there are none yet, waits up to `wait` for one.
 pub(crate) fn changes(
     store: &SqliteStore,
     since: &Since,
@@ -110,8 +110,8 @@ fn stamp(row: &rusqlite::Row<'_>, at: usize) -> fault::Result<Stamp> {
 }
 
 /// Returns the sessions that changed after `position`, ordered by transaction and session. Each
-/// comes with the numbers of its last transactions. Returns at most `limit` + 1, so that the caller
-/// sees whether more follow, or all if `limit` is 0.
+/// comes with the numbers of its last transactions. If `limit` is 0, returns all. Otherwise returns
+/// at most `limit` + 1: the extra one shows the caller that more follow.
 fn behind(
     conn: &Connection,
     position: (u64, u64),
@@ -148,8 +148,8 @@ fn behind(
     })
 }
 
-/// Returns the feed's entry for the session with the number `sid`. Returns `None` if the session's
-/// id cannot be read.
+/// Returns the entry of one session in the feed (the sequence of changed sessions). `sid` is the
+/// session's number. Returns `None` if the session's id cannot be read.
 fn change(
     conn: &Connection,
     sid: u64,
@@ -180,8 +180,9 @@ fn session_id(conn: &Connection, sid: Segment) -> fault::Result<Option<SessionId
     Ok(id.optional()?.and_then(|id| id.parse().ok()))
 }
 
-/// Returns the living sessions whose number is greater than `behind`, ordered by number. Returns at
-/// most `limit` + 1, or all if `limit` is 0.
+/// Returns the living sessions whose number is greater than `behind`, ordered by number. If `limit`
+/// is 0, returns all. Otherwise returns at most `limit` + 1: the extra one shows the caller that
+/// more follow.
 fn list(
     conn: &Connection,
     behind: i64,

@@ -8,15 +8,15 @@ use crate::fault::{Fault, Result};
 use crate::integer::{signed, unsigned};
 use crate::migrate;
 
-/// The first version of the store's format that has a feed.
+/// The first version of the store's format that has a feed (the sequence of changed sessions).
 const FIRST_VERSION: i64 = 4;
 
 /// Maximum number of transaction numbers that the writing connection reserves at once.
 const MOST: u64 = 1 << 10;
 
-/// Numbers for future transactions, which the writing connection has reserved. It therefore rarely
-/// needs to write the counter's row. They become invalid when another connection commits, which
-/// changes SQLite's `data_version`.
+/// Numbers that the writing connection has reserved for its future transactions. Because of the
+/// reservation, the connection rarely needs to write the row with the counter. The numbers become
+/// invalid when another connection commits, which changes SQLite's `data_version`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbers {
     /// SQLite's `data_version` at the time the numbers were reserved. `None` on a new connection.
@@ -25,7 +25,8 @@ pub(crate) struct Numbers {
     end: u64,
 }
 
-/// The feed's columns in the table `upkeep`, which has a single row for the whole store.
+/// The feed's columns in the table `upkeep`, which has a single row for the whole store. The feed
+/// is the sequence of changed sessions.
 struct Row {
     store: String,
     next: u64,
@@ -51,19 +52,20 @@ fn row(conn: &Connection) -> Result<Row> {
     Ok(Row { store, next })
 }
 
-/// Checks whether the store has a feed. Only a store of an older version has none, and such a store
-/// can only be open for reading.
+/// Checks whether the store has a feed (the sequence of changed sessions). Only a store in an older
+/// format has none, and such a store can only be open for reading.
 pub(super) fn is_there(conn: &Connection) -> Result<bool> {
     Ok(migrate::stored_version(conn)? >= FIRST_VERSION)
 }
 
-/// Returns the id that identifies the store in its feed, and the lowest transaction number that no
-/// connection has reserved.
+/// Returns the id of the store in its feed (the sequence of changed sessions). Also returns the
+/// lowest transaction number that no connection has reserved.
 pub(super) fn of(conn: &Connection) -> Result<(String, u64)> {
     row(conn).map(|row| (row.store, row.next))
 }
 
-/// Checks the checksum of the feed's columns in the table `upkeep`.
+/// Checks the feed's columns in the single row of the table `upkeep` against their checksum. Does
+/// nothing for an old store without a feed (the sequence of changed sessions).
 pub(crate) fn check(conn: &Connection) -> Result<()> {
     if !is_there(conn)? {
         return Ok(());
@@ -72,9 +74,9 @@ pub(crate) fn check(conn: &Connection) -> Result<()> {
 }
 
 impl Numbers {
-    /// Returns the number for the transaction `tx`, and the remaining reservation for the
-    /// connection to use after its commit. First calls `check` if another connection may have
-    /// committed since the last call.
+    /// Returns a number for the transaction `tx`, from the reserved ones if possible. Also returns
+    /// the remaining reservation, which the caller stores after the commit. First calls `check` if
+    /// another connection may have committed since the numbers were reserved.
     pub(crate) fn take(
         self,
         tx: &Connection,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How many more events this run of packing may process.
+/// How many more events one run of packing may process. Packing compresses and joins stored events.
 pub(super) struct Budget<'a> {
     events: u64,
     ending: Option<&'a AtomicBool>,

@@ -57,8 +57,8 @@ struct Batch<T> {
     found: Vec<T>,
 }
 
-/// Compresses the uncompressed chunks (rows with several events each) of a segment. Returns how
-/// many events these chunks have.
+/// Compresses the uncompressed chunks (rows with several events each) of a segment, until `budget`
+/// is exhausted. Returns how many events it compressed.
 fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -78,10 +78,10 @@ fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Sto
     Ok(events)
 }
 
-/// Reads and compresses at most [`BATCH_CHUNKS`] uncompressed chunks. A chunk is one row with
-/// several adjacent events; the keys are from `first` (inclusive) to `to` (exclusive). Returns each
-/// compressed chunk with the checksum of the stored one, which shows later whether that is
-/// unchanged. Skips damaged chunks.
+/// Reads at most [`BATCH_CHUNKS`] uncompressed chunks (rows with several events each), and
+/// compresses them. Their keys are from `first` (inclusive) to `to` (exclusive). Returns each
+/// compressed chunk with the checksum of its stored row, which later shows whether the row has
+/// changed. Skips damaged chunks.
 fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {
@@ -99,8 +99,9 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
     Ok(batch)
 }
 
-/// Moves the segment's events that have rows of their own into compressed chunks (rows with
-/// several events each). Skips damaged events.
+/// Moves the segment's events that have rows of their own into compressed chunks (rows with several
+/// events each). Stops when `budget` is exhausted. Skips damaged events. Returns how many events it
+/// moved.
 fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;

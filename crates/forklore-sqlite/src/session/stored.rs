@@ -49,22 +49,27 @@ const STATE: [&str; 43] = [
     "fresh_until", "kept_to", "note_crc",
 ];
 
-/// The index of the first identifying column in a row of [`SELECTED`]. Each constant `..._AT` is
-/// such an index, counted from 0: that of the first column of a group.
+/// The index of the first column that identifies the session, among the columns of a query for
+/// [`SELECTED`]. Each constant `..._AT` is such an index, counted from 0: that of the first column
+/// of a group.
 pub(super) const IDENTITY_AT: usize = 0;
-/// The index of the column with the root's id. The parent's id follows.
+/// The index of the column with the root's id, among the columns of a query for [`SELECTED`]. The
+/// column with the parent's id follows.
 pub(super) const KIN_AT: usize = IDENTITY_AT + IDENTITY.len();
 const IDENTITY_SUM_AT: usize = KIN_AT + 2;
-/// The index of the first column after those of [`IDENTIFIED`].
+/// The index of the first column that does not identify the session, among the columns of a query
+/// for [`SELECTED`].
 pub(super) const STATE_AT: usize = IDENTITY_SUM_AT + 1;
-/// The index of the first column that stores something that is not in the session's header.
+/// The index of the column `fresh_until`, among the columns of a query for [`SELECTED`]. It is the
+/// first of three columns that belong neither to the session's header nor to the feed (the sequence
+/// of changed sessions).
 pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
 /// The index of the first feed column in a row of [`SELECTED`]. The feed columns store which
 /// transactions created, last appended to and last changed the session. In rows that were written
 /// before the feed existed, they are NULL, and the row's checksum skips them.
 pub(super) const WRITTEN_AT: usize = MORE_AT - 4;
 const STATE_SUM_AT: usize = STATE_AT + STATE.len();
-/// The index of the columns `metadata` and `config`, if a query selects them.
+/// The index of the column `metadata`, if a query selects it. The column `config` follows.
 pub(super) const NOTES_AT: usize = STATE_SUM_AT + 1;
 
 /// The table to name after `FROM` in a query with the columns [`SELECTED`].
@@ -108,8 +113,8 @@ pub(crate) fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Updates columns of a session's row, and its checksum. `sql` is an `UPDATE` with the columns of
-/// `values`, then `crc` and `sid`.
+/// Updates columns of a session's row, and its checksum. `sql` is an `UPDATE` with parameters for
+/// `values`, then for the columns `crc` and `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &Session,
@@ -158,8 +163,9 @@ fn sum_of(row: &Row<'_>, fields: Fields, columns: std::ops::Range<usize>) -> Res
     Ok(fields.sum())
 }
 
-/// Adds a column of a session's row to a checksum. Skips a feed column that is NULL, as it is in
-/// rows from before the feed existed.
+/// Adds a column of a session's row to a checksum. Skips a NULL in a feed column (one that says
+/// which transaction wrote the session). The checksums of rows from before the feed do not cover
+/// these columns.
 fn add(fields: Fields, column: usize, value: ValueRef<'_>) -> Fields {
     let is_unwritten = value == ValueRef::Null && (WRITTEN_AT..MORE_AT).contains(&column);
     if is_unwritten { fields } else { fields.value(value) }

@@ -18,8 +18,8 @@ use crate::write_tx::WriteTx;
 
 const ENTRY: usize = 16;
 const CHUNK: usize = 256;
-/// Minimum number of entries of a complete run, i.e. of a sorted list of record locations. A
-/// smaller run is merged with the next one.
+/// Minimum number of entries of a complete run. A run is a sorted list of record locations. A
+/// smaller one is not complete: the next import step merges it with its own.
 const SMALL: i64 = 1_024;
 
 pub(super) fn add(
@@ -84,7 +84,8 @@ pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, Reco
     Ok(found.into_iter().collect())
 }
 
-/// Reads all record locations of a source (imported file), and checks their checksums and numbers.
+/// Reads all record locations of a source (an imported file). Checks that they match their
+/// checksums and that none is missing.
 pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     for (run, len) in runs(conn, source, -1)? {
         let mut entries = 0;
@@ -99,8 +100,9 @@ pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the latest `limit` runs of a source, newest first. A run is a sorted list of record
-/// locations; each comes with its number of entries. A negative `limit` means all runs.
+/// Returns the latest `limit` runs of a source (an imported file), newest first. A run is a sorted
+/// list of record locations. Returns the number of each run, and how many entries the run has. A
+/// negative `limit` means all runs.
 fn runs(conn: &Connection, source: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
     let sql = "SELECT run, entries, crc FROM source_run WHERE source = ? ORDER BY run DESC LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;
@@ -179,8 +181,8 @@ fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Recor
     Ok(entries.iter().map(from_bytes).collect())
 }
 
-/// A flag in an entry of a record's location: the event is inherited. It is the highest bit of the
-/// field with the session's number.
+/// The bit in an encoded record location which says that the record repeats an inherited event. It
+/// is the highest bit of the field with the session's number.
 const INHERITED: u32 = 1 << 31;
 
 /// Encodes the location of a record in 16 bytes: its key (8), the session (4) and the position (4),

@@ -36,8 +36,9 @@ impl<'t> Import<'t> {
         Ok(Self { step, source, sessions: count(tx, source)? })
     }
 
-    /// Records which session a write of the step changes: the one that it creates, or the one to
-    /// which it appends. For an append, adds the number of its events.
+    /// Records what one write of the import step did to the sessions of the imported file. A
+    /// created session is added to the file's list of sessions. For an append, the number of events
+    /// is added to that of the session.
     pub(crate) fn note(&mut self, tx: &WriteTx<'_>, write: &Write) -> Result<()> {
         match write {
             Write::Create(new) => {
@@ -55,8 +56,8 @@ impl<'t> Import<'t> {
         }
     }
 
-    /// Records how much of the file was read, and the record locations and names that the step
-    /// found. Returns the id of the source.
+    /// Completes an import step. Records how much of the file was read, and the record locations
+    /// and names that the step found. Returns the id of the source (the imported file).
     pub(crate) fn finish(self, tx: &WriteTx<'_>) -> Result<SourceId> {
         let Self { step, source, .. } = self;
         record(tx, source, step)?;

@@ -22,17 +22,18 @@ use super::options::Options;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 
-/// Maximum number of passes of a checkpoint that run while other processes can write. For the final
-/// pass, the checkpoint takes the store's exclusive lock.
+/// Maximum number of passes that a checkpoint makes while other processes can write. The checkpoint
+/// then takes the store's exclusive lock for one final pass.
 const ROUNDS: usize = 4;
-/// Divisor that says how many pages are few: `every_pages` divided by this. A checkpoint takes the
-/// store's exclusive lock only for the last few pages.
+/// The divisor of `every_pages` that gives the number of pages that count as few. A checkpoint
+/// takes the store's exclusive lock only when few pages of the WAL remain to be written back.
 const FEW: u32 = 32;
-/// How long a checkpoint waits for the store's exclusive lock. After that, it waits up to the same
-/// time for readers of the WAL.
+/// How long a checkpoint waits for the store's exclusive lock. When it has the lock, it waits up to
+/// the same time for readers of the WAL.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Packs some idle sessions of the store at a path, and stops early when the flag is set.
+/// A function that packs (compresses and joins) some idle sessions of the store at a path. It stops
+/// early when the flag is set.
 pub(super) type PackIdle = fn(&Path, Options, &Arc<FailedSync>, &AtomicBool) -> Result<()>;
 
 /// Runs the checkpoints of a store handle, one at a time. A checkpoint writes the WAL back into the
@@ -54,7 +55,8 @@ struct Work {
     gate: Gate,
     failed: Arc<FailedSync>,
     ending: AtomicBool,
-    /// When this handle last packed idle sessions, or when it was opened if it has not packed yet.
+    /// When this handle last packed (compressed) idle sessions, or when it was opened if it has not
+    /// packed any yet.
     packed: Mutex<Instant>,
     pack: PackIdle,
 }
@@ -165,7 +167,8 @@ impl Work {
         is_time
     }
 
-    /// Packs idle sessions, in a handle that runs its own checkpoints at once.
+    /// Packs (compresses) idle sessions through a second handle of the store. That handle runs its
+    /// checkpoints in the calling thread and not in the background.
     fn pack(&self) -> Result<()> {
         let checkpoints = super::options::Checkpoints { in_step: true, ..self.options.checkpoints };
         let options = Options { checkpoints, ..self.options };
@@ -205,7 +208,8 @@ impl Work {
     }
 }
 
-/// The result of a pass of a checkpoint.
+/// The page counts after one pass of a checkpoint, which writes the WAL back into the database
+/// file.
 struct Back {
     /// Number of pages in the WAL.
     pages: u32,

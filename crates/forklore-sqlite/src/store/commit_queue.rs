@@ -23,8 +23,8 @@ const DOING: &str = "appending to";
 
 /// Maximum number of appends that one transaction writes.
 const MOST: usize = 256;
-/// Bytes of payloads in a transaction that no further append joins. The append that reaches this
-/// limit is still included, whatever its size.
+/// Total size of the payloads, in bytes, at which a transaction accepts no further append. The
+/// append that reaches this size is still included, however large it is.
 const BYTES: usize = 8 << 20;
 
 /// The queue of appends that threads of this process want to write.
@@ -189,8 +189,9 @@ impl Slot {
     }
 }
 
-/// The appends that one transaction writes. Dropping it, even in a panic, sends a message to each
-/// thread that has no result yet, and wakes the next writer.
+/// The appends that one transaction writes. Dropping the batch, even in a panic, makes each thread
+/// without a result write its append alone. It also wakes the next writer, if that was not done
+/// yet.
 #[derive(Debug)]
 struct Batch<'q> {
     queue: &'q Queue,
@@ -199,8 +200,8 @@ struct Batch<'q> {
 }
 
 impl Batch<'_> {
-    /// Wakes the thread that writes the next batch. It can write while this thread syncs this
-    /// batch.
+    /// Wakes the thread that writes the next batch of appends. That thread can write while the
+    /// current one syncs its own batch.
     fn pass_on(&mut self) {
         self.passed_on = true;
         self.queue.pass_on();

@@ -120,8 +120,8 @@ impl SqliteStore {
     }
 }
 
-/// Packs idle sessions through a second handle of the store, which shares the record of failed
-/// syncs with the first one.
+/// Packs (compresses) idle sessions through a second handle of the store. Both handles share the
+/// record of failed syncs.
 fn pack_idle(
     path: &Path,
     options: Options,

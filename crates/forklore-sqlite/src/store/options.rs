@@ -18,8 +18,8 @@ pub struct Options {
     pub chunk_events: u8,
     /// How often and by which thread the WAL is written back into the database file.
     pub checkpoints: Checkpoints,
-    /// How often a handle compresses some idle sessions. It does so after a checkpoint, if its last
-    /// packing or its opening was at least this long ago. Short-lived programs therefore do not
+    /// How often a handle packs (compresses) some idle sessions. It does so after a checkpoint, if
+    /// it was opened and last packed at least this long ago. Short-lived programs therefore do not
     /// pack.
     pub pack_every: Duration,
 }
@@ -37,8 +37,8 @@ impl Default for Options {
     }
 }
 
-/// How often and by which thread the WAL is written back into the database file, i.e. a checkpoint
-/// runs.
+/// Says how often and in which thread a checkpoint runs. A checkpoint writes the WAL back into the
+/// database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
     /// Number of pages in the WAL at which a checkpoint is due. A checkpoint writes the WAL back

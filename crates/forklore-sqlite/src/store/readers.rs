@@ -55,8 +55,8 @@ impl Readers {
         self.access
     }
 
-    /// Takes an idle connection from the pool, or opens a new one. All files of the connection are
-    /// open, because it has already read once.
+    /// Takes an idle connection from the pool, or opens a new one. The connection has already read
+    /// once, so SQLite has opened all its files.
     pub(super) fn take(&self, path: &Path, options: Options) -> Result<Reader> {
         loop {
             let Some(reader) = lock(&self.idle).pop() else {
@@ -69,7 +69,8 @@ impl Readers {
         }
     }
 
-    /// Returns a connection that had no failure to the pool. Drops it if the pool is full.
+    /// Puts a connection back into the pool, or drops it if the pool is full. The connection must
+    /// not have had a failure.
     pub(super) fn give_back(&self, reader: Reader) {
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE {

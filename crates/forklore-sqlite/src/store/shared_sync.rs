@@ -10,7 +10,7 @@ use forklore_store::Result;
 
 use super::mutex::lock;
 
-/// A number for each commit of this store handle, in the order of the commits, from 1. With it, a
+/// The number of a commit of this store handle. Commits are counted from 1. With this number, a
 /// thread waits until its commit is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[must_use]
@@ -32,16 +32,16 @@ struct State {
 }
 
 impl Tickets {
-    /// Returns the number of the commit that was just made.
+    /// Counts the commit that the caller has just made, and returns its number.
     pub(super) fn draw(&self) -> Ticket {
         let mut state = lock(&self.state);
         state.drawn += 1;
         Ticket(state.drawn)
     }
 
-    /// Waits until the commit `mine` and all earlier commits are durable. Runs `sync` itself if no
-    /// other thread is syncing. Before each attempt to sync or wait, calls `may`, which fails if
-    /// syncing makes no sense any more.
+    /// Waits until the commit `mine` and all earlier commits are durable. If no other thread is
+    /// syncing, runs `sync` itself. Before each attempt to sync or wait, calls `may`, which fails
+    /// if a sync makes no sense any more. Its error ends the wait.
     ///
     /// # Errors
     /// The errors of `may` and of `sync`. If `sync` fails in this thread, each waiting thread tries

@@ -21,7 +21,8 @@ use crate::feed::Numbers;
 pub(super) struct Writer {
     conn: Option<Connection>,
     failed: Arc<FailedSync>,
-    /// The transaction numbers that the connection has reserved for the feed.
+    /// The transaction numbers that the connection has reserved for the feed (the sequence of
+    /// changed sessions).
     numbers: Arc<Mutex<Numbers>>,
     /// The number of pages in the WAL after this connection's last commit.
     pages: Arc<AtomicU32>,

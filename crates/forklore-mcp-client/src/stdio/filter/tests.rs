@@ -5,8 +5,8 @@ use super::*;
 
 const STRING: usize = 400;
 
-/// Filters `input` in pieces of `piece` bytes. Returns the frames, and the lines that are not
-/// frames.
+/// Filters `input` in pieces of `piece` bytes. Returns the frames (JSON-RPC messages), and the
+/// lines that are not frames.
 fn filtered(frame: usize, input: &[u8], piece: usize) -> (String, String) {
     let mut filter = Filter::new(frame, STRING);
     let (mut out, mut noise) = (Vec::new(), Vec::new());
