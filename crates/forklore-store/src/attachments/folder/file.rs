@@ -73,9 +73,9 @@ impl AttachmentFolder {
         }
     }
 
-    /// Opens the file of an attachment, touches it, and locks it with a shared lock. The lock lasts
-    /// until the file is closed and prevents sweeps from removing the file. Returns `None` if the
-    /// file does not exist.
+    /// Opens the file of an attachment, locks it with a shared lock, and updates its modification
+    /// time. The lock lasts until the file is closed and prevents sweeps from removing the file.
+    /// Returns `None` if the file does not exist.
     pub(super) fn lock_shared(&self, id: &AttachmentId) -> Result<Option<Box<dyn File>>> {
         let (_, path) = self.paths(id);
         loop {
