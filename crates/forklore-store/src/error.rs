@@ -46,8 +46,7 @@ pub enum Error {
     /// the error is [`Error::Conflict`] instead.
     #[error("{what} changed meanwhile: {message}")]
     Stale {
-        /// What has changed, as a noun phrase for people. For example, an imported file is `the
-        /// source`.
+        /// What has changed, as a noun phrase for people, such as `the source` (an imported file).
         what: &'static str,
         /// The current state of what has changed, as text for people.
         message: String,
@@ -210,8 +209,8 @@ impl Error {
         }
     }
 
-    /// Converts the error to a [`Problem`]. The problem gets the session and log position that the
-    /// error names; if the error names no session, it gets `session`.
+    /// Converts the error to a [`Problem`]. The problem gets the session and the log position that
+    /// the error names. If the error names no session, the problem gets `session`.
     #[must_use]
     pub fn problem(&self, session: Option<&SessionId>) -> Problem {
         let (named, seq) = match self {

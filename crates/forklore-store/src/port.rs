@@ -186,8 +186,8 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Frees the space of deleted data. Afterwards, the store's files contain no bytes of events
-    /// that no session's history contains (docs/semantics.md, Delete, detach).
+    /// Frees the space of deleted data. Afterwards, the store's files contain only those events
+    /// that the history of some session contains (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
     /// `Locked` if another process locks the store for too long; `Io` if a read or a write fails;

@@ -10,14 +10,13 @@ const FORM: &str = "f1";
 /// A position in the feed of one store. The feed is the sequence of changed sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
+    /// The identity of the store's feed, in hexadecimal digits.
+    pub store: String,
     /// The generation of the commit numbers in the fields `base` and `at`. When a store begins to
     /// number its commits anew, a new generation begins.
-    pub store: String,
+    pub generation: u64,
     /// The number of the commit after which changes count as new for the reader. The flags of a
     /// reported session, such as `created`, cover all commits after this number.
-    pub generation: u64,
-    /// The number of the commit after which commits count as changes. The flags of a reported
-    /// session cover the commits after this number.
     pub base: u64,
     /// How far the reader has read: in the initial list of sessions, or in the commits after it.
     pub at: At,

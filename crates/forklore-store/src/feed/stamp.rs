@@ -33,7 +33,7 @@ pub enum What {
 }
 
 impl Stamp {
-    /// Records that the commit with this number made this kind of change.
+    /// Records that the commit with this number made this kind of change to the session.
     pub fn note(&mut self, what: What, number: u64) {
         match what {
             What::Created => self.created = number,

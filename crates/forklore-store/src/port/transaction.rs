@@ -13,9 +13,9 @@ use crate::sources::{SourceId, SourceStep};
 pub struct Transaction {
     /// The writes, in order. Each write sees the effects of the writes before it.
     pub writes: Vec<Write>,
-    /// The import step that the writes belong to, if they come from an imported file. Sessions that
-    /// the writes create become the next sessions of the step's source (the imported file). Events
-    /// that the writes append to sessions of this source count as read from the file.
+    /// The import step to which the writes belong, if they come from an imported file. Sessions
+    /// that the writes create are added to the sessions of the step's source (the imported file).
+    /// Events that the writes append to sessions of this source count as read from the file.
     pub source: Option<Box<SourceStep>>,
     /// The attachments that events of the writes name. They must exist in the store.
     pub attachments: Vec<AttachmentId>,
