@@ -56,21 +56,22 @@ fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
     Ok(ids)
 }
 
-/// Encodes events for an append to a session's file, and updates the session's header with each of
-/// them.
+/// A buffer of events, encoded as lines for an append to a session's file. Each added event also
+/// updates the session's header.
 pub(crate) struct Tail<'h> {
     /// The header of the session to which the events are appended. Its counts include the added
     /// events.
     pub(crate) header: &'h mut Header,
-    /// The tool calls without a result after the last event. `None` if no added event changes them;
-    /// the number of open calls in the header is then sufficient.
+    /// The open tool calls (those without a result) after the last event. `None` if no added event
+    /// opens or closes a call; the number of open calls in the header is then sufficient.
     pub(crate) open: Option<OpenCalls>,
     /// The added events as lines of the session's file, not written yet.
     pub(crate) lines: String,
 }
 
 impl Tail<'_> {
-    /// Adds a child's `session_fork`. It has seq 0 and comes before the inherited events.
+    /// Adds a child's `session_fork`, the event that records its fork. It has seq 0 and comes
+    /// before the inherited events.
     pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
         self.put(event, Counts::default())
     }

@@ -48,7 +48,11 @@ pub(crate) fn encoded(id: &SessionId, segment: &Segment, durable: u64) -> Result
 
 impl Folder {
     /// Finds the file of the session with this id. Returns `None` if there is no such file, even if
-    /// a claim of the id exists.
+    /// a claim exists. A claim is the file that reserves the id.
+    ///
+    /// # Errors
+    /// `Corrupt` if the session's file is missing although its claim says that some of it was
+    /// durable.
     pub(crate) fn find(&self, id: &SessionId) -> Result<Option<Found>> {
         self.find_name(Name::of_session(id).as_str())
     }
@@ -56,7 +60,8 @@ impl Folder {
     /// Finds the session file whose name (without folder and extension) is `name`.
     ///
     /// # Errors
-    /// `Corrupt` if the file is missing although its claim says that some of it was durable.
+    /// `Corrupt` if the file is missing although its claim (the file that reserves the session's
+    /// id) says that some of it was durable.
     pub(crate) fn find_name(&self, name: &str) -> Result<Option<Found>> {
         if let Some(found) = self.claimed(name)?
             && self.open(&self.layout.segment(&found.segment), Open::Read)?.is_some()
@@ -95,23 +100,24 @@ impl Folder {
         }))
     }
 
-    /// Returns the session id in the claim file `name`. Returns `None` if there is no readable
-    /// claim.
+    /// Returns the session id in the claim file (the reservation of an id) with this name. Returns
+    /// `None` if the file is missing or cannot be read.
     pub(crate) fn claimant(&self, name: &str) -> Option<SessionId> {
         let bytes = self.read(&self.layout.claim(name)).ok()??;
         let claim: Claim = serde_json::from_str(line::checked(&bytes).ok()?).ok()?;
         Some(claim.id)
     }
 
-    /// Returns how many bytes of a segment's file are durable at present, or 0 if that is unknown.
+    /// Returns how many bytes of a segment (a file of events) are durable at present. Returns 0 if
+    /// that is unknown.
     pub(crate) fn durable(&self, segment: &Segment) -> Result<u64> {
         let found = self.claimed(segment.name())?.filter(|found| found.segment == *segment);
         Ok(found.map_or(0, |found| found.durable))
     }
 
-    /// Claims the id for a session in `segment`, durably. Only one process can create the claim's
-    /// file. If the file already exists, the session that claimed the id was never created, and
-    /// this session replaces it.
+    /// Durably reserves the id for a session whose file is `segment`, by creating a claim file.
+    /// Only one process can create this file. If it already exists, its session was never created,
+    /// and this session takes over the claim. The caller has checked that no session has the id.
     pub(crate) fn claim(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
         let bytes = encoded(id, segment, 0)?;
@@ -140,8 +146,8 @@ impl Folder {
         self.sync(&*file, &path)
     }
 
-    /// Finds all files of events: the sessions' own files, and the copies of prefixes. They are
-    /// grouped by folder, and in each folder in the order of the file system.
+    /// Finds all files of events: the sessions' own files, and the copies of inherited events. They
+    /// are ordered by folder, and in each folder by file name.
     pub(crate) fn segments(&self) -> Result<Vec<Segment>> {
         let mut segments = Vec::new();
         for workspace in self.names(&self.layout.workspaces())? {

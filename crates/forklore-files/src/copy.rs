@@ -21,13 +21,14 @@ use crate::record::{PrefixLine, Writer, write_event};
 /// Number of bytes of encoded events that a copy collects before it writes them.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// A complete and durable copy of a session's prefix, in a temporary file. No session uses it yet.
+/// A complete and durable copy of the events that a session will inherit, in a temporary file. No
+/// session uses it yet.
 #[derive(Debug)]
 pub(crate) struct Staged {
     path: PathBuf,
 }
 
-/// The session for which a prefix is copied.
+/// The session for which inherited events are copied.
 pub(crate) struct Owner<'a> {
     pub(crate) id: &'a SessionId,
     pub(crate) parent_id: Option<&'a SessionId>,
@@ -113,8 +114,8 @@ pub(crate) fn staged_detach(folder: &Folder, id: &SessionId) -> Result<Option<St
     stage(folder, id, header.inherited.inheritable, &owner).map(Some)
 }
 
-/// Detaches the session: gives it the copy `staged` of its prefix and marks it as detached. Does
-/// not use `staged` if the session was detached meanwhile.
+/// Detaches the session: gives it the copy `staged` of its inherited events and marks it as
+/// detached. If the session was detached meanwhile, `staged` remains unused.
 pub(crate) fn detach(folder: &Folder, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
     let mut session = folder.writable(id)?;
     let mut copied_events = 0;
@@ -136,11 +137,11 @@ fn has_own(header: &Header) -> bool {
 }
 
 impl Staged {
-    /// Renames the finished copy to its final name. It is then the copied prefix of the session
-    /// whose own segment is `segment`.
+    /// Renames the complete copy of inherited events to its final name. It then belongs to the
+    /// session whose own file is `segment`.
     ///
     /// # Errors
-    /// `Stale` if a `gc` has removed the copy as abandoned.
+    /// `Stale` if a `gc` has removed the copy because it looked abandoned.
     pub(crate) fn publish(&self, folder: &Folder, segment: &Segment) -> Result<()> {
         if folder.open(&self.path, Open::Read)?.is_none() {
             let message = "a gc took it for one that a killed writer left".into();

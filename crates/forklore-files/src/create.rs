@@ -17,9 +17,9 @@ use crate::line::sealed;
 use crate::record::{Ancestry, Commit, SessionLine, Span, State};
 use crate::session::Session;
 
-/// Maximum number of spans (ranges of inherited events) in the first line of a session's file. If a
-/// session has more spans, that line refers to an ancestor's file, whose first line has the earlier
-/// spans.
+/// Maximum number of spans in the first line of a session's file. A span is a range of inherited
+/// events. If a session has more spans, that line refers to an ancestor's file, whose first line
+/// has the earlier spans.
 const SPANS: usize = 16;
 
 /// Checks the id, the kind and the cut of a new session. Returns the new session's parent, or
@@ -39,8 +39,8 @@ pub(crate) fn check_new(folder: &Folder, new: &NewSession) -> Result<Option<Sess
     Ok(Some(parent))
 }
 
-/// Creates a session. `staged` is the copy of its prefix, if it gets one. The session's file gets
-/// its final name in the last step.
+/// Creates a session. `staged` is the copy of its inherited events, if the session gets a copy. The
+/// session's file gets its final name in the last step.
 pub(crate) fn create(folder: &Folder, new: &NewSession, staged: Option<&Staged>) -> Result<Header> {
     let parent = check_new(folder, new)?;
     let mut header = new.header(
@@ -71,8 +71,8 @@ pub(crate) fn create(folder: &Folder, new: &NewSession, staged: Option<&Staged>)
     Ok(header)
 }
 
-/// Claims the id and the label of a new session, and then creates its file under the final name.
-/// Before the file, publishes the copy of the session's prefix if there is one.
+/// Reserves the id and the label of a new session, and then creates its file under the final name.
+/// If there is a copy of the session's inherited events, publishes the copy before the file.
 fn publish_session(
     folder: &Folder,
     header: &Header,
@@ -97,8 +97,8 @@ fn publish_session(
     Ok(())
 }
 
-/// Computes what a new child inherits from its parent: counts, open tool calls and spans (ranges of
-/// events). Returns the child's header with these counts.
+/// Determines what a new child inherits from its parent: counts, open tool calls and spans (ranges
+/// of events). Returns these, the counts as a part of the child's header.
 fn inherit(
     folder: &Folder,
     header: Header,
@@ -123,9 +123,10 @@ fn inherit(
     Ok((Header { inherited: counts, counts, ..header }, open, ancestry))
 }
 
-/// Returns the ancestry of a child that inherits the parent's own events: the parent's spans
-/// (ranges of events) and one more. If the parent's list is full, the result contains only the new
-/// one, and refers to the first line of the parent's file for the others.
+/// Returns the ancestry (list of inherited spans) of a child that inherits own events of its
+/// parent. A span is a range of events. The list has the parent's spans and one more. If the
+/// parent's list is full, the result has only the new span. For the earlier spans, it then refers
+/// to the first line of the parent's file.
 fn with_own(parent: &Session) -> Ancestry {
     let mut ancestry = parent.ancestry();
     if ancestry.spans.len() >= SPANS {

@@ -31,10 +31,12 @@ use crate::line;
 use crate::line::sealed;
 use crate::record::VERSION;
 
-/// Size in bytes above which the feed's log is replaced by an empty one when the store is opened.
+/// Size of a feed's log, in bytes, above which the opening of the store replaces it by an empty
+/// one.
 const LONG: u64 = 8 << 20;
 
-/// The feed of a store: the path of its log, and what wakes the readers that wait for changes.
+/// The feed of a store (the sequence of changed sessions). It has the path of the feed's log, and
+/// what wakes the readers that wait for changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Feed {
     path: PathBuf,
@@ -88,7 +90,7 @@ impl Feed {
         Ok(Write { feed: self.clone(), session: session.clone() })
     }
 
-    /// Records in the feed that any session may have changed, and wakes its readers.
+    /// Records in the feed that any session may have changed, and wakes the feed's readers.
     pub(crate) fn everything(&self) -> Result<()> {
         self.add(&Entry::Everything(true))?;
         self.bell.ring();
@@ -150,7 +152,7 @@ impl Drop for Write {
     }
 }
 
-/// Writes and syncs a new log file that contains only the line `first`.
+/// Writes and syncs a new file for the feed's log that contains only the line `first`.
 fn put(path: &Path, first: &First) -> std::io::Result<()> {
     let line = line::sealed(first).map_err(std::io::Error::other)?;
     let mut options = OpenOptions::new();

@@ -17,8 +17,8 @@ use crate::layout::{Layout, Segment, UNFINISHED};
 use crate::log::damage;
 use crate::{claim, sources};
 
-/// Maximum size in bytes of a file that is read at once. The longest such file is the journal of a
-/// change to several files.
+/// Maximum size in bytes of a file that is read into memory as a whole. The longest such file is
+/// the journal of a change to several files.
 const WHOLE_BYTES: u64 = 1 << 30;
 
 /// The folder of a store, with the file system on which it is. After a failed sync it refuses all
@@ -28,22 +28,24 @@ pub(crate) struct Folder {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) layout: Layout,
     poisoned: OnceLock<String>,
-    /// Durable lengths of files, to be recorded once the change to several files is complete.
-    /// `None` unless this folder is the overlay of such a change.
+    /// The numbers of durable bytes of files, to be recorded when the change to several files is
+    /// complete. `None` unless this folder is the overlay of such a change, which collects it in
+    /// memory.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,
-    /// The announced writes of a change to several files. They end when the whole change is
-    /// complete. Empty unless this folder is the overlay of such a change.
+    /// The writes of a change to several files, as announced in the feed. Their announcements end
+    /// when the whole change is complete. Empty unless this folder is the overlay of such a change,
+    /// which collects it in memory.
     under_way: Mutex<Vec<Write>>,
 }
 
 /// A record that says how many bytes of a file are durable. The number is the last field.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
-    /// The own file of this session.
+    /// How many bytes of this session's own file are durable.
     Session(SessionId, Segment, u64),
-    /// The import log `sources.jsonl`.
+    /// How many bytes of the import log `sources.jsonl` are durable.
     Sources(u64),
 }
 
@@ -65,8 +67,8 @@ impl Folder {
     }
 
     /// Announces in the feed that this process is about to write to a session. The caller drops the
-    /// returned value after the write. In the overlay of a change to several files, returns `None`
-    /// and stores that value until the whole change is complete.
+    /// returned value after the write. If this folder is an overlay that collects a change to
+    /// several files, returns `None`. The announcement then ends when the whole change is complete.
     ///
     /// # Errors
     /// `Io` if the announcement cannot be written. The caller must then not write to the session.
@@ -103,8 +105,8 @@ impl Folder {
         }
     }
 
-    /// Records the durable lengths of files that the overlay `other` collected. The caller calls
-    /// this once the change to several files is complete.
+    /// Records the numbers of durable bytes that the overlay `other` collected for several files.
+    /// The caller calls this once the change to these files is complete.
     pub(crate) fn mark_like(&self, other: &Self) {
         let later = other.later.as_ref().map(Mutex::lock);
         let marks = later.map(|later| later.unwrap_or_else(PoisonError::into_inner).clone());
@@ -258,8 +260,8 @@ impl Folder {
     }
 }
 
-/// Checks whether the error means that the path does not exist. That is also the case if a folder
-/// in the path is a file, which another program may have created.
+/// Checks whether the error means that nothing exists at the path. That is also the case if a
+/// folder in the path is in fact a file, which another program may have created.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -70,8 +70,8 @@ fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Counts of the event files in the folder `workspaces`: of sessions, and of files with an
-/// incomplete last line.
+/// How many sessions the folder `workspaces` contains, and how many event files with an incomplete
+/// last line.
 #[derive(Default)]
 struct Found {
     sessions: u64,

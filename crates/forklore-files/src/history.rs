@@ -15,8 +15,8 @@ use crate::log::{Log, Next, Want, of};
 use crate::record::{Ancestry, EventLine, Span};
 use crate::session::Session;
 
-/// The assembled history of an open session. It reads inherited events from the files of other
-/// sessions.
+/// The whole history of a session whose file is open. It reads inherited events from the files of
+/// other sessions.
 pub(crate) struct History<'s> {
     folder: &'s Folder,
     pub(crate) session: &'s Session,
@@ -28,7 +28,8 @@ pub(crate) struct History<'s> {
 #[derive(Debug)]
 struct Stretch {
     segment: Segment,
-    /// The history's count of inheritable events after the last event of this part.
+    /// The count of inheritable events in the history, up to and including the last event of this
+    /// part.
     last: u64,
 }
 
@@ -46,9 +47,10 @@ impl<'s> History<'s> {
         Error::MissingAncestor { session, missing: missing.into() }
     }
 
-    /// Returns spans (ranges of inherited events), one of which contains the event at which the
-    /// count of `unit` reaches `want`. These are the ones in the session's own first line if they
-    /// suffice, otherwise all.
+    /// Returns a list of spans (ranges of inherited events), one of which contains a wanted event.
+    /// This is the event at which the history's count of `unit` (inheritable events, conversation
+    /// events or turns) reaches `want`. The list is the one in the session's own first line if that
+    /// suffices, otherwise the complete one.
     fn spans(&self, unit: Unit, want: u64) -> Result<&[Span]> {
         let near = &self.ancestry.spans;
         if near.first().is_some_and(|first| unit.of(&first.base) < want) {
@@ -61,8 +63,9 @@ impl<'s> History<'s> {
         Ok(self.all.get_or_init(|| all))
     }
 
-    /// Returns the inherited part of the history that contains the event at which the count of
-    /// `unit` reaches `want`.
+    /// Returns the inherited part of the history that contains a wanted event. This is the event at
+    /// which the history's count of `unit` (inheritable events, conversation events or turns)
+    /// reaches `want`.
     fn stretch(&self, unit: Unit, want: u64) -> Result<Stretch> {
         let spans = self.spans(unit, want)?;
         let at = spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1);
@@ -78,8 +81,9 @@ impl<'s> History<'s> {
         log.ok_or_else(|| self.missing(stretch.segment.to_string()))
     }
 
-    /// Returns the seq of the event at which the history's running count of `unit` reaches `want`.
-    /// Returns `None` if the count never reaches it.
+    /// Returns the seq of the event at which a running count of the history reaches `want`. It
+    /// counts `unit`: inheritable events, conversation events or turns. Returns `None` if the count
+    /// never reaches `want`.
     pub(crate) fn seq_of(&self, unit: Unit, want: u64) -> Result<Option<u64>> {
         if want == 0 || want > unit.of(&self.session.header.counts) {
             return Ok(None);
@@ -119,8 +123,9 @@ impl<'s> History<'s> {
         Ok(event.counts)
     }
 
-    /// Returns the ancestry of a child that inherits the first `inheritable` inheritable events of
-    /// this session. The caller ensures that this session inherited all of them itself.
+    /// Returns the ancestry (list of inherited spans) of a child that inherits the first
+    /// `inheritable` inheritable events of this session. The caller ensures that this session
+    /// inherited all of them itself.
     pub(crate) fn spans_before(&self, inheritable: u64) -> Result<Ancestry> {
         let near =
             self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < inheritable);
@@ -134,7 +139,7 @@ impl<'s> History<'s> {
         Ok(Ancestry { before, spans })
     }
 
-    /// Adds this session's id and the seq to an error that reports damage.
+    /// Adds this session's id and the given seq to an error that reports damage.
     fn named(&self, error: Error, seq: Option<u64>) -> Error {
         of(error, &self.session.header.id, seq)
     }
@@ -252,7 +257,8 @@ impl<'s> History<'s> {
     /// returns [`Next::Stop`].
     ///
     /// # Errors
-    /// See [`History::walk`].
+    /// `Corrupt` or `MissingAncestor` if an event cannot be read or is missing, as for
+    /// [`History::walk`].
     pub(crate) fn walk_back(
         &self,
         seq: u64,
@@ -316,7 +322,7 @@ impl<'s> History<'s> {
             .ok_or_else(|| self.missing("the list of its spans"))
     }
 
-    /// Returns the tool calls that have no result up to and including the event `seq`.
+    /// Returns the tool calls that are open (have no result) after the event `seq`.
     pub(crate) fn open_calls(&self, seq: i64) -> Result<OpenCalls> {
         let Ok(seq) = u64::try_from(seq) else {
             return Ok(OpenCalls::default());
@@ -358,8 +364,8 @@ fn inherited(line: EventLine) -> LogEntry {
     LogEntry { seq: counts.inheritable, origin, counts, event }
 }
 
-/// Returns all spans (ranges of inherited events) of an ancestry, oldest first. Reads the older
-/// ones from the first lines of ancestors' files.
+/// Returns all spans (ranges of inherited events) of a session's ancestry, oldest first. Reads the
+/// older spans from the first lines of ancestors' files.
 fn all_spans(folder: &Folder, ancestry: &Ancestry) -> Result<Vec<Span>> {
     let mut parts = vec![ancestry.spans.clone()];
     let mut next = ancestry.before.clone();

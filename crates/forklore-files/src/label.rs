@@ -14,8 +14,8 @@ struct LabelClaim {
     session_id: SessionId,
 }
 
-/// Checks that no living session of the family has this label, except possibly the session `but`.
-/// `root` is the id of the family's root.
+/// Checks that no living session of a family has this label, except possibly the session `but`. A
+/// family is all sessions with the same root; `root` is the id of that root.
 pub(crate) fn check(
     folder: &Folder,
     root: &SessionId,
@@ -47,8 +47,8 @@ pub(crate) fn check(
     }
 }
 
-/// Claims a label in the family of `root` for the session `id`, durably. Replaces an earlier claim
-/// of the label.
+/// Durably reserves a label for the session `id` by writing a claim file. Replaces an earlier claim
+/// of the label. A label is unique among the sessions with the root `root`.
 pub(crate) fn claim(
     folder: &Folder,
     root: &SessionId,
@@ -61,8 +61,8 @@ pub(crate) fn claim(
 }
 
 /// Removes the claim file of a session's label, if the file names this session. If the process is
-/// killed before that, the claim remains without effect, because its session has another label or
-/// is deleted.
+/// killed before the removal, the file has no effect: the session that it names then has another
+/// label or is deleted.
 pub(crate) fn free(folder: &Folder, header: &Header) -> Result<()> {
     match labelled(folder, &header.root_id, &header.label)? {
         Claimed::By(id) if id == header.id => {
@@ -72,7 +72,7 @@ pub(crate) fn free(folder: &Folder, header: &Header) -> Result<()> {
     }
 }
 
-/// Checks whether the claim file of the session's label names this session.
+/// Checks whether the claim file that reserves the session's label names this session.
 pub(crate) fn is_labelled(folder: &Folder, header: &Header) -> Result<bool> {
     let claimed = labelled(folder, &header.root_id, &header.label)?;
     Ok(matches!(claimed, Claimed::By(id) if id == header.id))
@@ -86,8 +86,9 @@ fn labelled(folder: &Folder, root: &SessionId, label: &Label) -> Result<Claimed>
     Ok(claim.map_or(Claimed::Unreadable, |claim: LabelClaim| Claimed::By(claim.session_id)))
 }
 
-/// Returns the living session that has the label in the family of `root`, or `None`. Reads the
-/// headers of all sessions instead of the label's claim file.
+/// Returns the living session that has the label among the sessions with the root `root`. Returns
+/// `None` if there is none. Reads the headers of all sessions instead of the claim file that
+/// reserves the label.
 fn family_label(folder: &Folder, root: &SessionId, label: &Label) -> Result<Option<Header>> {
     let filter =
         Filter { family: Some(root.clone()), label: Some(label.clone()), ..Filter::default() };

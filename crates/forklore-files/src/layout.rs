@@ -9,7 +9,8 @@ use crate::name::Name;
 
 /// The file name extension of files that contain one JSON object per line.
 pub(crate) const LINES: &str = ".jsonl";
-/// The suffix in the name of a file with the copy of a session's prefix. [`LINES`] follows it.
+/// The suffix in the name of a file with the copy of a session's inherited events (its prefix).
+/// [`LINES`] follows it.
 pub(crate) const PREFIX: &str = ".prefix";
 /// The suffix in the name of a file that its writer has not completed yet.
 pub(crate) const UNFINISHED: &str = ".new";
@@ -20,8 +21,8 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
-/// A file of events: a session's own file, or the copy of a session's prefix. The string is the
-/// path of the file in the folder `workspaces`, without the extension.
+/// A file of events: a session's own file, or the copy of a session's inherited events. The string
+/// is the path of the file in the folder `workspaces`, without the extension.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -33,13 +34,14 @@ impl Segment {
         Self::at(&workspace.key(), Name::of_session(id).as_str())
     }
 
-    /// Returns the segment for the file `name` in the folder of the workspace with the key
-    /// `workspace`.
+    /// Returns the segment (file of events) `name` in the folder of a workspace. `workspace` is the
+    /// key of the workspace.
     pub(crate) fn at(workspace: &str, name: &str) -> Self {
         Self(format!("{workspace}/{name}"))
     }
 
-    /// Returns the segment for the copy of a session's prefix. `self` is the session's own segment.
+    /// Returns the segment (file of events) for the copy of a session's inherited events. `self` is
+    /// the session's own segment.
     pub(crate) fn prefix(&self) -> Self {
         Self(format!("{}{PREFIX}", self.0))
     }
@@ -48,27 +50,27 @@ impl Segment {
         self.0.ends_with(PREFIX)
     }
 
-    /// Returns the own segment of the session to which this segment belongs. For the copy of a
-    /// prefix, this removes the suffix.
+    /// Returns the own segment (file of events) of the session to which this segment belongs. If
+    /// this segment is the copy of the inherited events, the result lacks its suffix.
     pub(crate) fn owner(&self) -> Self {
         Self(self.0.strip_suffix(PREFIX).unwrap_or(&self.0).to_owned())
     }
 
-    /// Returns the key of the session's workspace. It is the name of the folder that contains the
-    /// segment's file.
+    /// Returns the key of the workspace of the session whose segment (file of events) this is. The
+    /// key is the name of the folder that contains the file.
     pub(crate) fn workspace(&self) -> &str {
         self.0.split_once('/').map_or("", |(workspace, _)| workspace)
     }
 
-    /// Returns the name that all files of the segment's session share, without folder, suffix and
-    /// extension.
+    /// Returns the name that all files of this segment's session share, without folder, suffix and
+    /// extension. A segment is a file of events.
     pub(crate) fn name(&self) -> &str {
         let file = self.0.split_once('/').map_or(&*self.0, |(_, file)| file);
         file.strip_suffix(PREFIX).unwrap_or(file)
     }
 
-    /// Checks whether the segment is valid. It may come from a damaged file; a valid segment cannot
-    /// lead out of the folder `workspaces`.
+    /// Checks whether the segment (the path of a file of events) is valid. A segment may come from
+    /// a damaged file. A valid segment cannot lead out of the folder `workspaces`.
     pub(crate) fn is_sound(&self) -> bool {
         let part = |part: &str| {
             !part.is_empty()
@@ -101,7 +103,7 @@ impl Layout {
         self.root.join("forklore.json")
     }
 
-    /// Returns the path with which the names of the store's lock files begin.
+    /// Returns the common beginning of the paths of the store's lock files.
     pub(crate) fn gate(&self) -> PathBuf {
         self.root.join("store")
     }
@@ -115,12 +117,14 @@ impl Layout {
         self.root.join("sources.jsonl")
     }
 
-    /// Returns the path of the feed's log, which records the writes to sessions.
+    /// Returns the path of the feed's log, which records the writes to sessions for readers of
+    /// changes.
     pub(crate) fn feed(&self) -> PathBuf {
         self.root.join("feed.jsonl")
     }
 
-    /// Returns the path of the file that records how many bytes of `sources.jsonl` are durable.
+    /// Returns the path of the file that records how many bytes of the import log `sources.jsonl`
+    /// are durable.
     pub(crate) fn sources_mark(&self) -> PathBuf {
         self.root.join("sources.mark")
     }
@@ -154,7 +158,8 @@ impl Layout {
         self.ids().join(name)
     }
 
-    /// Returns the path of the folder that records which session of a family has which label.
+    /// Returns the path of a family's folder of claim files. A claim file records which session has
+    /// a label. A family is all sessions with the root `root`.
     pub(crate) fn family(&self, root: &SessionId) -> PathBuf {
         self.labels().join(Name::of_session(root).as_str())
     }

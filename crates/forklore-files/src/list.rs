@@ -45,8 +45,8 @@ impl Folder {
         Ok(found)
     }
 
-    /// Reads the session whose own segment is `segment`. Returns `None` if the segment's file does
-    /// not exist.
+    /// Reads the session whose own file of events is `segment`. Returns `None` if the file does not
+    /// exist.
     pub(crate) fn session_in(&self, segment: &Segment) -> Result<Option<Session>> {
         // Read the durable length before the file. Between the two reads the file can only grow,
         // unless it is replaced by another one. If it is replaced, the read fails and is tried
@@ -98,7 +98,7 @@ pub(crate) struct Damaged {
 }
 
 impl Survey {
-    /// Returns the ancestries (lists of inherited ranges) that living or damaged sessions may use.
+    /// Returns the ancestries (lists of inherited spans) that living or damaged sessions may use.
     /// Each comes with the number of inheritable events that it covers.
     pub(crate) fn lists(&self) -> Vec<(Ancestry, u64)> {
         let living = self.sessions.iter().filter(|session| session.header.deleted.is_none());

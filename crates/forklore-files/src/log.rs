@@ -11,11 +11,13 @@ use crate::line;
 use crate::lines::Lines;
 use crate::record::EventLine;
 
-/// Length in bytes below which a search stops halving the range and reads it line by line.
+/// Length in bytes of a range of a file, below which a search reads the range line by line. The
+/// search halves a longer range first.
 const NEAR: u64 = 32 << 10;
 
-/// An open file of events. `start` and `end` delimit the lines to read: those after the first line,
-/// up to the end of the last complete step (one write to the file).
+/// An open file of events. `start` and `end` delimit the lines to read. These are the lines after
+/// the first one, up to the end of the last complete step (one write to the file). `end` is the end
+/// of the file if the file was opened without looking for that step.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) file: Box<dyn File>,
@@ -38,7 +40,8 @@ pub(crate) enum Next {
 pub(crate) enum Want {
     /// The event with this seq in the session that owns the file.
     Seq(u64),
-    /// The event at which the history's running count of this unit reaches this value.
+    /// The event at which the history's running count of this unit reaches this value. A unit is
+    /// inheritable events, conversation events or turns.
     Count(Unit, u64),
 }
 
@@ -214,9 +217,9 @@ impl Log {
         Ok(())
     }
 
-    /// Returns the error of the last event line between two offsets, if that line cannot be read.
-    /// Commit lines are skipped. A search, which also skips unreadable lines, thus detects that it
-    /// may have missed an event.
+    /// Returns the error of the last unreadable line between two offsets, unless a readable event
+    /// line follows it. A search skips unreadable lines; this function shows whether the search may
+    /// have missed an event.
     fn lost(&self, from: u64, to: u64) -> Option<Error> {
         let mut lines = Lines::of(&*self.file);
         let mut end = to;

@@ -16,12 +16,12 @@ use crate::record::{Commit, PrefixLine, SessionLine, State, Writer, write_event}
 use crate::session::Session;
 use crate::sources::{self, Index};
 
-/// Erases all events, copies and files that no session needs. Returns how much it erased.
+/// Erases all events, copies of events and files that no session needs. Returns how much it erased.
 ///
 /// # Errors
 /// `Corrupt` for a session whose file is so damaged that it is unknown which events it needs; no
-/// event is erased then. Also `Corrupt` if a deleted session or the copy of a prefix cannot be
-/// trimmed; all others are trimmed nevertheless.
+/// event is erased then. Also `Corrupt` if the file of a deleted session, or a copy of inherited
+/// events, cannot be trimmed; all others are trimmed nevertheless.
 pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
     let before = bytes_of_files(folder)?;
     let mut collected = Collected::default();
@@ -89,8 +89,8 @@ fn replace(folder: &Folder, header: &Header, segment: &Segment, whole: &str) -> 
     Ok(())
 }
 
-/// Trims the copy of a prefix: only the first `need` inheritable events remain. If `need` is 0,
-/// removes the file. Returns how many events it erased.
+/// Trims a copy of inherited events: only the first `need` inheritable events remain. If `need` is
+/// 0, removes the file. Returns how many events it erased.
 fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     let path = folder.layout.segment(segment);
     if need == 0 {
@@ -114,8 +114,8 @@ fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     Ok(erased)
 }
 
-/// Removes the incomplete ends that were cut off from a deleted session's file and saved. `name` is
-/// the name of the session's files.
+/// Removes the saved incomplete ends of a deleted session's file. They were cut off from the file
+/// when it was repaired. `name` is the name of the session's files.
 fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
     let aside = folder.layout.aside();
     for file in folder.names(&aside)? {

@@ -17,8 +17,8 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// Returns the count of inheritable events up to the last one in `segment` that a living
-    /// session needs. Returns 0 if no session needs any.
+    /// Returns the count of inheritable events up to the last one in the file `segment` that a
+    /// living session needs. Returns 0 if no session needs any.
     pub(crate) fn of(&self, segment: &Segment) -> u64 {
         self.last.get(segment).copied().unwrap_or_default()
     }

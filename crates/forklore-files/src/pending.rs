@@ -21,8 +21,9 @@ use crate::log::damage;
 use crate::overlay::{Change, Overlay};
 use crate::record::{VERSION, hex, unhex};
 
-/// Number of files that are written before they are synced at the same time. An import writes as
-/// many for one session. It is small enough for a process with few free file descriptors.
+/// Maximum number of files of a change that are open at once. They are written one by one, and then
+/// all synced at the same time. An import writes as many for one session. It is small enough for a
+/// process with few free file descriptors.
 const FILES_AT_ONCE: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,8 +49,8 @@ struct Write {
     tail: Option<Tail>,
 }
 
-/// Bytes as JSON: a string if they are UTF-8, otherwise hexadecimal digits. The end of a damaged
-/// session file, which is saved as a file, may be invalid UTF-8.
+/// Bytes as JSON: a string if they are UTF-8, otherwise hexadecimal digits. Invalid UTF-8 occurs,
+/// for example, in the saved end of a damaged session file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Tail {

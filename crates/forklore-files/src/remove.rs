@@ -16,8 +16,8 @@ use crate::needed_events::Needs;
 use crate::session::Outline;
 use crate::sources::{self, Index};
 
-/// Deletes the sessions in `removal`. If one of them cannot be deleted, deletes none. `index`
-/// contains the files from which they were imported; it is `None` if none was imported.
+/// Deletes the sessions in `removal`. If one of them cannot be deleted, deletes none. `index` is
+/// the index of imported files; it may be `None` if none of the sessions was imported.
 pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) -> Result<Removed> {
     let Removal { sessions: ids, children, now } = removal;
     let here = folder.clock.now();

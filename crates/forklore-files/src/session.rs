@@ -130,7 +130,7 @@ impl Folder {
         self.parsed_line(segment)
     }
 
-    /// Reads the first line of a file with the copy of a session's prefix.
+    /// Reads the first line of a file with the copy of a session's inherited events.
     pub(crate) fn copied(&self, segment: &Segment) -> Result<PrefixLine> {
         self.parsed_line(segment)
     }
@@ -206,8 +206,8 @@ struct LastCommit {
     end: u64,
 }
 
-/// Returns the last commit of a session's file that is valid. That is the last one whose step is
-/// complete, or else the last durable one.
+/// Returns the last valid commit line of a session's file. A commit is valid if its step (one write
+/// to the file) is complete, or if it is within the first `durable` bytes.
 ///
 /// # Errors
 /// `Corrupt` if bytes that were durable are missing or cannot be read, or if the file has no

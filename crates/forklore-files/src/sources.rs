@@ -35,8 +35,8 @@ impl Index {
         self.numbers(by).iter().rev().filter_map(|number| self.source(*number)).cloned().collect()
     }
 
-    /// Checks that the source (imported file) of a step is in the state that the step expects.
-    /// Returns its number.
+    /// Checks that the source (imported file) of an import step is in the state that the step
+    /// expects. Returns the source's number.
     ///
     /// # Errors
     /// `Stale` if another import has read the file meanwhile.
@@ -142,8 +142,9 @@ fn unmark_sources(folder: &Folder) -> Result<()> {
     folder.put(&folder.layout.sources_mark(), encoded(0)?.as_bytes())
 }
 
-/// Returns the byte ranges that one import step read from a source file. `step` counts from 0.
-/// `index` contains the location of the step in the import log.
+/// Returns the byte ranges of a source (an imported file) that one import step stored. `step`
+/// counts the steps that stored byte ranges, from 0. `index` contains the location of each step in
+/// the import log. Returns `None` if there is no such step.
 pub(crate) fn spans(
     folder: &Folder,
     index: &Index,

@@ -265,8 +265,8 @@ fn check(folder: &Folder, path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Checks whether a folder is a store whose creation did not finish. It is if it contains nothing
-/// except what is created before the file that marks it as a store.
+/// Checks whether a folder is a store whose creation did not finish. That is so if it contains only
+/// what a process creates before the file that marks the folder as a store.
 fn is_half_made(folder: &Folder, path: &Path) -> Result<bool> {
     let layout = &folder.layout;
     let folders = [layout.workspaces(), layout.ids(), layout.labels()];

@@ -118,9 +118,9 @@ impl FilesStore {
         if imported { self.index().map(Some) } else { Ok(None) }
     }
 
-    /// Creates a session. If it needs a copy of its prefix, copies without the store's lock, so
-    /// that other processes can write. With `exclusive`, copies with the exclusive lock, so that no
-    /// `gc` can remove the copy as abandoned.
+    /// Creates a session. If it needs its own copy of its inherited events, copies them without the
+    /// store's lock, so that other processes can write. With `exclusive`, copies them with the
+    /// exclusive lock, so that no `gc` can remove the copy as abandoned.
     fn create_once(&self, new: &NewSession, exclusive: bool) -> Result<Header> {
         let (passed, folder) = self.exclusive()?;
         let Some(from) = new.from.as_ref().filter(|from| copies(new, from)) else {
@@ -194,7 +194,8 @@ fn take_write(folder: &Folder, index: Option<&Index>, write: &Write) -> Result<W
     })
 }
 
-/// Copies the prefix for a new session into a temporary file, before the session is created.
+/// Copies the events that a new session will inherit into a temporary file, before the session is
+/// created.
 fn stage_new(folder: &Folder, new: &NewSession, from: &Beginning) -> Result<Staged> {
     let parent = create::check_new(folder, new)?;
     let owner = Owner {
@@ -206,7 +207,7 @@ fn stage_new(folder: &Folder, new: &NewSession, from: &Beginning) -> Result<Stag
     copy::stage(folder, &from.parent, from.cut.inheritable, &owner)
 }
 
-/// Checks whether a new session gets its own copy of its prefix.
+/// Checks whether a new session gets its own copy of the events that it inherits.
 fn copies(new: &NewSession, from: &Beginning) -> bool {
     from.strategy == Strategy::ReplayV1
         && new.kind == SessionKind::Branch

@@ -266,7 +266,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks that the claim files of the session's id and of its label name this session.
+    /// Checks that the claim files that reserve the session's id and its label name this session.
     fn claims(&mut self, session: &Session) {
         let header = &session.header;
         let labelled = label::is_labelled(self.folder, header).unwrap_or(false);

@@ -25,11 +25,13 @@ use crate::error::Result;
 /// once.
 pub const BUFFER: usize = 256 << 10;
 
-/// Storage for attachments. Each attachment is stored once.
+/// Storage for attachments, which are byte strings that events name by their SHA-256. Equal
+/// attachments are stored once.
 pub trait Attachments: Send + Sync {
-    /// Reads `bytes` to the end, in constant memory, and stores them as an attachment. The
-    /// attachment is durable when the method returns. Even after a crash, a read of the attachment
-    /// gives either all its bytes or nothing.
+    /// Reads `bytes` to the end and stores them as an attachment. Returns a pin, which protects the
+    /// attachment from removal. Storage on a disk reads in constant memory. The attachment is
+    /// durable when the method returns, unless the storage is in memory. Even after a crash, a read
+    /// of the attachment gives either all its bytes or nothing.
     ///
     /// # Errors
     /// `Invalid` if there are more than `limit` bytes; `Io` if reading `bytes` or a write fails. In
@@ -81,7 +83,7 @@ pub trait Attachments: Send + Sync {
 /// A pin, which protects an attachment from removal until the pin is dropped.
 #[must_use]
 pub struct Pin {
-    /// The attachment's name.
+    /// The attachment's name, which is the SHA-256 of its bytes.
     pub id: AttachmentId,
     /// The attachment's length in bytes.
     pub bytes: u64,
@@ -91,8 +93,9 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// Creates a pin of the attachment `id`. The pin owns `until`, for example a locked file. As
-    /// long as `until` is not dropped, it protects the attachment from removal.
+    /// Creates a pin, which protects the attachment `id` from removal. The pin owns `until`, the
+    /// value that causes the protection until it is dropped. In a folder of attachments, `until` is
+    /// a locked file.
     pub fn new(id: AttachmentId, bytes: u64, new: bool, until: impl Any + Send + Sync) -> Self {
         Self { id, bytes, new, _until: Box::new(until) }
     }
@@ -112,13 +115,15 @@ impl fmt::Debug for Pin {
 /// The metadata of an attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// The attachment's name.
+    /// The attachment's name, which is the SHA-256 of its bytes.
     pub id: AttachmentId,
     /// The attachment's length in bytes.
     pub bytes: u64,
-    /// A version that changes whenever the attachment is stored again or pinned.
+    /// The version of the attachment: a number that changes whenever the attachment is stored again
+    /// or pinned.
     pub version: u128,
-    /// Whether the attachment is pinned. Only [`list`](Attachments::list) sets this field.
+    /// Whether the attachment is pinned, i.e. protected from removal. Only in a result of
+    /// [`list`](Attachments::list) is this field reliable.
     pub pinned: bool,
 }
 

@@ -35,19 +35,20 @@ pub enum Error {
     /// The session's head (the seq of its last event) is not the one that the caller expected.
     #[error("session {session} is at seq {head}, not {expected}: somebody wrote to it")]
     Conflict {
-        /// The id of the session.
+        /// The id of the session whose head is not the expected one.
         session: SessionId,
         /// The head (seq of the last event) that the caller expected.
         expected: i64,
         /// The actual head (seq of the last event) of the session.
         head: i64,
     },
-    /// Something other than the head of a session changed since the caller read it.
+    /// Something that the caller had read has changed since. If the head of a session has changed,
+    /// the error is [`Error::Conflict`] instead.
     #[error("{what} changed meanwhile: {message}")]
     Stale {
-        /// The name of what changed, such as `the source`.
+        /// What has changed, as a noun phrase for people, such as `the source` (an imported file).
         what: &'static str,
-        /// The current state, as text for people.
+        /// The current state of what has changed, as text for people.
         message: String,
     },
     /// The mark comes from the feed of another store, or is not a mark. A mark is a reader's
@@ -59,29 +60,31 @@ pub enum Error {
     /// state before the mark.
     #[error("the mark {mark} has expired: {message}; read the feed from its beginning")]
     MarkExpired {
-        /// The mark that the caller passed.
+        /// The mark that the caller passed. A mark is a reader's position in the feed (the sequence
+        /// of changed sessions).
         mark: Mark,
-        /// What happened to the feed, as text for people.
+        /// Why the feed (the sequence of changed sessions) does not cover the mark, as text for
+        /// people.
         message: String,
     },
     /// The store was deleted or replaced by another one while it was open.
     #[error("the store {location} is gone")]
     StoreGone {
-        /// The path of the store.
+        /// The path at which the store was opened.
         location: String,
     },
     /// Another runtime has the lease of the session.
     #[error("session {session} is running, held by {owner}")]
     Leased {
-        /// The id of the session.
+        /// The id of the session that is leased.
         session: SessionId,
-        /// The owner of the lease.
+        /// The name of the runtime that has the lease.
         owner: String,
     },
     /// The caller's lease has expired or was released, or another runtime has it.
     #[error("{owner} no longer holds session {session}")]
     LeaseLost {
-        /// The id of the session.
+        /// The id of the session whose lease the caller does not have.
         session: SessionId,
         /// The name of the runtime that made the call.
         owner: String,
@@ -89,18 +92,18 @@ pub enum Error {
     /// Another process locked the store for longer than this call waits.
     #[error("the store is busy: {0}")]
     Locked(String),
-    /// A delete was refused, because it would leave branch children of the session.
+    /// A delete was refused, because branch children (forks) of the session would remain.
     #[error("session {session} has {count} branch children that build on it")]
     HasChildren {
-        /// The id of the session.
+        /// The id of the session that was not deleted.
         session: SessionId,
-        /// The ids of the first 20 branch children that would remain.
+        /// The ids of the branch children that would remain after the delete, at most 20 of them.
         children: Vec<SessionId>,
-        /// The number of branch children that would remain.
+        /// The number of all branch children that would remain after the delete.
         count: usize,
     },
-    /// The call would be invalid in every store. An example is a cut after the end of the parent's
-    /// log.
+    /// The arguments of the call are invalid, whichever kind of store executes it. An example is a
+    /// cut after the end of the parent's log.
     #[error("{0}")]
     Invalid(String),
     /// The operating system forbids the operation, the store was opened for reading only, or its
@@ -126,9 +129,9 @@ pub enum Error {
     /// The store no longer has events that a session's history refers to.
     #[error("session {session} has lost a part of its history: {missing}")]
     MissingAncestor {
-        /// The id of the session.
+        /// The id of the session whose history refers to the missing events.
         session: SessionId,
-        /// A description of the missing events.
+        /// A description of the missing events, as text for people.
         missing: String,
     },
     /// A sync of the disk failed, so it is unknown which data the disk stored. The handle accepts
@@ -147,7 +150,7 @@ pub enum Error {
     /// A read or a write failed.
     #[error("{doing}: {source}")]
     Io {
-        /// The operation that failed, such as `opening /path/of/store`.
+        /// The operation that failed, as text for people, such as `opening /path/of/store`.
         doing: String,
         /// The error that caused the failure.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -206,8 +209,8 @@ impl Error {
         }
     }
 
-    /// Converts the error to a [`Problem`]. The problem gets the session and log position that the
-    /// error names; if the error names no session, it gets `session`.
+    /// Converts the error to a [`Problem`]. The problem gets the session and the log position that
+    /// the error names. If the error names no session, the problem gets `session`.
     #[must_use]
     pub fn problem(&self, session: Option<&SessionId>) -> Problem {
         let (named, seq) = match self {

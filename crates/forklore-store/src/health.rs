@@ -66,8 +66,8 @@ impl Health {
         problems.map(|check| check.kind.unwrap_or(ErrorKind::Internal)).next()
     }
 
-    /// Adds checks of a store's folder. They check that other users cannot replace files in the
-    /// folder, the type of its file system, and the free space. `far` is how the store treats
+    /// Adds three checks of a store's folder: who can replace its files, its file system, and its
+    /// free space. Files that other users can replace are a problem. `far` is how the store treats
     /// network file systems.
     pub fn look_at_folder(&mut self, folder: &Path, far: Far) {
         let at = folder.display();

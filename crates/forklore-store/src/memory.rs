@@ -156,8 +156,8 @@ impl Store for MemoryStore {
         Ok(Collected::default())
     }
 
-    /// Returns the total size of the payloads that sessions need, in bytes. Deleted sessions need
-    /// none, and a shared event counts once.
+    /// Returns the total size, in bytes, of the payloads of events that sessions need. Deleted
+    /// sessions need none. An event that several sessions share counts once.
     fn store_bytes(&self) -> Result<u64> {
         let state = self.state();
         let entries = state.living().flat_map(|session| &session.log);

@@ -149,8 +149,8 @@ pub trait Store: Send + Sync {
     }
 
     /// Returns the location of the latest record with a given native id in a source (an imported
-    /// file). `record` is the [`RecordKey`] of that id. Returns `None` if the source has no such
-    /// record.
+    /// file). A native id is an id that the file's agent gave to the record. `record` is the
+    /// [`RecordKey`] (a hash) of that id. Returns `None` if the source has no such record.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read; `Unsupported` if
@@ -160,9 +160,9 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// Returns the spans (ranges of the file's bytes) that one step of an import wrote. Steps of
-    /// the import of a source (the imported file) are numbered from 0; a number after the last step
-    /// gives `None`.
+    /// Returns the spans (byte ranges of an imported file, the source) that one import step stored.
+    /// `step` counts those steps of the source that stored spans, from 0. Returns `None` if there
+    /// are not that many.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read; `Unsupported` if
@@ -172,8 +172,9 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// Returns the locations of all records of a source (an imported file). A copy of the source
-    /// into another store needs them. `None` if the store cannot list them or has no such source.
+    /// Returns the keys and locations of all records of a source (an imported file). They serve to
+    /// copy the source into another store. Returns `None` if the store cannot list them or has no
+    /// such source.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read.
@@ -185,8 +186,8 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Frees the space of deleted data. Afterwards, the store's files contain no bytes of events
-    /// that no session's history contains (docs/semantics.md, Delete, detach).
+    /// Frees the space of deleted data. Afterwards, the store's files contain only those events
+    /// that the history of some session contains (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
     /// `Locked` if another process locks the store for too long; `Io` if a read or a write fails;
@@ -196,10 +197,10 @@ pub trait Store: Send + Sync {
     }
 
     /// Compresses the data of idle families. A family (a root session and its descendants) is idle
-    /// if none of its sessions was updated since `cold`. The method also joins the pieces of
-    /// histories that consist of very many small pieces, so that they are read as fast as short
-    /// ones. Every read still returns the same result afterwards. The default implementation does
-    /// nothing.
+    /// if none of its sessions was updated since `cold`. The method also joins the pieces of each
+    /// history that consists of very many small pieces. Such a history can then be read as fast as
+    /// a history of few pieces. Every read still returns the same result afterwards. The default
+    /// implementation does nothing.
     ///
     /// # Errors
     /// `Locked` if another process locks the store for too long; `Io` if a read or a write fails.

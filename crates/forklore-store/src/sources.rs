@@ -17,8 +17,9 @@ pub use sidecar::{check_sidecar, sidecar_key};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u64);
 
-/// A hash that identifies a native id (given by another agent), a name or the first line of a file.
-/// It is the first 8 bytes of the SHA-256.
+/// A hash that identifies a record, a name of a file, or a file's first line. It is the first 8
+/// bytes of a SHA-256. For a record, the SHA-256 is that of its native id, which the file's agent
+/// gave to it.
 pub type RecordKey = u64;
 
 /// Selects the sources (imported files) to find.
@@ -29,12 +30,14 @@ pub enum FindSource {
     Path(String),
     /// The latest source (imported file) read from this path.
     Latest(String),
-    /// The sources of the sidecars of the session file at this path, including earlier revisions.
-    /// Sidecars are files without a session that an agent stores with a session file.
+    /// The sources (imported files) that are sidecars of the session file at this path. Earlier
+    /// revisions (versions before a rewrite) are included. A sidecar is a file without a session
+    /// that an agent stores with a session file.
     SidecarsOf(String),
-    /// The sources (imported files) whose first line has this key.
+    /// The sources (imported files) whose first line has this key (a hash).
     FirstLine(RecordKey),
-    /// The sources (imported files) with this key among their [`names`](Source::names).
+    /// The sources (imported files) that have the name with this key (a hash) among their
+    /// [`names`](Source::names).
     Name(RecordKey),
     /// The source (imported file) from which this session was imported.
     Session(SessionId),
@@ -45,7 +48,7 @@ pub enum FindSource {
 pub struct Source {
     /// The number by which the store identifies the source (the imported file).
     pub id: SourceId,
-    /// The agent format of the file.
+    /// The dialect of the file: the record format of the agent that wrote it.
     pub dialect: String,
     /// The id by which the agent refers to the session of the file.
     pub native_id: String,
@@ -62,7 +65,7 @@ pub struct Source {
     /// The sessions of the source (the imported file), in the order in which they were created.
     /// [`RecordLocation::session`] is an index into this list.
     pub sessions: Vec<SourceSession>,
-    /// How far the file was read.
+    /// How far the file was read by the import steps so far.
     pub read: Progress,
 }
 
@@ -71,9 +74,11 @@ pub struct Source {
 pub struct SeenFile {
     /// The path, with symbolic links resolved.
     pub path: String,
-    /// The file's size in bytes when it was last read to its end; 0 if it never was.
+    /// The file's size in bytes at the last read, or 0 if that read did not reach the file's end.
     pub size: u64,
-    /// The file's modification time at that read, in nanoseconds since the Unix epoch.
+    /// The file's modification time at the last read, in nanoseconds since the Unix epoch. 0 if
+    /// that read did not reach the file's end. For a session inside a container (such as a
+    /// database), a number that changes with the session.
     pub modified: i64,
 }
 
@@ -87,7 +92,7 @@ pub struct SourceSession {
     pub events: u64,
 }
 
-/// How far a file was read.
+/// The progress of an import: how far it has read a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// The number of bytes of the file that were read.
@@ -133,22 +138,22 @@ pub struct SourceStep {
     /// The id by which the agent refers to the session of the file, as far as the bytes read so far
     /// determine it.
     pub native_id: String,
-    /// The path from which the step read.
+    /// The path from which the step read, with the size and the modification time of the file.
     pub seen: SeenFile,
     /// The spans that the bytes of this step consist of, in order. A span is a range of the bytes.
     pub ranges: Vec<SourceSpan>,
-    /// The locations of the records in the bytes that the step reads. If a key occurs twice, the
-    /// later location counts.
+    /// The keys and locations of the records in the bytes that the step reads. If a key (a hash of
+    /// a record's id) occurs twice, its later location is valid.
     pub locations: Vec<(RecordKey, RecordLocation)>,
     /// The keys (hashes) of additional names by which other files may refer to the source (the
     /// imported file).
     pub names: Vec<RecordKey>,
-    /// The path of the session file that the imported file belongs to as a sidecar. A sidecar is an
-    /// extra file without a session; `None` for any other file. [`FindSource::SidecarsOf`] finds
-    /// the sidecar by that path. The bytes of the sidecar are deleted when any session of that file
-    /// is deleted.
+    /// For a sidecar, the path of the session file to which it belongs; `None` for any other file.
+    /// A sidecar is an extra file without a session. [`FindSource::SidecarsOf`] finds the sidecar
+    /// by this path. If any session of the session file is deleted, the bytes of the sidecar are
+    /// deleted too.
     pub sidecar_of: Option<String>,
-    /// How far the file is read after this step.
+    /// How far the file is read after this import step.
     pub read: Progress,
     /// Whether this step reads to the end of the file. Earlier steps may become durable only
     /// together with the last step. This is safe: only the whole import is acknowledged, and data
@@ -163,7 +168,7 @@ pub enum Target {
     /// The step creates a new source (an imported file). If `latest` is given, the new source is a
     /// new revision of it (the file after a rewrite).
     New {
-        /// The agent format of the file.
+        /// The dialect of the file: the record format of the agent that wrote it.
         dialect: String,
         /// How often the file had been overwritten before this version of it; 0 for the first
         /// version.

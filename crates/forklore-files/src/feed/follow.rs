@@ -24,8 +24,8 @@ const LIVING: &str = "living ";
 const ALL: &str = "all ";
 
 impl FilesStore {
-    /// Reads the feed: returns at most `limit` changes of sessions after `since`. If there are none
-    /// yet, waits up to `wait` for one.
+    /// Reads the feed: returns at most `limit` changed sessions after the position `since`. If
+    /// there are none yet, waits for one, at most for the time `wait`.
     pub(crate) fn follow(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         let feed = &self.folder().feed;
         if !wait.is_zero() {
@@ -40,9 +40,9 @@ impl FilesStore {
         })
     }
 
-    /// Replaces the feed's log by an empty one if it is too long or is from before the machine's
-    /// last boot. In that case its end may be lost. Ignores a failure, because the next opening of
-    /// the store tries again.
+    /// Replaces the feed's log by an empty one if it is too long or older than the machine's last
+    /// boot. The end of a log from before the boot may be lost. Ignores a failure, because the next
+    /// opening of the store tries again.
     pub(crate) fn renew_feed(&self) {
         let feed = &self.folder().feed;
         let is_old = |log: &Log| log.first.boot != boot() || log.len > LONG;
@@ -106,8 +106,8 @@ impl FilesStore {
         }
     }
 
-    /// Returns the offset in the feed's log up to which all announced writes have ended. A write
-    /// has ended if its end is recorded or its process was killed.
+    /// Returns the byte offset in the feed's log up to which all announced writes have ended. A
+    /// write has ended if its end is recorded or its process was killed.
     fn settled(&self, scan: &Scan) -> Result<u64> {
         let mut settled = scan.end;
         for (at, session) in &scan.open {

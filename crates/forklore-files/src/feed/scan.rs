@@ -16,7 +16,7 @@ use crate::lines::Lines;
 pub(super) struct Log {
     pub(super) first: First,
     file: Box<dyn File>,
-    /// The offset of the log's second line, in bytes.
+    /// The offset in bytes at which the second line of the feed's log begins.
     start: u64,
     pub(super) len: u64,
 }
@@ -24,15 +24,16 @@ pub(super) struct Log {
 /// The content of the feed's log from some offset on. All offsets are in bytes.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// All announced writes. The first value is the offset at which the announcing line ends.
+    /// All announced writes: the offset at which the announcing line ends, the kind of change, and
+    /// the session.
     begun: Vec<(u64, What, SessionId)>,
-    /// The announced writes without a recorded end. The first value is the offset at which the
-    /// announcing line begins.
+    /// The announced writes without a recorded end: the offset at which the announcing line begins,
+    /// and the session.
     pub(super) open: Vec<(u64, SessionId)>,
-    /// The end of the last line after which any session may have changed, as an offset. It is such
-    /// a line or cannot be read. 0 if there is none.
+    /// The offset at which the last line ends that means that any session may have changed. Such a
+    /// line says so, or cannot be read. 0 if there is no such line.
     pub(super) everything: u64,
-    /// The offset up to which the feed's log was read.
+    /// The byte offset up to which the feed's log was read.
     pub(super) end: u64,
 }
 
@@ -91,8 +92,8 @@ struct Sealed {
 }
 
 impl Scan {
-    /// Returns the sessions to which a write was announced at or before the offset `to`. Each comes
-    /// with the offsets of its last announcements.
+    /// Returns each session to which a write was announced, with the offsets of its last
+    /// announcements. Only announcements whose line ends at or before the offset `to` count.
     pub(super) fn stamps(&self, to: u64) -> BTreeMap<&SessionId, Stamp> {
         let mut stamps = BTreeMap::<_, Stamp>::new();
         for (at, what, session) in self.begun.iter().filter(|(at, ..)| *at <= to) {

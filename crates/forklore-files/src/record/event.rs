@@ -45,7 +45,8 @@ pub(crate) struct EventLine {
     pub(crate) event: Event,
 }
 
-/// The session that owns a file of events. These three ids are in each event line of its file.
+/// The ids of the session that owns a file of events: its own, its parent's and its root's. Each
+/// event line of the file contains them.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer<'a> {
     pub(crate) session_id: &'a SessionId,
@@ -63,8 +64,8 @@ impl<'a> From<&'a forklore_core::Header> for Writer<'a> {
     }
 }
 
-/// Appends an event's line to `out`. `writer` is the session that owns the file. `origin` is `None`
-/// unless the event is a copy.
+/// Appends an event's line to `out`. `writer` is the session that owns the file. `origin` is the
+/// session and seq where the event was first written; `None` unless the event is a copy.
 pub(crate) fn write_event<'a>(
     out: &mut String,
     writer: impl Into<Writer<'a>>,

@@ -20,13 +20,14 @@ pub(crate) struct SessionLine {
     /// The spans (ranges of events) that the session inherits. They are unused if the session has
     /// its own copy of these events.
     pub(crate) ancestry: Ancestry,
-    /// `None` unless `gc` erased events of this deleted session. Otherwise the history's count of
-    /// inheritable events up to the last one that remains.
+    /// The number of the last inheritable event that remains after `gc` erased events of this
+    /// deleted session. Inheritable events are numbered from 1 along the history. 0 if none
+    /// remains; `None` if `gc` erased nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trimmed: Option<u64>,
 }
 
-/// The first line of a file with the copy of a session's prefix.
+/// The first line of a file with the copy of a session's inherited events (its prefix).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PrefixLine {
     pub(crate) forklore: u32,
@@ -54,8 +55,8 @@ pub(crate) struct Facts {
     workspace: Workspace,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    /// The field `inheritable` of the cut. It is stored separately because the JSON form of a cut
-    /// does not contain it.
+    /// The field `inheritable` of the session's cut (where it begins in its parent's log). It is
+    /// stored separately because the JSON form of a cut does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_kept")]
     cut_inheritable: Option<u64>,
@@ -76,26 +77,27 @@ pub(crate) struct Facts {
     dialect: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<String>,
-    /// `None` in files that this version of forklore writes. Earlier versions stored the field
-    /// here. Now it is in [`State`], because an import may find later that the session is a copy.
+    /// The session whose beginning this session repeats, in a file that an earlier version wrote.
+    /// This version writes `None` here and stores the field in [`State`], because an import may
+    /// find later that the session is a copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     copy_of: Option<CopyOf>,
 }
 
-/// The spans (ranges of events) that a session inherits: the older ones in the file `before`, then
-/// `spans`.
+/// The spans (ranges of events) that a session inherits. The older ones are in the first line of
+/// the file `before`, the newer ones in `spans`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ancestry {
     /// The file whose first line contains the older spans (ranges of inherited events). All of them
-    /// come before `spans`.
+    /// come before those in the field `spans`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<Segment>,
     pub(crate) spans: Vec<Span>,
 }
 
 /// A range of inherited events in one file: its inheritable events after the counts `base`. The
-/// range ends where the next span begins, or where the session's own events begin. An event has the
-/// same counts in every history that contains it.
+/// range ends where the next span (range) begins. The last range ends where the session's own
+/// events begin. An event has the same counts in every history that contains it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Span {
     pub(crate) segment: Segment,
@@ -109,9 +111,9 @@ impl SessionLine {
         Self { forklore: VERSION, session: Facts::of(header), ancestry, trimmed: None }
     }
 
-    /// Returns the first line (the header) that a session's file gets when the session is deleted
-    /// and the file is trimmed. The trimmed file has only the first `inheritable` inheritable
-    /// events, which other sessions inherit.
+    /// Returns the first line of a deleted session's file after the file is trimmed. The trimmed
+    /// file has only the inheritable events up to number `inheritable`, which other sessions
+    /// inherit. The new line says so, and lacks the session's metadata and configuration.
     pub(crate) fn trimmed_to(mut self, inheritable: u64) -> Self {
         self.session.metadata = None;
         self.session.config = None;
@@ -154,7 +156,8 @@ impl Facts {
         &self.workspace
     }
 
-    /// Returns the three ids that each event line of the session's file contains.
+    /// Returns the three ids that each event line of the session's file contains: the session's,
+    /// its parent's and its root's.
     pub(crate) fn writer(&self) -> Writer<'_> {
         Writer { session_id: &self.id, parent_id: self.parent_id.as_ref(), root_id: &self.root_id }
     }
@@ -163,7 +166,7 @@ impl Facts {
         self.inherited
     }
 
-    /// Returns the session's header. The fields that can change have the values in `state`.
+    /// Returns the session's header. Its fields that can change get the values in `state`.
     pub(crate) fn header(self, state: State) -> Header {
         let cut = self
             .cut
@@ -207,8 +210,8 @@ impl Facts {
     }
 }
 
-/// Encodes the five counts of an event as a JSON array without names. A line may contain many
-/// counts, so a short form is useful.
+/// Encodes counts (the five totals of a history up to an event) as a JSON array without names. A
+/// line may contain many counts, so a short form is useful.
 mod short {
     use forklore_core::Counts;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

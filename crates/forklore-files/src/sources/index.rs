@@ -36,7 +36,8 @@ struct Entry {
     /// length of each step's line in the import log, in bytes. Only steps that store ranges of the
     /// file's bytes are included.
     steps: Vec<(u64, u64)>,
-    /// The stored bytes of this many `steps`, from the first on, are hidden.
+    /// How many of the `steps`, counted from the first, have hidden bytes. The bytes are hidden
+    /// because a session was deleted.
     forgotten: usize,
     locations: HashMap<RecordKey, RecordLocation>,
 }
@@ -179,8 +180,9 @@ impl Index {
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the location of the event that the record `record` of a source became. If several
-    /// records have this key, returns that of the latest.
+    /// Returns the location of the event that was imported from a record of a source (an imported
+    /// file). `record` is the record's key (a hash). If several records have this key, returns the
+    /// location for the latest.
     pub(crate) fn locate(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
         self.entry(number)?.locations.get(&record).copied()
     }
@@ -192,8 +194,9 @@ impl Index {
         Some(locations.iter().map(|(key, location)| (*key, *location)).collect())
     }
 
-    /// Returns the log line of an import step: its offset, its length in bytes, and whether its
-    /// stored bytes are hidden. `step` counts only the source's steps that have byte ranges.
+    /// Finds the line of an import step in the import log. Returns the line's offset, its length in
+    /// bytes, and whether its stored bytes are hidden. `step` counts only the source's steps that
+    /// have byte ranges, from 0.
     pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {
         let entry = self.entry(number)?;
         let step = usize::try_from(step).ok()?;
@@ -208,7 +211,8 @@ impl Index {
         self.sources.iter().any(|leased| leased.forgotten > 0)
     }
 
-    /// Returns the offsets of the import steps' log lines whose stored bytes are hidden.
+    /// Returns the offsets of those lines of the import log whose stored bytes are hidden. Each
+    /// line belongs to an import step.
     pub(super) fn forgotten(&self) -> HashSet<u64> {
         let steps =
             self.sources.iter().flat_map(|leased| leased.steps.iter().take(leased.forgotten));

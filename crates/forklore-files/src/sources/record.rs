@@ -42,8 +42,8 @@ impl DurableTo {
     }
 }
 
-/// A line of the import log that hides the stored bytes of a source. It applies to all import steps
-/// before it.
+/// A line of the import log that hides the stored bytes of a source (an imported file). It applies
+/// to all import steps of the source that come before it in the log.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Forgotten {
     pub(super) forgotten: u64,
@@ -53,7 +53,7 @@ pub(super) struct Forgotten {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StepLine {
     pub(super) source: u64,
-    /// The properties of the imported file, if this is its first step.
+    /// The properties of the imported file, if this is its first import step; otherwise `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) new: Option<NewSource>,
     pub(super) native_id: String,
@@ -236,7 +236,8 @@ impl StepLine {
         self.ranges.iter().map(|range| range.range().ok_or("a range of it is none")).collect()
     }
 
-    /// Replaces the stored bytes in the step's ranges by their number. The bytes are then erased.
+    /// Replaces each range with stored bytes by the number of these bytes. The bytes are then
+    /// erased.
     pub(super) fn forget(&mut self) {
         for range in &mut self.ranges {
             let bytes = match &range {

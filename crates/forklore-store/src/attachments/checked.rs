@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 use super::{Attachments, BUFFER};
 use crate::{Error, Result};
 
-/// A reader that verifies the bytes of an attachment. If the bytes do not match the attachment's
-/// name, the read at the end fails. The error has the kind `InvalidData` and contains a
-/// [`Damaged`].
+/// A reader that verifies the bytes of an attachment while it returns them. If the bytes do not
+/// match the attachment's name, the read that reaches the end fails. The error has the kind
+/// `InvalidData` and contains a [`Damaged`].
 pub struct Checked<R> {
     id: AttachmentId,
     bytes: R,
@@ -23,7 +23,8 @@ pub struct Checked<R> {
 pub struct Damaged;
 
 impl<R> Checked<R> {
-    /// Creates a reader that verifies `bytes` against `id`.
+    /// Creates a reader that returns the bytes of the reader `bytes` and verifies them. `id` is the
+    /// name that they must match.
     pub fn new(id: AttachmentId, bytes: R) -> Self {
         Self { id, bytes, digest: Sha256::new() }
     }

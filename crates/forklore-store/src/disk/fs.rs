@@ -22,7 +22,7 @@ pub enum Open {
     Create,
 }
 
-/// A file system.
+/// A file system, through which a store accesses its files.
 pub trait Fs: Debug + Send + Sync {
     /// Opens a regular file without following links.
     ///

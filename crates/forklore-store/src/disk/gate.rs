@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 use super::os;
 use crate::{Error, Result};
 
-/// The number of pairs of open files that a gate (a lock between processes) caches. One pair is for
-/// ordinary locking, and one for a checkpoint that runs at the same time.
+/// The maximum number of pairs of unused open files that a gate (a lock between processes) caches.
+/// One pair is for ordinary locking. The other is for a checkpoint that runs at the same time,
+/// which writes a database's log back into its file.
 const MAX_IDLE: usize = 2;
 
 /// How long to retry a lock without sleeping. After this time, the thread sleeps until it gets the

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::port::Changes;
 
-/// How long a reader of changes waits before it checks for commits again without a ring. A ring is
-/// a wake-up after a commit. A commit may come without one: a writer in another process may be
+/// How long a reader of changes waits for a ring before it checks for commits anyway. A ring is a
+/// wake-up after a commit. A commit may come without a ring: a writer in another process may be
 /// killed before it rings, and some file systems report no writes.
 const UNRUNG: Duration = Duration::from_millis(400);
 /// How long a reader waits before it checks again after a ring (a wake-up) without a change. A ring
 /// may come before its commit is visible.
 const SOON: Duration = Duration::from_millis(1);
 
-/// A condition variable with a counter. Each ring, after a commit, wakes the waiting readers.
+/// A condition variable with a counter of rings. A ring wakes all waiting readers after a commit.
 #[derive(Debug, Default)]
 pub struct Bell {
     rings: AtomicU64,
@@ -33,14 +33,15 @@ impl Bell {
         }
     }
 
-    /// Returns the number of rings since the bell was created.
+    /// Returns the number of rings since the bell was created. A ring is a wake-up of all waiting
+    /// readers, after a commit.
     #[must_use]
     pub fn rings(&self) -> u64 {
         self.rings.load(Ordering::SeqCst)
     }
 
-    /// Waits until the number of rings differs from `rings`, at most for `most`. Returns true if it
-    /// differs, false if the wait timed out.
+    /// Waits until the number of rings (wake-ups after commits) differs from `rings`. Waits at most
+    /// for the time `most`. Returns true if the number differs, false if the wait timed out.
     #[must_use]
     pub fn wait(&self, rings: u64, most: Duration) -> bool {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,8 +55,8 @@ impl Bell {
     }
 }
 
-/// Calls `look` until it returns changes or `wait` is over. The first call is immediate; later
-/// calls follow a ring of `bell`, or a pause without a ring.
+/// Calls `look` until it returns changes or the time `wait` is over. The first call is immediate.
+/// Each later call follows a ring of `bell` (a wake-up after a commit) or a pause without a ring.
 ///
 /// # Errors
 /// The first error of `look`.

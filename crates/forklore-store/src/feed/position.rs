@@ -12,25 +12,25 @@ const FORM: &str = "f1";
 pub struct Position {
     /// The identity of the store's feed, in hexadecimal digits.
     pub store: String,
-    /// The generation of commit numbers that the fields `base` and `at` belong to. A store may
-    /// start a new generation of numbers.
+    /// The generation of the commit numbers in the fields `base` and `at`. When a store begins to
+    /// number its commits anew, a new generation begins.
     pub generation: u64,
-    /// The number of the commit after which commits count as changes. The flags of a reported
-    /// session cover the commits after this number.
+    /// The number of the commit after which changes count as new for the reader. The flags of a
+    /// reported session, such as `created`, cover all commits after this number.
     pub base: u64,
-    /// How far the reader has read.
+    /// How far the reader has read: in the initial list of sessions, or in the commits after it.
     pub at: At,
 }
 
-/// How far a reader of the feed has read.
+/// How far a reader of the feed (the sequence of changed sessions) has read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
-    /// The reader is in the initial list of all sessions. It has read up to and including the
-    /// session with this key.
+    /// The reader is still in the initial list of all sessions, which is ordered by a key. It has
+    /// read up to and including the session with this key.
     Listed(String),
-    /// The reader has read the initial list of all sessions. The first number is a commit; the
-    /// second is the last session of this commit that the reader has read, or `u64::MAX` if it has
-    /// read all of them.
+    /// The reader has read the initial list of all sessions, and commits after it. The first number
+    /// is the last commit of which it has read something. The second is the last session of this
+    /// commit that it has read, or `u64::MAX` if it has read all of them.
     Commit(u64, u64),
 }
 

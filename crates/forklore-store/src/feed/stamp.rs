@@ -33,7 +33,7 @@ pub enum What {
 }
 
 impl Stamp {
-    /// Records that the commit with this number made this kind of change.
+    /// Records that the commit with this number made this kind of change to the session.
     pub fn note(&mut self, what: What, number: u64) {
         match what {
             What::Created => self.created = number,
@@ -69,7 +69,7 @@ impl Stamp {
     }
 }
 
-/// Returns the entry for this session in the list of all sessions with which a feed begins.
+/// Returns a session's entry in the initial list of all sessions, with which a feed begins.
 #[must_use]
 pub fn listed(header: &Header) -> SessionChange {
     SessionChange {
@@ -82,10 +82,11 @@ pub fn listed(header: &Header) -> SessionChange {
     }
 }
 
-/// Returns the next page of the list of all sessions, with which a feed begins. `list` contains the
-/// sessions after the position `from`, in order, with their keys. If more than `limit` sessions
-/// remain, `list` has at least `limit` + 1. After the list, the reader continues with the commits
-/// after `from.base`. `last` is the number of the store's last commit.
+/// Returns the next page of the list of all sessions, which a new reader of a feed gets first.
+/// `list` contains the sessions after the position `from`, in order, each with its key. If more
+/// than `limit` sessions remain, `list` has at least `limit` + 1 entries. After the list, the
+/// reader continues with the commits after `from.base`. `last` is the number of the store's last
+/// commit.
 #[must_use]
 pub fn list_page(
     from: &Position,
@@ -106,10 +107,10 @@ pub fn list_page(
     Changes { sessions, mark: position.mark(), more: more || last > from.base }
 }
 
-/// Returns the next page of the sessions that commits changed. `found` contains the changes after
-/// the position `from`, without gaps, each with the numbers of its commit and of its session. If
-/// more than `limit` changes remain, `found` has at least `limit` + 1. `last` is the number of the
-/// store's last commit.
+/// Returns the next page of the feed, which lists the sessions that commits changed. `found`
+/// contains the changes after the position `from`, without gaps, each with the numbers of its
+/// commit and of its session. If more than `limit` changes remain, `found` has at least `limit` + 1
+/// entries. `last` is the number of the store's last commit.
 #[must_use]
 pub fn commit_page(
     from: &Position,

@@ -38,8 +38,8 @@ impl Watch {
     }
 }
 
-/// Checks whether a file system event may mean a write to one of the files with these names.
-/// Removals of any file and reports of lost events count too.
+/// Checks whether a file system event may mean a write to one of the files with these names. The
+/// removal of any file counts as such a write. So does a report that the system lost events.
 fn is_about(event: &Event, names: &[OsString]) -> bool {
     let named = |path: &std::path::PathBuf| {
         path.file_name().is_some_and(|name| names.iter().any(|one| one == name))

@@ -30,8 +30,8 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Records a write to a session and wakes the readers of the feed. The readers see the write
-    /// after the caller unlocks the state.
+    /// Records a write to a session in the feed and wakes the feed's readers. The readers see the
+    /// write after the caller unlocks the store's state.
     pub(super) fn record(&mut self, session: &SessionId, what: What) {
         self.last += 1;
         self.stamps.entry(session.fold()).or_default().note(what, self.last);

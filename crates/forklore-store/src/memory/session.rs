@@ -21,8 +21,8 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
     pub(super) event: Arc<Event>,
     pub(super) counts: Counts,
-    /// The session with which the event is stored. In a store that shares inherited events, this
-    /// can be an ancestor.
+    /// The session with which the event counts as stored. For an inherited event, this is an
+    /// ancestor, unless the session has its own copy of the event.
     pub(super) holder: SessionId,
 }
 
@@ -60,8 +60,8 @@ impl Session {
         Entry { origin, event: Arc::new(event.clone()), counts, holder }
     }
 
-    /// Returns the first `inheritable` inheritable events, and the tool calls that they leave open.
-    /// If `holder` is given, it becomes the session with which these events are stored.
+    /// Returns the session's first `inheritable` inheritable events, and the tool calls that they
+    /// leave open. If `holder` is given, the returned events count as stored with that session.
     pub(super) fn prefix(
         &self,
         inheritable: u64,

@@ -11,7 +11,7 @@ use crate::sources::{
     SourceStep, Target, check_sidecar, sidecar_key,
 };
 
-/// A source (an imported file), with the spans that its bytes consist of and the locations of its
+/// A source (an imported file), with the byte ranges of its import steps and the locations of its
 /// records.
 #[derive(Clone, Debug)]
 pub(super) struct StoredSource {

@@ -106,7 +106,8 @@ impl State {
         Ok(appended(head, &session.header))
     }
 
-    /// Returns a new session with its header and inherited events, before its first own event.
+    /// Returns a new session that has a header and inherited events, but no own events yet. `now`
+    /// is the store's time.
     pub(super) fn begin(&self, new: &NewSession, now: Timestamp) -> Result<Session> {
         let Some(from) = check_kind(new)? else {
             let header = new.header(None, Counts::default(), now);
@@ -143,8 +144,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns the events that sessions need, each once, as the session that stores the event and
-    /// the event's origin. Deleted sessions need no events.
+    /// Returns the events that living sessions need, each once. An event is identified by two
+    /// values: the session that stores it, and its origin (where it was first written).
     pub(super) fn needed(&self) -> HashSet<(&SessionId, &Origin)> {
         let entries = self.living().flat_map(|session| &session.log);
         entries.map(|entry| (&entry.holder, &entry.origin)).collect()

@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 /// The position at which a reader of the feed (the sequence of changed sessions) begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// The reader begins at the beginning. It first gets each session that is not deleted once, and
-    /// then the changes committed since the read began.
+    /// The reader begins before all changes. It first gets one entry for each session that is not
+    /// deleted, and then the changes that were committed after this first read.
     Beginning,
     /// The reader begins after all changes that are already committed.
     Now,
-    /// The reader begins after the position of this mark, which comes from a [`Changes::mark`].
+    /// The reader begins after the position of this mark. The mark comes from the [`Changes::mark`]
+    /// of an earlier page.
     Mark(Mark),
 }
 
@@ -30,13 +31,13 @@ pub enum Since {
 pub struct Mark(String);
 
 impl Mark {
-    /// Creates a mark from its string.
+    /// Creates a mark (a position in a store's feed) from its string, without checking the string.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Returns the string of the mark.
+    /// Returns the mark (a position in a store's feed) as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -60,13 +61,13 @@ impl FromStr for Mark {
 /// A page of the feed, which is the sequence of changed sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
-    /// The sessions that were written to. Each session occurs once, and the order is that of the
-    /// sessions' last commits.
+    /// The sessions that were written to after the reader's position. Each session occurs once, and
+    /// the order is that of the sessions' last commits.
     pub sessions: Vec<SessionChange>,
     /// The position after this page, from which to read the next page. It can advance even if the
     /// page is empty.
     pub mark: Mark,
-    /// Whether more changes after this page are already committed.
+    /// Whether there are more committed changes than those on this page.
     pub more: bool,
 }
 
@@ -78,14 +79,16 @@ pub struct SessionChange {
     pub session: SessionId,
     /// The seq of the session's last event; -1 if its log is empty.
     pub head_seq: i64,
-    /// Whether the session was created after the reader's last position. Its log has the events up
-    /// to `head_seq`.
+    /// Whether the session was created after the reader's last position. If so, all its events up
+    /// to `head_seq` are new for the reader.
     pub created: bool,
-    /// Whether events were appended to the session, up to `head_seq`.
+    /// Whether events were appended to the session after the reader's last position. The last of
+    /// them has the seq `head_seq`.
     pub appended: bool,
-    /// Whether the session's header changed, apart from its counts: for example label, title, lease
-    /// or strategy.
+    /// Whether the session's header changed after the reader's last position. New counts alone are
+    /// not such a change; a new label, title, lease or strategy is, for example.
     pub changed: bool,
-    /// Whether the session was deleted. Only its tombstone can be read.
+    /// Whether the session was deleted. If so, only its tombstone (the header that remains) can be
+    /// read.
     pub removed: bool,
 }

@@ -11,25 +11,26 @@ use crate::error::{Error, Result};
 pub struct Query {
     /// The position of the first event to read.
     pub at: At,
-    /// Whether to read towards the end or towards the beginning.
+    /// Whether to read towards the end or towards the beginning of the history.
     pub direction: Direction,
     /// The maximum number of events in the page, at least 1. A store may return fewer events, to
     /// limit memory.
     pub limit: usize,
-    /// Whether to omit the payloads. Each `data` is then `null`. This is for callers that need only
-    /// positions and counts.
+    /// Whether to omit the payloads, so that the `data` of each event is `null`. This is for
+    /// callers that need only positions and counts.
     pub bare: bool,
 }
 
-/// The position of an event in the assembled history of a session.
+/// The position of an event in the history of a session, i.e. among its inherited and its own
+/// events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The event at this log position (seq). If no event has this position, the next event in the
-    /// direction of reading.
+    /// The event at this log position (seq). If there is no such event, reading begins at the next
+    /// one in the direction of reading.
     Seq(u64),
-    /// The inheritable event with this number, counted from 1.
+    /// The inheritable event (an event that forks inherit) with this number, counted from 1.
     Inheritable(u64),
-    /// The conversation event with this index, counted from 0.
+    /// The conversation event (message, tool call or tool result) with this index, counted from 0.
     Index(u64),
     /// The event that starts this turn. Turns count from 1.
     Turn(u64),
@@ -46,11 +47,11 @@ pub enum Direction {
     Backward,
 }
 
-/// A page of events.
+/// A page of events from the history of one session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// The events, in the order of reading. Empty if no event is at the requested position or
-    /// follows it in that order.
+    /// The events of the page, in the order of reading. Empty if, in that order, no event is at the
+    /// requested position or after it.
     pub events: Vec<LogEntry>,
     /// Whether more events follow in the direction of reading.
     pub more: bool,
@@ -72,31 +73,34 @@ pub struct LogEntry {
 /// Selects the sessions to list. A session must match all conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only sessions of this family, which the id of its root identifies.
+    /// Selects the family (a root session and its descendants) with this root. `None` selects all
+    /// families.
     pub family: Option<SessionId>,
-    /// Only sessions of this workspace.
+    /// Selects the sessions of this workspace. `None` selects the sessions of all workspaces.
     pub workspace: Option<Workspace>,
-    /// Only children of this session.
+    /// Selects the children of this session. `None` selects sessions whether or not they have a
+    /// parent.
     pub parent: Option<SessionId>,
-    /// Only sessions with this label.
+    /// Selects the sessions with this label. `None` selects sessions with any label.
     pub label: Option<Label>,
-    /// Only sessions whose id begins or ends with this string.
+    /// Selects the sessions whose id begins or ends with this string. `None` selects sessions with
+    /// any id.
     pub id_part: Option<String>,
-    /// Only sessions of these kinds; empty means all kinds.
+    /// Selects the sessions of these kinds. An empty list selects all kinds.
     pub kinds: Vec<SessionKind>,
-    /// Only sessions updated at or after this time.
+    /// Selects the sessions that were updated at or after this time. `None` selects all times.
     pub since: Option<Timestamp>,
-    /// Whether to include deleted sessions.
+    /// Whether to select deleted sessions too.
     pub deleted: bool,
 }
 
 /// A page of headers that match a filter, and the errors of the headers that cannot be read.
 #[derive(Debug, Default)]
 pub struct Headers {
-    /// The headers that could be read, in the order of the list.
+    /// The headers that could be read, the most recently updated first.
     pub sound: Vec<Header>,
-    /// For each header that cannot be read, the error, with the header's location. Later pages may
-    /// repeat these errors.
+    /// The errors of the headers that cannot be read, each with the header's location. Later pages
+    /// may repeat these errors.
     pub damaged: Vec<Error>,
 }
 
@@ -110,11 +114,12 @@ impl Headers {
     }
 }
 
-/// A position in the list of [`crate::Store::sessions`]: after the session with these values.
+/// A position in the list of [`crate::Store::sessions`]: directly after the session with this
+/// update time and id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// The update time of the session before the position.
+    /// The update time of the session directly before this position in the list.
     pub updated: Timestamp,
-    /// The id of the session before the position.
+    /// The id of the session directly before this position in the list.
     pub id: SessionId,
 }

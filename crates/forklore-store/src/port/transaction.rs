@@ -13,11 +13,11 @@ use crate::sources::{SourceId, SourceStep};
 pub struct Transaction {
     /// The writes, in order. Each write sees the effects of the writes before it.
     pub writes: Vec<Write>,
-    /// The import step that the writes belong to, if they come from an imported file. Sessions that
-    /// the writes create become the next sessions of the step's source (the imported file). Events
-    /// that the writes append to sessions of this source count as read from the file.
+    /// The import step to which the writes belong, if they come from an imported file. Sessions
+    /// that the writes create are added to the sessions of the step's source (the imported file).
+    /// Events that the writes append to sessions of this source count as read from the file.
     pub source: Option<Box<SourceStep>>,
-    /// The attachments that the writes name. They must exist in the store.
+    /// The attachments that events of the writes name. They must exist in the store.
     pub attachments: Vec<AttachmentId>,
 }
 
@@ -29,9 +29,10 @@ pub enum Write {
     ///
     /// Rejected with `IdInUse` if a session, even a deleted one, has the id; `LabelInUse` if
     /// another session with the same root has the label; `NotFound` or `Deleted` if the parent does
-    /// not exist or was deleted; `Invalid` for a cut after the parent's end, a child without its
-    /// `session_fork`, or a kind that does not match `from`; `MissingAncestor` if the store no
-    /// longer has events that the child would inherit.
+    /// not exist or was deleted; `Invalid` for a cut after the parent's end, a child without a
+    /// `session_fork` (the event that records its fork), or a kind that does not match `from` (the
+    /// parent and the cut); `MissingAncestor` if the store no longer has events that the child
+    /// would inherit.
     Create(Box<NewSession>),
     /// Appends all the events after the session's head, or none. A repetition of an earlier append
     /// writes nothing, so it needs no lease (docs/semantics.md, Writing).
@@ -51,11 +52,12 @@ pub enum Write {
     /// Rejected with `NotFound` if no session has the id; `Deleted` if the session was deleted;
     /// `LabelInUse` if another session with the same root has the new label; `Leased` if another
     /// runtime has the lease to acquire; `LeaseLost` if the caller does not have the lease to
-    /// release; `MissingAncestor` if the store no longer has events that a detach must copy.
+    /// release; `MissingAncestor` if the store no longer has inherited events that a detach must
+    /// copy into the session.
     Change {
         /// The id of the session.
         session: SessionId,
-        /// The change.
+        /// The change to make in the session's header or storage.
         change: Change,
     },
     /// Deletes sessions. Each deleted session leaves a tombstone. Events that other sessions still

@@ -24,7 +24,7 @@ pub struct NewSession {
     pub title: Option<String>,
     /// The folder that the session belongs to.
     pub workspace: Workspace,
-    /// On whose behalf the session acts.
+    /// The name of the person or program on whose behalf the session acts.
     pub principal: Option<String>,
     /// The names of the permissions that the session may use at most; `None` means no ceiling.
     pub permissions: Option<BTreeSet<String>>,
@@ -32,9 +32,10 @@ pub struct NewSession {
     pub metadata: Option<Data>,
     /// The application's own configuration.
     pub config: Option<Data>,
-    /// The agent format of the session's records, if it is imported.
+    /// The dialect (an agent's record format) of the session's imported records; `None` if there
+    /// are none.
     pub dialect: Option<String>,
-    /// The file from which the session is imported.
+    /// The path of the file from which the session is imported; `None` if it is not imported.
     pub source: Option<String>,
     /// The session whose beginning this session repeats, if the import found one.
     pub copy_of: Option<CopyOf>,
@@ -43,10 +44,10 @@ pub struct NewSession {
     /// The parent, and the position in the parent's log where the session begins; `None` for a
     /// root.
     pub from: Option<Beginning>,
-    /// The session's first own events. The first event of a child is its `session_fork` (the record
-    /// of its fork).
+    /// The session's first own events. In a child, the first of them is `session_fork`, which
+    /// records the fork.
     pub events: Vec<Event>,
-    /// The sum of the usage that `events` report.
+    /// The sum of the usage (tokens and cost) that `events` report.
     pub usage: Usage,
 }
 
@@ -61,7 +62,7 @@ pub struct Beginning {
     pub cut: Cut,
     /// How the child's prefix (its inherited events) is stored: shared or copied.
     pub strategy: Strategy,
-    /// The requested policy for tool calls that the cut leaves open.
+    /// The requested policy for tool calls that have no result at the cut.
     pub tool_calls: ToolCallPolicy,
 }
 
@@ -75,7 +76,7 @@ pub struct Append {
     pub expect: Option<i64>,
     /// The name of the runtime that writes, if it has the session's lease.
     pub owner: Option<String>,
-    /// The sum of the usage that `events` report.
+    /// The sum of the usage (tokens and cost) that `events` report.
     pub usage: Usage,
     /// The time of the append by the caller's clock. The store records its own time if that is
     /// earlier.
@@ -124,7 +125,7 @@ pub enum Change {
         /// The name of the runtime that has the lease and releases it.
         owner: String,
     },
-    /// Detaches the session: copies its inherited events into its own segment, so that it needs no
+    /// Detaches the session: gives it its own stored copy of its inherited events. It then needs no
     /// ancestor (docs/semantics.md, Delete, detach). This is permanent. A second detach has no
     /// effect.
     Detach,
@@ -142,8 +143,8 @@ pub struct Changed {
 /// How a delete treats branch children that are not deleted together with their parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Children {
-    /// Reject the delete if a branch child would remain that was not detached. A detached child has
-    /// its own copy of its history.
+    /// Reject the delete if a branch child would remain that depends on its parent. A detached
+    /// child does not depend on it, because it has its own copy of its history.
     Refuse,
     /// Delete the parent. The children retain the history that they need.
     Retain,
@@ -154,9 +155,9 @@ pub enum Children {
 pub struct Removed {
     /// The ids of the sessions that this call deleted, in the order of the request.
     pub deleted: Vec<SessionId>,
-    /// The number of deleted sessions whose segment (stored events) remains, because the history of
-    /// another session refers to it. The segment contains events that the deleted session wrote, or
-    /// its own copy of a prefix. A child's history refers to the same segments as its parent's
-    /// history at the fork. Once the child is detached, its history refers to its own copy.
+    /// The number of deleted sessions whose stored events remain, because histories of other
+    /// sessions refer to them. These are events that the deleted session wrote, or its own copy of
+    /// inherited events. A child's history refers to the same stored events as its parent's history
+    /// at the fork. The history of a detached child refers to its own copy instead.
     pub retained_segments: u64,
 }

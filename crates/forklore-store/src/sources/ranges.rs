@@ -5,8 +5,8 @@
 
 use forklore_core::SessionId;
 
-/// A range of the bytes of a source (an imported file). It is described by the stored data from
-/// which these bytes can be restored.
+/// A description of a range of bytes of a source (an imported file). It names or contains the
+/// stored data from which these bytes can be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceSpan {
     /// The bytes are the payloads of consecutive own events of one session, each followed by the
@@ -91,7 +91,8 @@ pub enum SourceSpan {
         end: LineEnd,
     },
     /// The bytes are the payload of an event of an earlier revision (version) of the file, as in
-    /// [`SourceSpan::Shared`]. It is formatted on several lines, as in [`SourceSpan::Spread`].
+    /// [`SourceSpan::Shared`]. The payload is formatted as indented JSON on several lines, as in
+    /// [`SourceSpan::Spread`].
     SharedSpread {
         /// The id of the session, which was imported from an earlier revision (version) of the
         /// file.
@@ -105,8 +106,8 @@ pub enum SourceSpan {
         /// The line end between the lines of the payload.
         end: LineEnd,
     },
-    /// A number of bytes that are not stored. They are records that would have been added to a
-    /// deleted session, or stored bytes that were erased.
+    /// The number of bytes of a range that is not stored. The range contained records that would
+    /// have been added to a deleted session, or stored bytes that were erased.
     Gone(u64),
 }
 

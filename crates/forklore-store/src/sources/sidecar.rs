@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 use super::{RecordKey, Source};
 use crate::error::Error;
 
-/// Returns the key (a hash) by which the sidecars of the session file at `path` can be found. All
-/// these sidecars have it among their names. A sidecar is an extra file without a session.
+/// Returns the key (a hash) by which the sidecars of the session file at `path` can be found. A
+/// sidecar is an extra file without a session. The key is among the names of each of these
+/// sidecars.
 #[must_use]
 pub fn sidecar_key(path: &str) -> RecordKey {
     let digest = Sha256::new().chain_update(b"beside\0").chain_update(path).finalize();

@@ -23,8 +23,8 @@ pub(super) fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Returns the version of a file. The version changes with each `touch` (change of the modification
-/// time), and differs from that of every other file.
+/// Returns the version of a file: a number that changes with each `touch` (change of the
+/// modification time). It differs from the versions of all other files.
 pub(super) fn version(found: &Metadata) -> u128 {
     let changed = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
     u128::from(found.ino()) << 64 | (changed.cast_unsigned() & u128::from(u64::MAX))
@@ -73,9 +73,9 @@ impl AttachmentFolder {
         }
     }
 
-    /// Opens the file of an attachment, touches it, and locks it with a shared lock. The lock lasts
-    /// until the file is closed and prevents sweeps from removing the file. Returns `None` if the
-    /// file does not exist.
+    /// Opens the file of an attachment, locks it with a shared lock, and updates its modification
+    /// time. The lock lasts until the file is closed and prevents sweeps from removing the file.
+    /// Returns `None` if the file does not exist.
     pub(super) fn lock_shared(&self, id: &AttachmentId) -> Result<Option<Box<dyn File>>> {
         let (_, path) = self.paths(id);
         loop {

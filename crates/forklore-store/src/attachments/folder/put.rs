@@ -72,8 +72,8 @@ impl AttachmentFolder {
         }
     }
 
-    /// Gives the new file the path of the attachment `id`, unless a sound file already has this
-    /// path. Returns the locked file at this path, and whether it is the new file.
+    /// Gives the new file the path of the attachment `id`, unless an undamaged file already has
+    /// this path. Returns the locked file at this path, and whether it is the new file.
     fn publish(
         &self,
         new: &Unfinished<'_>,
@@ -153,8 +153,8 @@ struct Unfinished<'a> {
 }
 
 impl Unfinished<'_> {
-    /// Writes everything that `bytes` returns to the file. Returns the name and the length of the
-    /// attachment.
+    /// Copies all bytes of the reader `bytes` into the file. Returns the attachment's name and its
+    /// length in bytes. Fails if there are more than `limit` bytes.
     fn fill(&self, bytes: &mut dyn Read, limit: u64) -> Result<(AttachmentId, u64)> {
         let (mut hash, mut buffer, mut len) = (Sha256::new(), vec![0; BUFFER], 0_u64);
         loop {

@@ -65,7 +65,8 @@ impl AttachmentFolder {
         }
     }
 
-    /// Returns the metadata of the attachment `id`; `None` if `path` is not a regular file.
+    /// Returns the metadata of the attachment `id`, whose file is at `path`. Returns `None` if
+    /// `path` is not a regular file.
     fn look_at(&self, id: AttachmentId, path: &Path) -> io::Result<Option<Attachment>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
         let found = file.metadata()?;
