@@ -69,7 +69,7 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the images in the field `images` of a message. Each image is there as bytes or as a
+/// Returns the images in the field `images` of a message. An image may be given as bytes or as a
 /// path.
 fn images(data: &Data) -> Vec<Part> {
     #[derive(Deserialize)]

@@ -47,8 +47,8 @@ impl<'a> Output<'a> {
         &mut self.batch
     }
 
-    /// Stores the key and the location of the record that was imported last, so that later records
-    /// can refer to it.
+    /// Records the key and the location of the record that was imported last. Later records can
+    /// then refer to it.
     pub(crate) fn remember(&mut self, key: Option<RecordKey>, location: RecordLocation) {
         self.tip = key.map(|key| (key, location));
         if let Some(key) = key {

@@ -161,7 +161,7 @@ fn call(kind: &EventType, about: &About<'_>) -> Option<CallStep> {
 }
 
 /// Checks whether two events have the same time and content. If so, one may be a copy of the other,
-/// which differs in id, number and session.
+/// although their ids, numbers and sessions differ.
 pub(super) fn says_the_same(a: &Data, b: &Data) -> bool {
     #[derive(Deserialize)]
     struct EventData<'a> {
