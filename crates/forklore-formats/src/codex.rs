@@ -57,8 +57,8 @@ impl AgentFormat for Codex {
         view::model(kind, data)
     }
 
-    /// Returns `AllBefore`. The record of a compaction contains the part of the earlier history
-    /// that Codex retains.
+    /// Returns `AllBefore`, because a compaction replaces the whole earlier history. Its record
+    /// contains the part of that history that Codex retains.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
     }

@@ -60,7 +60,7 @@ struct Memory {
 pub(crate) struct History {
     memory: Memory,
     children: HashMap<(At, String), At>,
-    /// The last message that was read with each message id.
+    /// The last message that was read with a message id, by that id.
     latest: HashMap<String, At>,
     calls: HashMap<At, u32>,
     checkpoint: Checkpoint,

@@ -80,8 +80,8 @@ impl<'a> AgentFile<'a> {
         (0..=end).rev().find_map(|end| title.get(..end)).map(str::to_owned)
     }
 
-    /// Returns a hash of the session's title, or `None` without a title. An import compares the
-    /// hash with the one of the last import to notice that the title has changed.
+    /// Returns a hash of the session's title, or `None` without a title. An import stores the hash,
+    /// and the next import compares it to notice a changed title.
     pub(crate) fn title_key(&self) -> Option<RecordKey> {
         self.facts.title.as_ref().map(|title| record_key(title.as_bytes()))
     }

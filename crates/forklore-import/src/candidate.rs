@@ -23,8 +23,8 @@ pub(crate) struct Candidate {
     /// The agent's own id of the file's session: from the records, or else the file name without
     /// the extension.
     pub(crate) native_id: Option<String>,
-    /// The agent's own id, or the path, of the session in which this file's session begins: the
-    /// session that it continues, that called it, or from which it was copied.
+    /// The session that this file's session continues, that called it, or from which it was copied.
+    /// The value is the agent's own id of that session, or the path of its file.
     pub(crate) base: Option<String>,
     /// Whether this file continues the session `base` and contains only the records added to it.
     /// Without `base`, such a file cannot be imported.
@@ -32,13 +32,14 @@ pub(crate) struct Candidate {
     /// Whether the import found this file only as the file that another file continues. It is
     /// `false` if a person named the file or a search found it.
     pub(crate) brought: bool,
-    /// The title that the agent stores for the file's session next to the file, if there is one.
+    /// The title of the file's session from a list or document that the agent stores next to the
+    /// file.
     pub(crate) title: Option<String>,
     /// Facts about the file's session from a separate document that the agent stores next to the
     /// file.
     pub(crate) document_facts: FileFacts,
-    /// Reads the session's lines from a container file, which contains several sessions. `None` for
-    /// a file of one session.
+    /// The session in a container file (a file with several sessions) from which the lines are
+    /// read. `None` for a file of one session.
     pub(crate) expanded: Option<ContainedSession>,
 }
 

@@ -9,7 +9,7 @@ use crate::event_location::EventLocation;
 /// stored with the imported file, so that the next import can continue the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
-    /// How often the file has been rewritten: 1 for its first rewrite.
+    /// How often the file has been rewritten. It is 1 after the first rewrite.
     revision: u64,
     /// The store's id of the earlier revision (the file's content before it was rewritten).
     earlier: u64,

@@ -16,7 +16,8 @@ pub(crate) struct CopyProgress {
     /// The session with the event that the copied file repeats last. It is the original session or
     /// a branch of it.
     session: SessionId,
-    /// How many inheritable events of the original session the copied file repeats.
+    /// How many inheritable events (events that forks inherit) of the original session the copied
+    /// file repeats.
     #[serde(rename = "kept")]
     copied: u64,
     /// The seq in `session` of the event that the copied file repeats last.
@@ -48,8 +49,9 @@ impl CopyProgress {
         self.leaf
     }
 
-    /// Records that the copied file repeats the event of `session` with this `seq`. It is the
-    /// `copied`-th inheritable event of that session, counted from 1.
+    /// Records that the copied file repeats the event of `session` with this `seq`. Among the
+    /// inheritable events of that session (events that forks inherit), it is number `copied`,
+    /// counted from 1.
     pub(crate) fn repeat(&mut self, session: &SessionId, seq: u64, copied: u64) {
         self.session.clone_from(session);
         self.seq = seq;

@@ -213,7 +213,7 @@ impl<'a> Discovery<'a> {
     }
 }
 
-/// Returns the agent format with this name.
+/// Returns the agent format with this name. Fails if there is none.
 fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat> {
     let formats = engine.agent_formats();
     formats.named(name).ok_or_else(|| {
@@ -222,8 +222,8 @@ fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat>
     })
 }
 
-/// Returns the paths that a person named, with symbolic links resolved. Returns no paths if a
-/// search found them.
+/// Returns the paths that a person named, with symbolic links resolved. If a search and not a
+/// person chose `paths`, returns none.
 fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
     let paths = if options.found { &[] } else { paths };
     paths.iter().filter_map(|path| path.canonicalize().ok()).collect()

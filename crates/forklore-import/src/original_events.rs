@@ -24,8 +24,8 @@ pub(crate) struct OriginalEvents {
     sources: Vec<Source>,
     session: SessionId,
     events: Events,
-    /// The event of the original session that the next inheritable record of the copy may repeat;
-    /// `None` at the end.
+    /// The next inheritable event (event that forks inherit) of the original session. The next
+    /// inheritable record of the copy may repeat it. `None` at the end of the session.
     next: Option<LogEntry>,
     /// The events of the original session directly before `next` that forks do not inherit. They
     /// begin after the previous inheritable event; not all are retained if there are many.
@@ -33,8 +33,9 @@ pub(crate) struct OriginalEvents {
 }
 
 impl OriginalEvents {
-    /// Opens the events of the original `session` after its first `copied` inheritable events.
-    /// `sources` are the imported files that may contain a branch of the session.
+    /// Opens the events of the original `session` after its first `copied` inheritable events
+    /// (events that forks inherit). `sources` are the imported files that may contain a branch of
+    /// the session.
     pub(crate) fn open(
         lookup: Lookup<'_>,
         sources: Vec<Source>,
@@ -51,12 +52,12 @@ impl OriginalEvents {
         &self.session
     }
 
-    /// Returns the next inheritable event of the original session, or `None` at the end.
+    /// Returns the next event of the original session that forks inherit, or `None` at the end.
     pub(crate) fn next(&self) -> Option<&LogEntry> {
         self.next.as_ref()
     }
 
-    /// Advances to the next inheritable event of the original session.
+    /// Advances to the next event of the original session that forks inherit.
     pub(crate) fn advance(&mut self) -> Result<()> {
         self.next = None;
         self.passed.clear();

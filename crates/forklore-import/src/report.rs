@@ -32,7 +32,8 @@ pub struct ImportReport {
     pub problems: Vec<Problem>,
     /// The imported files, each with the ids of its sessions.
     pub sources: Vec<ImportedFile>,
-    /// The sidecar files in the store, which belong to session files but contain no session.
+    /// The sidecar files of this import that are in the store. Sidecar files belong to session
+    /// files but contain no session.
     pub stored: Vec<StoredSidecar>,
 }
 

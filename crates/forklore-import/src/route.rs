@@ -14,14 +14,15 @@ use crate::route_state::RouteState;
 /// The session to which the import appends a record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
-    /// A session that an earlier record of the file began. The record is appended after its last
-    /// event. The value is the session's index among the file's sessions, counted from 0.
+    /// A session that an earlier record of the file began. The record is appended after the last
+    /// event of that session. The value is the session's index among the file's sessions, counted
+    /// from 0.
     Into(u32),
     /// A new session, which begins with the record. The value has the parent of the new session and
     /// the position in the parent at which the new session begins.
     Fork(BranchStart),
-    /// No session, because the record continues a deleted one. The import remembers this location
-    /// for the record, so that it also skips the records that continue it.
+    /// No session, because the record continues a deleted session. The import stores this location
+    /// for the record, so that it also skips the records that continue the record.
     Nowhere(RecordLocation),
 }
 

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use crate::lenient::{Text, Whole, fields};
 use crate::time;
 
-/// Number of hexadecimal digits of a span id. The name of a sub-agent's directory contains such an
-/// id.
+/// Number of hexadecimal digits of a span id. Amplifier writes such an id into the name of a
+/// sub-agent's directory.
 const SPAN: usize = 16;
 
 pub(super) fn is_transcript(path: &Path) -> bool {

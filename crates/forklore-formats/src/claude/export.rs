@@ -170,8 +170,8 @@ impl Writer {
         Some(splice.write(line, out))
     }
 
-    /// Returns the id under which a record is exported: its own id if no earlier record has it,
-    /// otherwise a new id.
+    /// Returns the id under which a record is exported. It is the record's own id if no record
+    /// since the last compaction has it, otherwise a new id.
     fn id_of(&mut self, own: Field<'_>) -> String {
         match own.text() {
             Some(own) if self.used_ids.insert(self.hasher.hash_one(&*own)) => own.into_owned(),

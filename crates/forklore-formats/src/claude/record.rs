@@ -45,7 +45,7 @@ struct Fields<'a> {
     ai_title: Text<'a>,
     #[serde(borrow)]
     message: Object<MessageFields<'a>>,
-    /// The original of this record, if the SDK copied the record into a forked session.
+    /// The session of this record's original, if the SDK copied the record into a forked session.
     #[serde(borrow, rename = "forkedFrom")]
     forked_from: Object<ForkedFrom<'a>>,
 }

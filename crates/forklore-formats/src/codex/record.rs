@@ -17,8 +17,8 @@ use super::usage::{self, Total};
 use crate::lenient::{Text, fields};
 use crate::time;
 
-/// Maximum number of turns whose starts are stored. A rollback can go back at most to the oldest of
-/// these turns.
+/// Maximum number of turns whose starts are stored. A rollback (return to the start of an earlier
+/// turn) can go back at most to the oldest of these turns.
 const TURNS: usize = 4_096;
 /// Maximum number of characters of an unexpected value that a problem message shows.
 const SHOWN: usize = 40;
@@ -54,8 +54,8 @@ struct Counts {
     ordinals: bool,
     /// The number of the record that was read last, plus 1; 0 before the first record.
     next: u64,
-    /// The number of the first record of the running task. `None` if no task runs or a turn has
-    /// begun in it.
+    /// The number of the first record of the running task. `None` if no task runs, or if a turn has
+    /// already begun in the task.
     before_task: Option<u64>,
     /// The last rollback (return of the conversation to an earlier record). The first value is the
     /// number of the first record after the rollback. The second is the number of the record to

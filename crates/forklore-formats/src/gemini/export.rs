@@ -113,7 +113,7 @@ struct Writer {
     /// The last message, if the model wrote it. The export adds results to the tool calls in this
     /// message.
     last: Option<Value>,
-    /// Whether the exported file contains the message `last` with all its present results.
+    /// Whether the exported file contains the message `last` with all results added to it so far.
     is_written: bool,
     count: u64,
     losses: Losses,

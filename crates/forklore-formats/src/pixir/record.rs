@@ -84,7 +84,8 @@ struct About<'a> {
 /// Reads the lines of one Pixir session log.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Facts about the session from the file's path. The first line that is read returns them.
+    /// Facts about the session from the file's path. The reader returns them with the first line
+    /// that it can read, and has none after that.
     facts: FileFacts,
 }
 
