@@ -53,7 +53,8 @@ impl AgentFormat for AkCoder {
 /// Reads the lines of one ak-coder session file.
 struct Reader {
     messages: Box<dyn LineReader>,
-    /// Facts about the session from the file's name. The first line that is read returns them.
+    /// Facts about the session from the file's name. The reader returns them with the first line
+    /// that it can read, and has none after that.
     facts: FileFacts,
 }
 
@@ -69,7 +70,7 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the images in the field `images` of a message. Each image is there as bytes or as a
+/// Returns the images in the field `images` of a message. An image may be given as bytes or as a
 /// path.
 fn images(data: &Data) -> Vec<Part> {
     #[derive(Deserialize)]

@@ -65,8 +65,9 @@ impl AgentFormat for Amplifier {
     }
 }
 
-/// Checks whether a line is a message with the `timestamp` that Amplifier adds. In a `sessions`
-/// directory (`of_session`), the timestamp may be missing.
+/// Checks whether a line is a message with the field `timestamp`, which Amplifier adds.
+/// `of_session` means that the file is in a `sessions` directory; the timestamp may then be
+/// missing.
 fn is_own(line: &Probe<'_>, of_session: bool) -> bool {
     let timed = of_session || line.timestamp.get().is_some();
     timed && line.kind.get().is_none() && line.role.get().and_then(kind_of).is_some()

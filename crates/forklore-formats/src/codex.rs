@@ -36,8 +36,8 @@ impl AgentFormat for Codex {
             || long_line_holds(head, &["\"type\":\"session_meta\"", "\"payload\":"])
     }
 
-    /// Checks by its path whether a file may be a session file: it must be a JSONL file, and may be
-    /// compressed with zstd. Codex compresses sessions that nobody has used for a long time.
+    /// Checks by its path whether a file may be a session file: a JSONL file, possibly compressed
+    /// with zstd. Codex compresses sessions that nobody has used for a long time.
     fn may_own(&self, path: &Path) -> bool {
         let is = |path: &Path, ending| {
             path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
@@ -57,8 +57,8 @@ impl AgentFormat for Codex {
         view::model(kind, data)
     }
 
-    /// Returns `AllBefore`. The record of a compaction contains the part of the earlier history
-    /// that Codex retains.
+    /// Returns `AllBefore`, because a compaction replaces the whole earlier history. Its record
+    /// contains the part of that history that Codex retains.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
     }
@@ -90,9 +90,9 @@ impl AgentFormat for Codex {
     }
 }
 
-/// Checks whether Codex wrote the line. `named` means that the file's name has Codex's form.
-/// Without such a name, a line without an envelope, as Codex wrote it in early 2025, is not
-/// accepted.
+/// Checks whether Codex wrote the line. `named` means that the file's name has Codex's form. In
+/// early 2025, Codex wrote messages and calls without an envelope (time and type around a payload).
+/// Such lines are accepted only in a file with such a name.
 fn is_own(line: &Probe<'_>, named: bool) -> bool {
     match line.kind.get() {
         Some(

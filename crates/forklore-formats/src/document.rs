@@ -13,23 +13,22 @@ use serde_json::value::RawValue;
 /// A JSON document that contains a list of records, split into its elements.
 #[derive(Debug, Default)]
 pub(crate) struct Document<'a> {
-    /// The top-level fields of the document, in its order. The field with the list of records is
-    /// not among them.
+    /// The top-level fields of the document, in its order, without the field from which `items`
+    /// were read.
     pub(crate) fields: Vec<(Cow<'a, str>, &'a RawValue)>,
     /// The records of the document: the elements of one of its fields, or of the document itself if
     /// it is a list.
     pub(crate) items: Vec<&'a RawValue>,
     /// Whether the document has a list of records, in one of its fields or as its top-level value.
     pub(crate) has_list: bool,
-    /// The JSON error in the document, with the byte offset after the last value before the error.
-    /// `None` if the document is valid JSON.
+    /// The first JSON error in the document. The number is the byte offset after the last value
+    /// before the error. `None` if the document is valid JSON.
     pub(crate) damage: Option<(usize, String)>,
 }
 
 impl<'a> Document<'a> {
-    /// Parses a JSON document that is a list of records, or an object with such a list. `list` is
-    /// the name of the object's field with the list. Reads up to the end or to the first JSON
-    /// error.
+    /// Parses a JSON document that is a list of records or contains such a list. In an object, the
+    /// list is the value of the field `list`. Reads up to the end or to the first JSON error.
     pub(crate) fn read(text: &'a str, list: &'static str) -> Self {
         let mut found = Self::default();
         let mut input = serde_json::Deserializer::from_str(text);

@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for Present {
 pub(crate) struct Nothing {}
 
 /// Checks whether one of the file's first 200 lines is a JSON object that `is_own` accepts. `head`
-/// are the file's first bytes.
+/// is the beginning of the file.
 pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool {
     any_text(head, |text| serde_json::from_str(text).is_ok_and(|probe| is_own(&probe)))
 }
@@ -81,8 +81,8 @@ pub(crate) struct Recognised {
 }
 
 impl Recognised {
-    /// Checks whether the agent wrote the file. The file must have a record of the agent, and a
-    /// readable message or no unreadable one.
+    /// Checks by the counts whether the agent wrote the file. There must be a record of the agent.
+    /// There must also be a readable message, or no unreadable one.
     pub(crate) fn is_own(self) -> bool {
         self.own > 0 && (self.readable > 0 || self.unreadable == 0)
     }
@@ -97,12 +97,12 @@ pub(crate) enum LineOf {
     Record,
     /// A message that resembles the agent's messages but that its format cannot read.
     Unreadable,
-    /// None of the agent's records, such as a record of another agent.
+    /// A line that is no record of the agent. It may be a record of another agent.
     Other,
 }
 
-/// Counts the kinds of the first 200 lines of a file, as `line_of` returns them. `head` are the
-/// file's first bytes.
+/// Counts the kinds of lines among the first 200 lines of a file. `line_of` returns the kind of a
+/// line. `head` is the beginning of the file.
 pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> Recognised {
     let mut found = Recognised::default();
     for text in objects(head) {
@@ -127,7 +127,8 @@ pub(crate) fn any_text(head: &[u8], is_own: impl Fn(&str) -> bool) -> bool {
     objects(head).any(|text| is_own(&text))
 }
 
-/// Returns those of the first 200 lines that begin with `{`. Removes the white space around them.
+/// Returns the lines that begin with `{` among the first 200 lines of `head`. Removes the white
+/// space around each line.
 fn objects(head: &[u8]) -> impl Iterator<Item = String> {
     head.split(|byte| *byte == b'\n').take(LINES).filter_map(|line| {
         let text = String::from_utf8_lossy(line);
@@ -142,7 +143,8 @@ pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
     head.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0))
 }
 
-/// Checks whether `head`, the first bytes of a file, has no line feed and contains all of `marks`.
+/// Checks whether `head`, the beginning of a file, has no line feed and contains all the texts in
+/// `marks`.
 pub(crate) fn long_line_holds(head: &[u8], marks: &[&str]) -> bool {
     memchr::memchr(b'\n', head).is_none()
         && marks.iter().all(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some())

@@ -22,7 +22,7 @@ pub(crate) const START: At = 0;
 struct Node {
     id: String,
     parent: At,
-    /// A hash of the message's content, which shows whether a repeated message has changed.
+    /// A hash of the message's content. It shows whether a repetition of the message has changed.
     fingerprint: u32,
 }
 
@@ -42,15 +42,16 @@ impl From<Node> for (String, At, u32) {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
     nodes: Vec<Node>,
-    /// Hashes of messages' tool calls, each with the number of its message. For a message that
-    /// occurs more than once, the last hash counts.
+    /// Hashes of the tool calls of messages, each with the number of the message. If a message
+    /// occurs more than once in the list, its last hash counts.
     calls: Vec<(At, u32)>,
-    /// The last message of the conversation as the agent now has it.
+    /// The last message of the agent's current conversation.
     tip: At,
-    /// The message that the last event contains or follows. The next event can continue it without
-    /// naming it.
+    /// The message that the last event contains or follows. The next event can continue that
+    /// message without naming it as its parent.
     written: Option<At>,
-    /// The id of the first message that the agent now hides, but can restore.
+    /// The id of the first message that the agent hides at present. The agent also hides all later
+    /// messages, and can restore them.
     hidden: Option<String>,
 }
 
@@ -59,14 +60,14 @@ struct Memory {
 pub(crate) struct History {
     memory: Memory,
     children: HashMap<(At, String), At>,
-    /// The last message that was read with each message id.
+    /// The last message that was read with a message id, by that id.
     latest: HashMap<String, At>,
     calls: HashMap<At, u32>,
     checkpoint: Checkpoint,
 }
 
-/// What is needed to restore the state before the last line. Entries of `nodes` and `calls` never
-/// change and are only appended, so the lengths are enough to restore the lists.
+/// The state before the last line that was read. Entries of `nodes` and `calls` never change and
+/// are only appended, so their numbers are enough to restore both lists.
 #[derive(Debug, Default)]
 struct Checkpoint {
     nodes: usize,
@@ -89,8 +90,8 @@ impl History {
         history
     }
 
-    /// Remembers the present state, so that it can be restored. Callers must call this before they
-    /// read each line.
+    /// Remembers the present state, so that it can be restored after the next line. Callers must
+    /// call this before they read each line.
     pub(crate) fn begin_line(&mut self) {
         let Memory { nodes, calls, tip, written, hidden } = &self.memory;
         self.checkpoint = Checkpoint {
@@ -106,7 +107,7 @@ impl History {
         serde_json::to_string(&self.memory).ok()
     }
 
-    /// Serializes the state before the last line, for
+    /// Serializes the state before the line that was read last. It is for
     /// [`LineReader::memory_before`](forklore_core::agent_format::LineReader::memory_before).
     pub(crate) fn memory_before(&self) -> Option<String> {
         let Checkpoint { nodes, calls, tip, written, hidden } = &self.checkpoint;
@@ -196,7 +197,8 @@ impl History {
         at
     }
 
-    /// Returns the parent that an event after the message `at` must name.
+    /// Returns how an event after the message `at` names its parent. If the last event already
+    /// contains or follows that message, the parent is `Previous`.
     pub(crate) fn behind(&self, at: At) -> Parent {
         if self.memory.written == Some(at) {
             return Parent::Previous;
@@ -205,8 +207,8 @@ impl History {
     }
 }
 
-/// Returns the key by which other events refer to a message's event. It is unique in the file,
-/// unlike message ids.
+/// Returns the key by which other events refer to the event of the message `at`. The key is unique
+/// in the file, while several messages may have the same id.
 pub(crate) fn key(at: At) -> String {
     format!("#{at}")
 }

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use crate::{AGENT_FORMATS, akcoder, amplifier, claude, pi};
 
-/// An agent, and the locations at which it stores session files on this computer.
+/// An agent with the locations at which it stores session files on this computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentHome {
     /// The agent's display name.
     pub agent: &'static str,
-    /// The name of the agent's record format, such as `claude`.
+    /// The name of the agent's record format. For Claude Code, it is `claude`.
     pub dialect: &'static str,
     /// The directories and single files in which the agent stores sessions. They may be missing.
     pub folders: Vec<PathBuf>,
 }
 
-/// The user's home directory, and the access to environment variables.
+/// The user's home directory, and a function that reads environment variables.
 struct Machine<'a> {
     home: &'a Path,
     variable: &'a dyn Fn(&str) -> Option<OsString>,

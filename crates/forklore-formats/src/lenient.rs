@@ -267,9 +267,9 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for MessageContent<T> 
     }
 }
 
-/// Deserializes the fields of a JSON line. If serde rejects the line, repairs it into `plainer`, as
-/// the agent would read it, and tries again: of repeated keys the last one applies, and lone
-/// surrogates are replaced. The error is the message for a
+/// Deserializes the fields of a JSON line. If serde rejects the line, repairs it as the agent would
+/// read it, and tries again: of repeated keys the last one applies, and lone surrogates are
+/// replaced. The repaired line is stored in `plainer`. The error is the message for a
 /// [`Line::Damage`](forklore_core::agent_format::Line).
 pub(crate) fn fields<'a, T: Deserialize<'a>>(
     line: &'a str,

@@ -2,7 +2,8 @@
 
 use crate::head::{Probe, any_line};
 
-/// An unsupported agent whose files resemble those of a supported one, and a test for its records.
+/// An unsupported agent whose files resemble those of a supported one. `is_own` checks whether a
+/// line is one of its records.
 struct Lookalike {
     name: &'static str,
     is_own: fn(&Probe<'_>) -> bool,

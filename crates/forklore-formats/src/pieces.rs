@@ -77,7 +77,7 @@ pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
 }
 
 /// Returns the arguments of a tool call as a JSON object. Arguments that are no object become the
-/// field `input` of an object.
+/// field `input` of an object; `null` becomes an empty object.
 pub(crate) fn object(arguments: &Data) -> Value {
     match serde_json::from_str(arguments.get()) {
         Ok(Value::Object(fields)) => Value::Object(fields),
@@ -87,8 +87,8 @@ pub(crate) fn object(arguments: &Data) -> Value {
     }
 }
 
-/// Converts the content of a tool result to message parts. It is a string, blocks in any agent's
-/// form, or other JSON, which becomes text.
+/// Converts the content of a tool result to message parts. The content is a string, a list of
+/// blocks in any agent's form, or other JSON, which becomes text.
 fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     if let Ok(text) = content.read::<String>() {
         return vec![Piece::Text(text)];
@@ -110,8 +110,8 @@ fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the text of a tool result in Gemini's form: `{"output": "..."}` or `{"error": "..."}`.
-/// Returns `None` for other content.
+/// Returns the text of a tool result in Gemini's form, `{"output": "..."}` or `{"error": "..."}`.
+/// Returns `None` if the content has another form.
 fn function_response(content: &Data) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
@@ -134,7 +134,7 @@ pub(crate) fn lose(kind: &str, losses: &mut Losses) {
     *losses.entry(kind.to_owned()).or_default() += 1;
 }
 
-/// Parses a content block of any agent, if it is text or an image.
+/// Parses a content block of any agent. Returns `None` if the block is neither text nor an image.
 fn foreign(block: &Data) -> Option<Piece> {
     #[derive(Deserialize)]
     struct TextBlock {

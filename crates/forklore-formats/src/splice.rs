@@ -7,8 +7,8 @@ use forklore_core::data::without_lone_surrogates;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// A field's JSON value, exactly as it is written; it may be `null`. `None` means that the field is
-/// absent.
+/// The JSON value of a field, exactly as it is written in the line; it may be `null`. `None` means
+/// that the line does not have the field.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
 
@@ -37,10 +37,11 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Changes to the fields of one JSON object, which are made without changing its other bytes.
+/// Changes to the fields of one JSON object. Applying them preserves all other bytes of the object.
 #[derive(Debug, Default)]
 pub(crate) struct Splice {
-    /// The byte ranges of the line to replace: start (inclusive), end (exclusive) and replacement.
+    /// The changes of values in the object's line. Each has the byte range to replace, from the
+    /// start (inclusive) to the end (exclusive), and the replacement.
     edits: Vec<(usize, usize, String)>,
     /// The fields to add to the object, as JSON. A comma follows each field.
     added: String,
@@ -99,8 +100,9 @@ impl Splice {
     }
 }
 
-/// Repairs a JSON line that serde rejects, as the agent would read it: of repeated keys the last
-/// one applies, and lone surrogates are replaced. Returns `None` if the line is no JSON object.
+/// Repairs a JSON line that serde rejects. The result is what the agent would read: of repeated
+/// keys the last one applies, and lone surrogates are replaced. Returns `None` if the line is no
+/// JSON object.
 pub(crate) fn plainer(line: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(&without_lone_surrogates(line)).ok()?;
     value.is_object().then(|| value.to_string())

@@ -14,21 +14,22 @@ use crate::record_keys::record_key;
 /// An agent's session file that is being imported, with the facts about its session read so far.
 pub(crate) struct AgentFile<'a> {
     format: &'a dyn AgentFormat,
-    /// The name of the agent's format, as each imported event contains it.
+    /// The name of the agent's record format, which each imported event contains.
     format_name: Arc<str>,
     /// The path, size and modification time that the file had when it was opened.
     seen: SeenFile,
     /// The file name without the extension. It is the session's native id (the agent's own id) if
     /// the file's records contain no id.
     stem: String,
-    /// The time for records that have no time and follow no record with a time.
+    /// The fallback time, usually the file's modification time. A record gets it if neither the
+    /// record nor any record before it has a time.
     time: Timestamp,
     facts: FileFacts,
 }
 
 impl<'a> AgentFile<'a> {
-    /// Creates the description of an opened file. `facts` are the facts about its session that
-    /// earlier imports of the file read.
+    /// Creates the description of an opened file. `facts` are the facts about its session that were
+    /// read before: by earlier imports, or from documents next to the file.
     pub(crate) fn of(file: &Opened, format: &'a dyn AgentFormat, facts: FileFacts) -> Self {
         let stem = file.path.file_stem().unwrap_or_default();
         Self {
@@ -79,8 +80,8 @@ impl<'a> AgentFile<'a> {
         (0..=end).rev().find_map(|end| title.get(..end)).map(str::to_owned)
     }
 
-    /// Returns a hash of the session's title, or `None` without a title. An import compares the
-    /// hash with the one of the last import to notice that the title has changed.
+    /// Returns a hash of the session's title, or `None` without a title. An import stores the hash,
+    /// and the next import compares it to notice a changed title.
     pub(crate) fn title_key(&self) -> Option<RecordKey> {
         self.facts.title.as_ref().map(|title| record_key(title.as_bytes()))
     }
@@ -91,14 +92,15 @@ impl<'a> AgentFile<'a> {
         cwd.map(Workspace::new)
     }
 
-    /// Returns the time of a record. A record without a time gets `before`, the time of the record
-    /// before it, or else the file's modification time.
+    /// Returns the time of a record. A record without a time gets `before`, the time of the
+    /// previous record. If there is none, it gets the fallback time, usually the file's
+    /// modification time.
     pub(crate) fn time_of(&self, record: &Record, before: Option<Timestamp>) -> Timestamp {
         record.ts.or(before).unwrap_or(self.time)
     }
 
     /// Returns the creation time of the file's session. If the file states none, it is `first`, the
-    /// time of the first record, or else the file's modification time.
+    /// time of the first record. Without that, it is usually the file's modification time.
     pub(crate) fn created(&self, first: Option<Timestamp>) -> Timestamp {
         self.facts.created.or(first).unwrap_or(self.time)
     }

@@ -9,15 +9,16 @@ use forklore_core::agent_format::AgentFormat;
 
 use crate::walk::{self, Wanted};
 
-/// Caches which session files are in the folders that were searched. The outer key is the list of
-/// folders; the inner map has each file's path by the session's native id (the agent's own id).
+/// Finds base files: session files that other session files continue. It is a cache: the outer key
+/// is a list of searched folders, and the inner map has the paths of the session files in them by
+/// native id (the agent's own session id).
 #[derive(Default)]
 pub(crate) struct BaseFiles(HashMap<Vec<PathBuf>, HashMap<String, PathBuf>>);
 
 impl BaseFiles {
-    /// Returns the file of the session with the agent's own id `native_id`, which the file at
-    /// `path` continues. Searches the folder of `path`, then the folders where the agent stores
-    /// session files.
+    /// Returns the session file that the file at `path` continues. `native_id` is the agent's own
+    /// id of the continued session. Searches the folder of `path`, then the folders where the agent
+    /// stores session files.
     pub(crate) fn find(
         &mut self,
         dialect: &dyn AgentFormat,

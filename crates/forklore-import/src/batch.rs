@@ -16,16 +16,16 @@ use crate::event_location::EventLocation;
 const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;
 
-/// Everything that one step of an import writes to the store in one transaction. It includes how
-/// the store later restores the bytes of the imported file from the events.
+/// Everything that one import step writes to the store in one transaction. It also describes how
+/// the store restores the bytes of the imported file from the events.
 #[derive(Default)]
 pub(crate) struct Batch {
     writes: Vec<Write>,
     ranges: Vec<SourceSpan>,
     locations: Vec<(RecordKey, RecordLocation)>,
     names: Vec<RecordKey>,
-    /// For each session that the step appends to: the index in `writes` of its append. Sessions are
-    /// identified by their number in the file.
+    /// The index in `writes` of this import step's append to each session. The key is the session's
+    /// number in the imported file.
     appends: HashMap<u32, usize>,
     recent: HashMap<RecordKey, RecordLocation>,
     bytes: usize,
@@ -36,22 +36,23 @@ impl Batch {
         self.bytes >= BYTES || self.locations.len() >= RECORDS
     }
 
-    /// Checks whether this step creates the session or appends to it. `session` is its number in
-    /// the file.
+    /// Checks whether this import step creates the session `id` or appends to it. `session` is the
+    /// number of the same session in the imported file.
     pub(crate) fn touches(&self, session: u32, id: &SessionId) -> bool {
         let made = |write: &Write| matches!(write, Write::Create(new) if new.id == *id);
         self.appends.contains_key(&session) || self.writes.iter().any(made)
     }
 
-    /// Returns the location of the record with this key, if this step adds the record. The store
-    /// does not contain such a record yet.
+    /// Returns the location of the last record with this key that the present import step adds.
+    /// Returns `None` if the step adds no such record. The store does not contain the step's
+    /// records yet.
     pub(crate) fn locate(&self, key: RecordKey) -> Option<RecordLocation> {
         self.recent.get(&key).copied()
     }
 
-    /// Converts the step into the arguments of one store transaction: the writes, and an extension
-    /// of the source (the store's copy of the imported file). The step extends the source `target`
-    /// up to the position `read`.
+    /// Converts this import step into the arguments of one store transaction: the writes, and the
+    /// change of the source (the store's copy of the imported file). `target` is the source to
+    /// create or to extend. `read` is how far the source then covers the file.
     pub(crate) fn into_step(
         self,
         target: Target,
@@ -80,20 +81,21 @@ impl Batch {
         self.writes.push(Write::Create(Box::new(new)));
     }
 
-    /// Adds a change of a session's header to the step.
+    /// Adds a change of a session's header to this import step.
     pub(crate) fn change(&mut self, session: SessionId, change: Change) {
         self.writes.push(Write::Change { session, change });
     }
 
-    /// Adds a key under which the import of another file can find the source of this file.
+    /// Adds a key by which imports of other files find this file in the store.
     pub(crate) fn name(&mut self, name: RecordKey) {
         if !self.names.contains(&name) {
             self.names.push(name);
         }
     }
 
-    /// Adds an event to a session. `head` is the seq of the last event that the session has without
-    /// this step's events; -1 for an empty session.
+    /// Adds an event to the session `id`, which has the number `session` in the imported file.
+    /// `head` is the seq of the session's last event before this import step; -1 for an empty
+    /// session.
     pub(crate) fn append(
         &mut self,
         session: u32,
@@ -121,8 +123,8 @@ impl Batch {
         self.locations.push((key, location));
     }
 
-    /// Sets the time of this step's append to the session to at least `updated`. That is the time
-    /// of the session's latest event.
+    /// Raises the time of this import step's append to `session` to at least `updated`. That is the
+    /// time of the session's latest event. Does nothing if the step appends nothing to the session.
     pub(crate) fn not_before(&mut self, session: u32, updated: Timestamp) {
         let append = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
         if let Some(Write::Append { append, .. }) = append {
@@ -148,8 +150,8 @@ impl Batch {
         });
     }
 
-    /// Adds how to restore a line of the file that repeats an inherited event of one of the file's
-    /// sessions. The line's bytes are not stored again.
+    /// Records that a line of the file repeats an inherited event of one of the file's sessions.
+    /// The line is restored from that event, so its bytes are not stored again.
     pub(crate) fn repeated(&mut self, line: SourceSpan) {
         if let SourceSpan::Inherited { session: at, seq: next, end: line_end, .. } = line
             && let Some(SourceSpan::Inherited { session, seq, count, end }) = self.ranges.last_mut()
@@ -161,9 +163,8 @@ impl Batch {
         self.ranges.push(line);
     }
 
-    /// Adds how to restore a line that repeats the event `spot` of an earlier revision. That
-    /// revision is the file's content before it was rewritten. The line's bytes are not stored
-    /// again.
+    /// Records that a line repeats the event `spot` of an earlier revision (the file's content
+    /// before a rewrite). The line is restored from that event, so its bytes are not stored again.
     pub(crate) fn shared(&mut self, spot: &EventLocation, line_end: LineEnd) {
         if let Some(SourceSpan::Shared { session, seq, count, end }) = self.ranges.last_mut()
             && *session == spot.session
@@ -176,17 +177,17 @@ impl Batch {
         self.ranges.push(SourceSpan::Shared { session, seq, count: 1, end: line_end });
     }
 
-    /// Adds how to restore a record that repeats the event `spot` of an earlier revision. That
-    /// revision is the file's content before it was rewritten. The record spreads over several
-    /// lines of the file, while the event's payload has one line.
+    /// Records that a record repeats the event `spot` of an earlier revision (the file's content
+    /// before a rewrite). The event's payload has one line, but the record has several. `spread` is
+    /// the layout (line breaks and indentation) that restores the record from the payload.
     pub(crate) fn shared_spread(&mut self, spot: &EventLocation, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         let EventLocation { session, seq } = spot.clone();
         self.ranges.push(SourceSpan::SharedSpread { session, seq, margin, indent, end });
     }
 
-    /// Adds the bytes of a line that becomes no event, and its line end. They are stored with the
-    /// imported file's source, so that the file can be restored.
+    /// Adds the bytes and the line end of a line that becomes no event. They are stored with the
+    /// imported file, so that the file can be restored.
     pub(crate) fn retain_line(&mut self, bytes: &[u8], end: LineEnd) {
         self.retain(bytes);
         self.retain(end.bytes());
@@ -197,8 +198,9 @@ impl Batch {
         self.ranges.push(SourceSpan::Raw { session, position, bytes: bytes.to_vec() });
     }
 
-    /// Adds how to restore a record that spreads over several lines of the file. The payload of its
-    /// event, at `location`, has one line.
+    /// Records that a record has several lines in the file. The payload of its event, at
+    /// `location`, has one line. `spread` is the layout (line breaks and indentation) that restores
+    /// the record from the payload.
     pub(crate) fn spread(&mut self, location: RecordLocation, spread: &Spread<'_>) {
         let RecordLocation { session, position, .. } = location;
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);

@@ -5,8 +5,8 @@ use forklore_store::sources::RecordLocation;
 
 use crate::file_session::FileSession;
 
-/// The position at which a branch (a path of records inside one session file) begins: its parent
-/// session, and the last event before it.
+/// The beginning of a session that an import creates inside another session. It consists of the
+/// parent session, the last event of the parent before the new session, and the new session's kind.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BranchStart {
     /// The session that the new branch continues.
@@ -29,8 +29,8 @@ pub(crate) enum BranchParent {
 pub(crate) enum Follows {
     /// The branch begins before all events of the parent session and inherits nothing.
     Nothing,
-    /// An event that the parent session wrote itself, by its position among such events, counted
-    /// from 0.
+    /// An own event of the parent session, not an inherited one. The value is its position among
+    /// the own events, counted from 0.
     Own(u64),
     /// An event that the parent session inherits, by its seq.
     Inherited(u64),
@@ -46,8 +46,8 @@ impl Follows {
         }
     }
 
-    /// Returns the last of the session's own events that an import added, or `Nothing` if there is
-    /// none.
+    /// Returns the last of the session's own events that an import added. Returns `Nothing` if
+    /// there is no session or no such event.
     pub(crate) fn tip(session: Option<&FileSession>) -> Self {
         session.and_then(FileSession::tip).map_or(Self::Nothing, Self::Own)
     }

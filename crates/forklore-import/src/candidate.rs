@@ -11,8 +11,8 @@ use crate::contained::ContainedSession;
 use crate::opened::Opened;
 use crate::session_names;
 
-/// A session file to import with its dialect (the agent's record format). It may also stand for one
-/// session in a container file, which contains several sessions.
+/// A session file that an import will read, with its dialect (the agent's record format). It may
+/// also be one session in a container file (a file with several sessions).
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) dialect: &'static dyn AgentFormat,
@@ -23,22 +23,23 @@ pub(crate) struct Candidate {
     /// The agent's own id of the file's session: from the records, or else the file name without
     /// the extension.
     pub(crate) native_id: Option<String>,
-    /// The agent's own id, or the path, of the session in which this file's session begins: the
-    /// session that it continues, that called it, or from which it was copied.
+    /// The session that this file's session continues, that called it, or from which it was copied.
+    /// The value is the agent's own id of that session, or the path of its file.
     pub(crate) base: Option<String>,
-    /// Whether this file contains only the records that were added to the session `base`. Such a
-    /// file cannot be imported without `base`.
+    /// Whether this file continues the session `base` and contains only the records added to it.
+    /// Without `base`, such a file cannot be imported.
     pub(crate) continues: bool,
-    /// Whether the import reads the file only because another file continues it, and not because a
-    /// search found it.
+    /// Whether the import found this file only as the file that another file continues. It is
+    /// `false` if a person named the file or a search found it.
     pub(crate) brought: bool,
-    /// The title that the agent stores for the file's session next to the file, if there is one.
+    /// The title of the file's session from a list or document that the agent stores next to the
+    /// file.
     pub(crate) title: Option<String>,
     /// Facts about the file's session from a separate document that the agent stores next to the
     /// file.
     pub(crate) document_facts: FileFacts,
-    /// Reads the session's lines from a container file, which contains several sessions. `None` for
-    /// a file of one session.
+    /// The session in a container file (a file with several sessions) from which the lines are
+    /// read. `None` for a file of one session.
     pub(crate) expanded: Option<ContainedSession>,
 }
 
@@ -105,15 +106,17 @@ impl Candidate {
     }
 }
 
-/// Sorts files by their first time, but puts each file after the file in which its session begins.
-/// In a cycle of files that begin in each other, the oldest comes last.
+/// Sorts files by the first time in their records, but puts each file after its base. The base is
+/// the file that it continues or copies, or whose session called its session as a sub-agent. If
+/// bases form a cycle, the oldest file in the cycle comes last.
 pub(crate) fn ordered(mut files: Vec<Candidate>) -> Vec<Candidate> {
     files.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
     parents_first(files)
 }
 
-/// Puts each file after the file in which its session begins, and otherwise leaves the order as it
-/// is. In a cycle of files that begin in each other, the first comes last.
+/// Puts each file after its base, and otherwise preserves the order. The base is the file that it
+/// continues or copies, or whose session called its session as a sub-agent. If bases form a cycle,
+/// the first file in the cycle comes last.
 fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
     let mut by_id = HashMap::new();
     for (at, file) in files.iter().enumerate() {

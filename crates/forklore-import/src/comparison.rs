@@ -5,26 +5,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::event_location::EventLocation;
 
-/// How far a rewritten file repeats its earlier revision (the content before the rewrite). The
-/// store has this with the imported file, so that the next import can continue the comparison.
+/// How far a rewritten file repeats its earlier revision (the content before the rewrite). It is
+/// stored with the imported file, so that the next import can continue the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
-    /// How often the file has been rewritten: 1 for its first rewrite.
+    /// How often the file has been rewritten. It is 1 after the first rewrite.
     revision: u64,
-    /// The id under which the store has the earlier revision (the file's content before it was
-    /// rewritten).
+    /// The store's id of the earlier revision (the file's content before it was rewritten).
     earlier: u64,
     /// How many records a rewritten file repeats from its earlier revision (the content before the
     /// rewrite), in the same order.
     repeated: u64,
-    /// Whether the rewritten file and its earlier revision (the content before the rewrite)
-    /// differed at some record.
+    /// Whether the comparison has found a difference between the rewritten file and its earlier
+    /// revision (the content before the rewrite).
     differs: bool,
-    /// The file's last record so far, if the earlier revision (the content before the rewrite) also
-    /// has it. Contains the record's key and its event in the earlier revision.
+    /// The record that was read last, if the earlier revision (the content before the rewrite) also
+    /// has it. Contains the record's key, and the event of the earlier revision that it repeats.
     last: Option<(Option<RecordKey>, EventLocation)>,
-    /// The event after which the rewritten file's first session begins. It belongs to the earlier
-    /// revision, the content before the rewrite.
+    /// The event after which the rewritten file's first session begins as a branch. It is an event
+    /// of the earlier revision (the content before the rewrite).
     begun: Option<EventLocation>,
 }
 
@@ -58,8 +57,8 @@ impl Comparison {
         self.repeated += 1;
     }
 
-    /// Records that the rewritten file and its earlier revision (the content before the rewrite)
-    /// differ from here on.
+    /// Records that the rewritten file differs from its earlier revision, beginning with the record
+    /// that was read last. The earlier revision is the content before the rewrite.
     pub(crate) fn end_repeated(&mut self) {
         self.differs = true;
     }
@@ -77,7 +76,8 @@ impl Comparison {
     }
 
     /// Records that the earlier revision (the content before the rewrite) also has the record that
-    /// was read last. `key` is the record's key, and `spot` its event.
+    /// was read last. `key` is the record's key, and `spot` the event of the earlier revision that
+    /// it repeats.
     pub(crate) fn end_shared(&mut self, key: Option<RecordKey>, spot: EventLocation) {
         self.last = Some((key, spot));
     }
@@ -88,14 +88,14 @@ impl Comparison {
         self.last = None;
     }
 
-    /// Returns the event after which the rewritten file's first session begins. The event belongs
-    /// to the earlier revision (the content before the rewrite).
+    /// Returns the event after which the rewritten file's first session begins as a branch. The
+    /// event belongs to the earlier revision (the content before the rewrite).
     pub(crate) fn begun(&self) -> Option<&EventLocation> {
         self.begun.as_ref()
     }
 
-    /// Sets the event after which the rewritten file's first session begins. The event belongs to
-    /// the earlier revision (the content before the rewrite).
+    /// Sets the event after which the rewritten file's first session begins as a branch. The event
+    /// belongs to the earlier revision (the content before the rewrite).
     pub(crate) fn begin_after(&mut self, spot: Option<EventLocation>) {
         self.begun = spot;
     }

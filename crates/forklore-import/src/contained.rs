@@ -124,8 +124,9 @@ impl ContainedSession {
         })
     }
 
-    /// Returns the session's state at the last import, if it has not changed since. Also returns
-    /// that state if a part of the session was deleted, because new lines cannot be appended then.
+    /// Returns the state that the last import recorded for the session, if nothing new must be
+    /// read. That is so if the session has not changed since, or if a part of it was deleted from
+    /// the store (`deleted`). After a deletion, new lines cannot be appended.
     fn unchanged(&self, earlier: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
         let mut seen = earlier.paths.iter().filter(|seen| seen.path == label);
         let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;

@@ -10,14 +10,14 @@ use crate::branch_start::Follows;
 use crate::lookup::Lookup;
 use crate::record_keys::record_key;
 
-/// How many record numbers are searched backwards for an imported record, from the position where a
-/// continued session ends.
+/// Maximum number of record numbers that a search examines. It searches backwards for an imported
+/// record, from the position at which a continued session ends.
 const GAP: u64 = 1_000;
 /// Maximum number of characters of an agent's session id that an error message shows.
 const SHOWN: usize = 60;
 
-/// The result of a search for the end of the base in one imported file. The base is the session
-/// that another file continues.
+/// The result of a search in one imported file: where the base ends. The base is the session that
+/// another file continues.
 enum Within {
     /// The base (the session that a file continues) ends in this session, at this cut.
     At(Box<Header>, Cut),
@@ -37,8 +37,9 @@ fn missing(message: String) -> Error {
 }
 
 impl Lookup<'_> {
-    /// Returns the session that the file's session continues, and the cut at which it does. Returns
-    /// `None` if `base` is `None`: the file continues no other session.
+    /// Returns the session that the file's session continues, and the cut after which the
+    /// continuation begins. Returns `None` if `base` is `None`: the file continues no other
+    /// session.
     ///
     /// # Errors
     /// [`MISSING_BASE`] if the continued session was not imported, was deleted, is too short, or is
@@ -94,7 +95,7 @@ impl Lookup<'_> {
         Ok(Within::At(Box::new(header), cut))
     }
 
-    /// Returns the location of the last imported record whose number is below `end`. Searches at
+    /// Returns the location of the imported record with the highest number below `end`. Searches at
     /// most [`GAP`] numbers, from `end` backwards.
     fn last_before(&self, source: &Source, end: u64) -> Result<Option<RecordLocation>> {
         for number in (end.saturating_sub(GAP)..end).rev() {
@@ -106,8 +107,8 @@ impl Lookup<'_> {
         Ok(None)
     }
 
-    /// Returns the cut after the last inheritable event that the session inherits, before its own
-    /// events.
+    /// Returns the cut of the session between its inherited events and its own events. If it
+    /// inherits nothing, the cut is at the start.
     fn cut_before_own(&self, header: &Header) -> Result<Cut> {
         match i64::try_from(header.inherited.inheritable) {
             Ok(last @ 1..) => self.engine.cut(header, &Selector::Seq(last)),

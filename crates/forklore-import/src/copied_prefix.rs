@@ -29,8 +29,8 @@ pub(crate) struct RecordLine<'r> {
     pub(crate) end: LineEnd,
 }
 
-/// Compares the beginning of a session file with the session from which the agent may have copied
-/// it.
+/// Compares the beginning of a session file with another session from which the agent may have
+/// copied these records.
 pub(crate) struct CopiedPrefix {
     /// How far this file repeats the original: the session whose records the agent may have copied
     /// into it. `None` until the original is found.
@@ -57,8 +57,8 @@ impl CopiedPrefix {
     }
 
     /// Checks whether a record repeats the next event of the session from which the file may be
-    /// copied. Such a record becomes no event of its own; its bytes are added to the step of
-    /// `output`.
+    /// copied. Such a record becomes no event of its own. Instead, `output` stores how to restore
+    /// it.
     pub(crate) fn repeats(
         &mut self,
         lookup: Lookup<'_>,
@@ -84,8 +84,8 @@ impl CopiedPrefix {
         Ok(repeated)
     }
 
-    /// Compares a record with the session from which the file may be copied. If the agent gives
-    /// copied records new ids, the caller removes the record's id first.
+    /// Checks whether a record repeats the session from which the file may be copied. If the agent
+    /// gives copied records new ids, the caller must remove the record's id first.
     fn compare(
         &mut self,
         lookup: Lookup<'_>,
@@ -127,9 +127,9 @@ impl CopiedPrefix {
     }
 }
 
-/// Checks whether a record repeats the next event of the original session. That may also be the
-/// next event of a branch which begins at this position. If the record repeats it, advances to the
-/// event after it.
+/// Checks whether a record repeats the next event of the original session. The first event of a
+/// branch that begins at this position counts too. If the record repeats it, advances `original` to
+/// the event after it.
 fn same_event(
     lookup: Lookup<'_>,
     progress: &mut CopyProgress,
@@ -164,8 +164,8 @@ fn same_event(
     Ok(true)
 }
 
-/// Finds the session from which the file may be copied. Searches the files that begin with the same
-/// record, and the file that this file names as its original.
+/// Finds the session from which the file may be copied. Searches the imported files with the same
+/// first record, and the file that this file names as its original.
 fn find_original(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,
@@ -220,7 +220,7 @@ fn originals(
 }
 
 /// Returns the maximum number of bytes in which a copied record may differ from its original event.
-/// The number is smaller for a record without an id.
+/// The number is smaller for a record without an id, unless the agent gives all copies new ids.
 fn most(format: &dyn AgentFormat, record: &Record) -> usize {
     let named = record.native_id.is_some() || format.renames_copies();
     if named { DIFFERENCE } else { NAMELESS }

@@ -40,8 +40,8 @@ pub(crate) fn recorded_copies(
     Ok(found)
 }
 
-/// Links earlier imported copies to their original, the session `original`. A linked copy gets a
-/// `copy_of` entry in its header. The events of `original` must be in the store.
+/// Links copies that were imported before their original, the session `original`. The header of a
+/// linked copy gets a `copy_of` entry. The store must already contain the events of `original`.
 pub(crate) fn link(
     lookup: Lookup<'_>,
     original: &SessionId,
@@ -63,8 +63,9 @@ pub(crate) fn link(
     Ok(())
 }
 
-/// Counts the leading conversation events that two sessions have in common. Events are compared by
-/// id. They are compared by content if the agent gives copies new ids or the records have no ids.
+/// Counts the leading conversation events that two sessions have in common. Compares the ids of
+/// events. Compares the contents instead if the agent gives copies new ids or the records have no
+/// ids.
 fn alike(lookup: Lookup<'_>, original: &SessionId, copy: &SessionId) -> Result<u64> {
     let conversation = |session| {
         let events = lookup.engine.events(session, At::Index(0));

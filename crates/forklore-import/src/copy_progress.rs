@@ -6,15 +6,18 @@ use forklore_engine::{Engine, Result};
 use forklore_store::sources::{RecordKey, RecordLocation};
 use serde::{Deserialize, Serialize};
 
-/// How far the beginning of a copied file repeats its original, another file. The store has this
-/// with the copied file, so that the next import can continue the comparison.
+/// How far the beginning of a copied file repeats its original (the file from which it was copied).
+/// It is stored with the copied file, so that the next import can continue the comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CopyProgress {
-    /// The key of the first record, under which the store finds the copied file and its original.
+    /// The key of the copied file's first record, which the original file also has. The store finds
+    /// both files by this key.
     name: Option<RecordKey>,
-    /// The original session (or a branch of it) that contains the event repeated last.
+    /// The session with the event that the copied file repeats last. It is the original session or
+    /// a branch of it.
     session: SessionId,
-    /// How many inheritable events of the original session the copied file repeats.
+    /// How many inheritable events (events that forks inherit) of the original session the copied
+    /// file repeats.
     #[serde(rename = "kept")]
     copied: u64,
     /// The seq in `session` of the event that the copied file repeats last.
@@ -46,8 +49,9 @@ impl CopyProgress {
         self.leaf
     }
 
-    /// Records that the copied file repeats the event of `session` with this `seq`. It is the
-    /// `copied`-th inheritable event of that session, counted from 1.
+    /// Records that the copied file repeats the event of `session` with this `seq`. Among the
+    /// inheritable events of that session (events that forks inherit), it is number `copied`,
+    /// counted from 1.
     pub(crate) fn repeat(&mut self, session: &SessionId, seq: u64, copied: u64) {
         self.session.clone_from(session);
         self.seq = seq;
@@ -61,7 +65,8 @@ impl CopyProgress {
         RecordLocation { session: 0, position: self.copied, inherited: true }
     }
 
-    /// Returns the original session, and the cut after the event that the copied file repeats last.
+    /// Returns the session with the event that the copied file repeats last, and the cut after this
+    /// event.
     pub(crate) fn cut(&self, engine: &Engine) -> Result<(Header, Cut)> {
         let parent = engine.store().header(&self.session)?;
         let seq = i64::try_from(self.seq).unwrap_or(i64::MAX);

@@ -22,7 +22,8 @@ use crate::{report_unchanged, source_state};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
 
-/// Searches for the session files and sidecar files (other files of agents) of one import.
+/// Searches for the files of one import. These are session files, and sidecar files (files without
+/// a session that belong to session files).
 pub(crate) struct Discovery<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
@@ -56,9 +57,10 @@ impl<'a> Discovery<'a> {
     }
 
     /// Returns the session files to read, and the sidecar files (files without a session that
-    /// belong to session files). Session files are sorted oldest first, but each comes after the
-    /// file in which its session begins. An unchanged session file is not returned but added to the
-    /// report; for this, only its metadata and its entry in the store are read.
+    /// belong to session files). Session files are sorted oldest first, but each comes after its
+    /// base: the file that it continues or copies, or whose session called its session as a
+    /// sub-agent. An unchanged session file is not returned but added to the report; for this, only
+    /// its metadata and its entry in the store are read.
     pub(crate) fn find(
         mut self,
         paths: &[PathBuf],
@@ -91,8 +93,8 @@ impl<'a> Discovery<'a> {
             }
     }
 
-    /// Adds a file to the files to import. If it is not imported, adds it to the report instead: as
-    /// unchanged, or as skipped with the reason. `named` means that a person named the file.
+    /// Adds a file to the files to import. A file that is not imported goes to the report instead:
+    /// as unchanged, or as skipped with the reason. `named` means that a person named the file.
     fn add(&mut self, path: PathBuf, named: bool, report: &mut ImportReport) -> Result<()> {
         if !self.options.again
             && let Some(source) = self.unchanged(&path)?
@@ -127,8 +129,9 @@ impl<'a> Discovery<'a> {
         Ok(())
     }
 
-    /// Returns the store's entry of a file that need not be read again: neither the file nor its
-    /// title has changed since the last import.
+    /// Returns the store's entry of a file that need not be read again. Neither the file nor its
+    /// title has changed since the last import, and that import did not lack the file that this one
+    /// continues.
     fn unchanged(&mut self, path: &Path) -> Result<Option<Source>> {
         let Some(source) = source_state::unchanged(self.sources, path)? else { return Ok(None) };
         let Some(dialect) = self.engine.agent_formats().named(&source.dialect) else {
@@ -139,8 +142,8 @@ impl<'a> Discovery<'a> {
         Ok(same.then_some(source))
     }
 
-    /// Adds base files: session files that a found file continues, but that the search itself did
-    /// not find.
+    /// Adds base files to the files to import. A base file is a session file that a found file
+    /// continues, but that the search itself did not find.
     fn add_bases(&mut self) -> Result<()> {
         let of = |file: &Candidate| Some((file.dialect.name(), file.native_id.clone()?));
         let mut there: HashSet<_> = self.found.iter().filter_map(of).collect();
@@ -210,7 +213,7 @@ impl<'a> Discovery<'a> {
     }
 }
 
-/// Returns the agent format with this name.
+/// Returns the agent format with this name. Fails if there is none.
 fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat> {
     let formats = engine.agent_formats();
     formats.named(name).ok_or_else(|| {
@@ -219,8 +222,8 @@ fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat>
     })
 }
 
-/// Returns the paths that a person named, with symbolic links resolved. Returns no paths if a
-/// search found them.
+/// Returns the paths that a person named, with symbolic links resolved. If a search and not a
+/// person chose `paths`, returns none.
 fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
     let paths = if options.found { &[] } else { paths };
     paths.iter().filter_map(|path| path.canonicalize().ok()).collect()

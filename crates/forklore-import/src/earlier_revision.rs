@@ -14,8 +14,8 @@ use crate::event_location::{EventLocation, SHARED};
 use crate::lookup::Lookup;
 use crate::resume_state::ResumeState;
 
-/// Reads the earlier revision of a rewritten file record by record. That revision is the content
-/// before the rewrite, as the store has it.
+/// Reads the earlier revision of a rewritten file (the content before the rewrite) from the store,
+/// record by record.
 pub(crate) struct EarlierRevision {
     /// The file's earlier revisions (contents before rewrites) in the store, newest first. Each
     /// shares records with the next one in this list.
@@ -24,13 +24,13 @@ pub(crate) struct EarlierRevision {
     /// previous step.
     step: u64,
     ranges: VecDeque<SourceSpan>,
-    /// The events of one session that are returned next: the first one, and how many consecutive
-    /// events are left.
+    /// The events that are returned next: the first one, and how many consecutive events of its
+    /// session are left, including the first.
     run: Option<(EventLocation, u64)>,
     /// A cache of the session header that was read last, with the session's number in the file.
     header: Option<(u32, Header)>,
-    /// An iterator over a session's events, with the event that the iterator returns next. Reuse
-    /// avoids a new search in the store.
+    /// An iterator over a session's events, with the location of the event that it returns next. It
+    /// is reused, because a new iterator needs a new search in the store.
     events: Option<(EventLocation, Events)>,
 }
 
@@ -136,8 +136,9 @@ impl EarlierRevision {
         Ok(self.header.as_ref().map(|(_, header)| header))
     }
 
-    /// Returns the event of the record with this key. Searches the earlier revision (the content
-    /// before the rewrite); for records that it shares with older revisions, searches those too.
+    /// Returns the event of the record with this key in the earlier revision (the content before
+    /// the rewrite). If that revision shares the record with an older revision, searches the older
+    /// one.
     pub(crate) fn find(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<Option<EventLocation>> {
         for source in &self.sources {
             let Some(location) = lookup.sources.locate_record(source.id, key)? else {
@@ -159,8 +160,8 @@ impl EarlierRevision {
         Ok(None)
     }
 
-    /// Checks whether the event at `spot` repeats `record`: its type and payload, and the record's
-    /// id if there is one, must be equal byte for byte.
+    /// Checks whether `record` repeats the event at `spot`. Type and payload must be equal byte for
+    /// byte, and also the id if the record has one.
     pub(crate) fn has(
         &mut self,
         lookup: Lookup<'_>,

@@ -4,8 +4,9 @@ use forklore_core::SessionId;
 use forklore_store::sources::RecordLocation;
 use serde::{Deserialize, Serialize};
 
-/// A marker location for a record that a rewritten file shares with its earlier revision (the
-/// content before the rewrite). The actual location must be looked up in the earlier revision.
+/// A placeholder for the location of a record that a rewritten file shares with its earlier
+/// revision. The actual location must be looked up in that revision, the file's content before the
+/// rewrite.
 pub(crate) const SHARED: RecordLocation =
     RecordLocation { session: RecordLocation::LAST_SESSION, position: 0, inherited: true };
 

@@ -24,7 +24,8 @@ pub(crate) struct FileSession {
 /// Whether an import may append further records of the file to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Following {
-    /// The session has no events except those of its file, so the import appends to it.
+    /// All own events of the session come from its file, so the import appends further records to
+    /// it.
     Follows,
     /// Somebody continued the session in forklore. The import puts further records into a branch
     /// instead.
@@ -100,8 +101,8 @@ impl FileSession {
         self.events == u64::from(self.forked)
     }
 
-    /// Checks whether the event at `location` is the last one that the session has from its file or
-    /// by inheritance.
+    /// Checks whether `location` is that of the session's last event. Events that did not come from
+    /// the file and are not inherited do not count.
     pub(crate) fn ends_at(&self, location: RecordLocation) -> bool {
         match location.inherited {
             false => self.tip() == Some(location.position),

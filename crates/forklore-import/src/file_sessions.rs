@@ -11,8 +11,8 @@ use crate::file_session::{FileSession, Following};
 use crate::name_conflicts::NameConflicts;
 use crate::new_session::Child;
 
-/// The sessions in one imported file, in the order in which they begin. `conflicts` has the ids and
-/// labels that new sessions must avoid.
+/// The sessions in one imported file, in the order in which they begin. `conflicts` contains the
+/// ids and labels that new sessions of the file must avoid.
 pub(crate) struct FileSessions<'a> {
     list: Vec<FileSession>,
     conflicts: &'a mut NameConflicts,
@@ -75,7 +75,7 @@ impl<'a> FileSessions<'a> {
         self.conflicts.fork_id(store, file.format().name(), &root.id, &first)
     }
 
-    /// Adds a new session to the file's sessions. Its label is already set.
+    /// Adds a new session, whose label is already set, to the sessions of the file.
     pub(crate) fn add(&mut self, new: &NewSession) {
         self.list.push(FileSession::created(new));
         self.conflicts.add(new.id.clone());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent_file::AgentFile;
 
 /// The values that imports last wrote to the header of a file's first session. An import compares
-/// them with the present values.
+/// them with the present values, so that it writes only changes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct HeaderState {
@@ -24,13 +24,13 @@ impl HeaderState {
         self.title_key
     }
 
-    /// Records that the file's first session is created with the file's present title.
+    /// Records the file's present title, because the file's first session is created with it.
     pub(crate) fn create(&mut self, file: &AgentFile<'_>) {
         self.title_key = file.title_key();
     }
 
     /// Returns a change that sets the session's title to the title in the file. Returns `None` if
-    /// that title has not changed since an import last wrote it.
+    /// the file has no title, or if an import already wrote this title.
     pub(crate) fn title_change(&mut self, file: &AgentFile<'_>) -> Option<Change> {
         let key = file.title_key();
         if key.is_none() || self.title_key == key {
@@ -40,9 +40,9 @@ impl HeaderState {
         Some(Change::Title(file.title()))
     }
 
-    /// Returns a change that writes to the header which session the agent would resume. Returns
-    /// `None` if it is the same as before. `leaf` is that session's number in the file, and `id`
-    /// its id.
+    /// Returns a header change that names the session which the agent would resume. Returns `None`
+    /// if imports last wrote the same session. `leaf` is that session's number in the file, and
+    /// `id` its id.
     pub(crate) fn leaf_change(
         &mut self,
         leaf: Option<u32>,

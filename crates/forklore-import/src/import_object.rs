@@ -12,8 +12,9 @@ use crate::records::Records;
 use crate::report::ProblemKind;
 use crate::several;
 
-/// Imports one JSON object of a file, which the agent's format read as `read`. If the object's
-/// bytes are not UTF-8, `raw` contains them, and `text` contains replacement characters.
+/// Imports one JSON object of a file. `read` is the result of reading the object with the agent's
+/// format. If the object's bytes are not UTF-8, `raw` contains them, and `text` has replacement
+/// characters.
 pub(crate) fn import(
     input: &mut Input,
     records: &mut Records<'_>,

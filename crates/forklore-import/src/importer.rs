@@ -29,8 +29,8 @@ pub struct Importer<'e> {
 }
 
 impl<'e> Importer<'e> {
-    /// Creates an importer for the store of `engine`. It reads the agent formats and container
-    /// files (files with several sessions) that the engine supports.
+    /// Creates an importer for the store of `engine`. It supports the same agent formats and
+    /// container files (files with several sessions) as the engine.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self { engine }
@@ -43,8 +43,8 @@ impl<'e> Importer<'e> {
     ///
     /// # Errors
     /// `unsupported` if the store does not support sources, `invalid_args` if the options name an
-    /// unknown agent format, and failures of the store. Problems of a file are in the report, but
-    /// an error of the only file is returned if it was refused.
+    /// unknown agent format, and failures of the store. Problems of a file are in the report. If
+    /// the import has a single file and the import refuses it, that error is returned instead.
     pub fn import(
         &self,
         paths: &[PathBuf],
@@ -207,8 +207,9 @@ impl<'e> Importer<'e> {
 }
 
 impl Importer<'_> {
-    /// Returns the state from which the import of a file continues. Returns `None` if the file was
-    /// rewritten, its first session was deleted, and the options do not request deleted sessions.
+    /// Returns the state from which the import of a file continues. Returns `None` for a rewritten
+    /// file whose first session was deleted, unless the options request the import of deleted
+    /// sessions.
     fn unless_deleted(
         &self,
         found: SourceState,

@@ -55,8 +55,8 @@ impl Lookup<'_> {
         Ok(Some(header).filter(|header| header.deleted.is_none()))
     }
 
-    /// Returns the cut of the session `parent` after the event `after`. The cut is at the start if
-    /// no event up to there is inheritable.
+    /// Returns the cut of the session `parent` after the event `after`. If forks inherit none of
+    /// the events up to there, the cut is at the start.
     pub(crate) fn cut(&self, parent: &Header, after: Follows) -> Result<Cut> {
         let seq = match after {
             Follows::Nothing | Follows::Inherited(0) => return Ok(Cut::default()),

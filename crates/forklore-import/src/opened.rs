@@ -142,9 +142,9 @@ impl Opened {
         record_key(line.get(..FIRST_LINE).unwrap_or(line))
     }
 
-    /// Hashes the first `len` bytes of the file's content. Returns the state of the hash, so that
-    /// hashing can continue. Returns `None` if the content is shorter or those bytes have another
-    /// hash than `sha256`.
+    /// Returns the sha256 state of the first `len` bytes of the file's content, so that hashing can
+    /// continue. Returns `None` if the content is shorter, or if the sha256 of these bytes is not
+    /// `sha256`.
     pub(crate) fn prefix(&self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
         if !self.may_be_long(len) {
             return Ok(None);
@@ -191,8 +191,8 @@ impl Opened {
     }
 
     /// Returns the first time in the file's first records, and all facts in the records up to
-    /// there. An import reads files in the order of these times. If no record has a time, returns
-    /// the file's modification time.
+    /// there. An import sorts files by this time. If none of these records has a time, it is the
+    /// file's modification time.
     pub(crate) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
         let mut facts = FileFacts::default();

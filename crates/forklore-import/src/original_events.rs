@@ -12,27 +12,30 @@ use forklore_store::sources::{RecordKey, Source};
 use crate::lookup::Lookup;
 use crate::record_patch::RecordPatch;
 
-/// Maximum number of events stored between two inheritable events of the original. A copied record
-/// without an id is searched among them.
+/// Maximum number of events retained between two inheritable events of a copied file's original.
+/// The original is the session from which the file was copied. A copied record without an id is
+/// compared with the retained events.
 const PASSED: usize = 256;
 
-/// The events of a copied session's original that the next records of the copy may repeat.
+/// Reads the events of the original, the session from which a file was copied. The next records of
+/// the file may repeat these events.
 pub(crate) struct OriginalEvents {
     /// The imported files that may contain the original session or a branch of it, oldest first.
     sources: Vec<Source>,
     session: SessionId,
     events: Events,
-    /// The event of the original session that the next inheritable record of the copy may repeat;
-    /// `None` at the end.
+    /// The next inheritable event (event that forks inherit) of the original session. The next
+    /// inheritable record of the copy may repeat it. `None` at the end of the session.
     next: Option<LogEntry>,
-    /// The events of the original session between `next` and the inheritable event before it. Forks
-    /// do not inherit these events.
+    /// The events of the original session directly before `next` that forks do not inherit. They
+    /// begin after the previous inheritable event; not all are retained if there are many.
     passed: VecDeque<LogEntry>,
 }
 
 impl OriginalEvents {
-    /// Opens the events of the original `session` after its first `copied` inheritable events.
-    /// `sources` are the imported files that may contain a branch of the session.
+    /// Opens the events of the original `session` after its first `copied` inheritable events
+    /// (events that forks inherit). `sources` are the imported files that may contain a branch of
+    /// the session.
     pub(crate) fn open(
         lookup: Lookup<'_>,
         sources: Vec<Source>,
@@ -49,12 +52,12 @@ impl OriginalEvents {
         &self.session
     }
 
-    /// Returns the next inheritable event of the original session, or `None` at the end.
+    /// Returns the next event of the original session that forks inherit, or `None` at the end.
     pub(crate) fn next(&self) -> Option<&LogEntry> {
         self.next.as_ref()
     }
 
-    /// Advances to the next inheritable event of the original session.
+    /// Advances to the next event of the original session that forks inherit.
     pub(crate) fn advance(&mut self) -> Result<()> {
         self.next = None;
         self.passed.clear();
@@ -80,9 +83,10 @@ impl OriginalEvents {
         })
     }
 
-    /// Checks whether a copied record repeats an event that forks do not inherit, before the
-    /// original's next inheritable event. Compares types and content, because the record has no id;
-    /// at most `most` bytes may differ. If it finds the event, drops the events up to it.
+    /// Checks whether a copied record without an id repeats an event before the original's next
+    /// inheritable event. Only events that forks do not inherit count. The types must be equal, and
+    /// at most `most` bytes of the content may differ. Drops the found event and the events before
+    /// it.
     pub(crate) fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
         let same = |stored: &LogEntry| {
             stored.event.kind == record.kind

@@ -13,7 +13,7 @@ use crate::agent_file::AgentFile;
 use crate::batch::Batch;
 use crate::writer::Writer;
 
-/// Writes an imported file to the store in steps, and collects the next step.
+/// Writes an imported file to the store step by step, and collects the content of the next step.
 pub(crate) struct Output<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
@@ -24,8 +24,8 @@ pub(crate) struct Output<'a> {
     batch: Batch,
     /// The separate thread that writes the steps of a long file; `None` if the file is short.
     writer: Option<Writer>,
-    /// A cache of the last record's key and location. The next record almost always continues the
-    /// last one.
+    /// A cache of the key and the location of the record that was imported last. The next record
+    /// almost always continues this record.
     tip: Option<(RecordKey, RecordLocation)>,
 }
 
@@ -47,7 +47,8 @@ impl<'a> Output<'a> {
         &mut self.batch
     }
 
-    /// Records the key and the location of the record that was imported last.
+    /// Records the key and the location of the record that was imported last. Later records can
+    /// then refer to it.
     pub(crate) fn remember(&mut self, key: Option<RecordKey>, location: RecordLocation) {
         self.tip = key.map(|key| (key, location));
         if let Some(key) = key {

@@ -34,8 +34,9 @@ impl<'a> Progressed<'a> {
         Self { path, done, total, all: Overall::default() }
     }
 
-    /// Adds the progress of the whole import to the progress of this file. `all` is the whole
-    /// progress before this file, and `size` is the file's size in bytes as it counts there.
+    /// Returns this file's progress together with the progress of the whole import. `all` is the
+    /// import's progress before this file. Of the bytes read of this file, at most `size` count in
+    /// it.
     pub(crate) fn within(self, all: &Overall, size: u64) -> Self {
         let bytes_done = all.bytes_done + self.done.min(size);
         Self { all: Overall { bytes_done, ..*all }, ..self }

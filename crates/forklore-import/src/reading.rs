@@ -36,7 +36,8 @@ impl<'a> Reading<'a> {
         self.input.offset()
     }
 
-    /// Returns the two parts: the input with its position and problems, and the imported records.
+    /// Returns the input (the reading position and the problems found), and the importer of the
+    /// file's records.
     pub(crate) fn into_parts(self) -> (Input, Records<'a>) {
         (self.input, self.records)
     }
@@ -130,8 +131,8 @@ impl<'a> Reading<'a> {
     }
 
     /// Imports the JSON objects in a line that is not simply one object. `whole` is false for a
-    /// last line without a line end: its complete objects are imported, and the next import reads
-    /// the rest.
+    /// last line without a line end. Of such a line, only complete objects are imported, and the
+    /// next import reads the rest.
     fn apart(&mut self, line: &Bytes, whole: bool) -> Result<()> {
         let Self { input, records } = self;
         let mut objects = 0;

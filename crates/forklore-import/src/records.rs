@@ -83,14 +83,14 @@ impl<'a> Records<'a> {
         self.output.batch()
     }
 
-    /// Checks whether the file's records have given no session so far. Also checks that the last
-    /// record does not repeat the file's earlier revision (the content before a rewrite).
+    /// Checks whether the import has found nothing to store in the file. That means no session, and
+    /// a last record that does not repeat the earlier revision (the content before a rewrite).
     pub(crate) fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.revision.last_shared().is_none()
     }
 
-    /// Adds facts about the file's session that a line contains, and reports what is irregular in
-    /// the line.
+    /// Adds the facts in a line about the file's session. If the line is irregular, reports the
+    /// problem.
     pub(crate) fn learn(&mut self, input: &mut Input, mut facts: FileFacts) {
         if let Some(what) = facts.irregular.take() {
             input.problem(ProblemKind::Irregular, &what);
@@ -121,7 +121,8 @@ impl<'a> Records<'a> {
     }
 
     /// Checks whether a record repeats the next event of the session from which the file may be
-    /// copied. Such a record gets no event of its own, and its bytes are added to the import step.
+    /// copied. Such a record gets no event of its own. Instead, the import step records how to
+    /// restore it.
     pub(crate) fn repeats(&mut self, line: RecordLine<'_>) -> Result<bool> {
         if !self.sessions.is_empty() || self.revision.comparison().is_some() {
             return Ok(false);
@@ -233,8 +234,9 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Creates a session that begins at `begin` with this record. It is a branch, or a delegate
-    /// (the session of a sub-agent). Returns the session's number in the file.
+    /// Creates a session that begins with this record, at the position `begin` of another session.
+    /// The new session is a branch, or a delegate (the session of a sub-agent). Returns its number
+    /// in the file.
     fn fork(
         &mut self,
         input: &Input,
@@ -368,8 +370,9 @@ impl<'a> Records<'a> {
         self.flush(input, true)
     }
 
-    /// Creates the session of a file whose records are all copied or unchanged. Without a session,
-    /// the store could not restore the file.
+    /// Creates the session of a file without new records. All its records are copied from another
+    /// file, or unchanged since before a rewrite. Without a session, the store could not restore
+    /// the file.
     fn begin_without_records(&mut self, input: &mut Input) -> Result<()> {
         if self.sessions.is_empty() && self.copied.progress().is_some() {
             self.begin(input, None)?;
@@ -385,8 +388,8 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Returns the imported files that name this file as their original, i.e. the file from which
-    /// the agent copied their records.
+    /// Returns the imported files that name this file as their original (the file from which the
+    /// agent copied them).
     fn copies(&self) -> Result<Vec<Source>> {
         copy_links::recorded_copies(self.lookup, &self.file, self.output.source())
     }

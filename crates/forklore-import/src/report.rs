@@ -32,7 +32,8 @@ pub struct ImportReport {
     pub problems: Vec<Problem>,
     /// The imported files, each with the ids of its sessions.
     pub sources: Vec<ImportedFile>,
-    /// The sidecar files in the store, which belong to session files but contain no session.
+    /// The sidecar files of this import that are in the store. Sidecar files belong to session
+    /// files but contain no session.
     pub stored: Vec<StoredSidecar>,
 }
 
@@ -57,8 +58,7 @@ pub struct StoredSidecar {
 pub struct ImportedFile {
     /// The file's path, with symbolic links resolved.
     pub path: String,
-    /// The first session in the file, even if it was deleted. `None` if all sessions of the file
-    /// were deleted.
+    /// The file's first session, deleted or not. `None` if all sessions of the file were deleted.
     pub first: Option<SessionId>,
     /// The session that the agent would resume if it continued this file.
     pub leaf: Option<SessionId>,
@@ -66,8 +66,8 @@ pub struct ImportedFile {
     pub sessions: Vec<SessionId>,
     /// Number of bytes of the file that this import read.
     pub bytes: u64,
-    /// Whether the import read the file only because another file continues it, and not because a
-    /// search found it.
+    /// Whether the import found this file only as the file that another file continues. It is
+    /// `false` if a person named the file or a search found it.
     pub brought: bool,
 }
 
@@ -93,9 +93,9 @@ impl ImportReport {
 }
 
 impl ImportedFile {
-    /// Returns the session that a reference to this file means, and the file's other sessions. A
-    /// reference means the session that the agent would resume, or else the first one that was not
-    /// deleted. Returns `None` if all sessions were deleted.
+    /// Returns the session to use where a user refers to this file, and the file's other sessions.
+    /// It is the session that the agent would resume, or else the first one that was not deleted.
+    /// Returns `None` if all sessions were deleted.
     #[must_use]
     pub fn meant(&self) -> Option<(&SessionId, Vec<&SessionId>)> {
         let meant = self.leaf.as_ref().filter(|leaf| self.sessions.contains(leaf));
@@ -134,7 +134,7 @@ impl ImportReport {
         self.stored.push(file);
     }
 
-    /// Adds a skipped file to the report, with the error because of which the import skipped it.
+    /// Adds a skipped file to the report. `error` is the reason why the import skipped it.
     pub(crate) fn refused(&mut self, path: &Path, error: &Error) {
         self.skipped += 1;
         let problem = Problem::of_file(path, ProblemKind::Refused, error.to_string());

@@ -9,11 +9,12 @@ use crate::copy_progress::CopyProgress;
 use crate::header_state::HeaderState;
 use crate::route_state::RouteState;
 
-/// The state from which the next import of the same file continues. The store has it as JSON.
+/// The state from which the next import of the same file continues. It is stored as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ResumeState {
-    /// Facts that the file contains about its session, such as title and directory.
+    /// The facts about its session that the file contains, for example its title and its working
+    /// directory.
     pub(crate) facts: FileFacts,
     /// Number of line feeds that imports have read in the file.
     pub(crate) lines: u64,
@@ -47,8 +48,8 @@ pub(crate) struct ResumeState {
 }
 
 impl ResumeState {
-    /// Creates a state that contains only `route`, from which the session of the next record is
-    /// chosen.
+    /// Creates a state that contains only `route`. An import needs `route` to choose the session of
+    /// the next record.
     pub(crate) fn of(route: RouteState) -> Self {
         let RouteState { last_ts, last, last_main, leaf, open, sidechains } = route;
         Self { last_ts, last, last_main, leaf, open, sidechains, ..Self::default() }

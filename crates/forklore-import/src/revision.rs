@@ -20,8 +20,8 @@ use crate::lookup::Lookup;
 use crate::output::Output;
 use crate::record_keys::record_key;
 
-/// Compares a file with its earlier revision (the content before it was rewritten). Without a
-/// comparison, the file was not rewritten and shares no records.
+/// Compares a file with its earlier revision (the content before it was rewritten). If `comparison`
+/// is `None`, the file was not rewritten and shares no records.
 pub(crate) struct Revision {
     comparison: Option<Comparison>,
     /// The reader of the earlier revision (the file's content before it was rewritten). It is
@@ -56,10 +56,10 @@ impl Revision {
         self.comparison.as_ref()?.last_shared()
     }
 
-    /// Returns the event that this record repeats from the file's earlier revision (the content
-    /// before the rewrite). Until the first difference, the record must repeat the next record in
-    /// order. Later, it must have the id of a record there, and be a root record or continue a
-    /// shared one.
+    /// Returns the event of the file's earlier revision (the content before the rewrite) that this
+    /// record repeats. Before the first difference, the record must repeat the next record in
+    /// order. After it, the record must have the id of an earlier record. It must also be a root
+    /// record (one without a parent), or its parent must be shared with the earlier revision.
     pub(crate) fn unchanged(
         &mut self,
         lookup: Lookup<'_>,
@@ -95,8 +95,8 @@ impl Revision {
         Ok(earlier.has(lookup, &spot, record, text)?.then_some(spot))
     }
 
-    /// Returns the event that this record continues, if the file's earlier revision (the content
-    /// before the rewrite) has that event.
+    /// Returns the event of the record that this record continues, if that record is shared. A
+    /// shared record is one that the earlier revision (the content before the rewrite) also has.
     pub(crate) fn shared_parent(
         &mut self,
         lookup: Lookup<'_>,
@@ -113,11 +113,11 @@ impl Revision {
         shared(comparison, earlier, lookup, output, record_key(id.as_bytes()))
     }
 
-    /// Returns the parent and the cut at which a rewritten file's first session begins. The cut is
-    /// after the last record shared with the earlier revision (the content before the rewrite), or
-    /// at the start of that revision's first session. Returns `None` if the file was not rewritten,
-    /// if it continues another file and shares no record, or if the earlier revision's first
-    /// session was deleted.
+    /// Returns the parent of a rewritten file's first session, and the cut at which the session
+    /// begins. The cut is after the record that the file's first new record continues, if the
+    /// earlier revision (the content before the rewrite) has it. Otherwise it is at the start of
+    /// that revision's first session. Returns `None` if the file was not rewritten, if it continues
+    /// another file and shares no record, or if the earlier revision's first session was deleted.
     pub(crate) fn beginning(
         &mut self,
         lookup: Lookup<'_>,
@@ -157,7 +157,7 @@ impl Revision {
     }
 }
 
-/// Returns the event of the file's latest record with this key, if that record is shared. A shared
+/// Returns the event of the file's last record with this key, if that record is shared. A shared
 /// record is one that the earlier revision (the content before the rewrite) also has.
 fn shared(
     comparison: &Comparison,

@@ -14,14 +14,15 @@ use crate::route_state::RouteState;
 /// The session to which the import appends a record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
-    /// A session that an earlier record of the file began. The record is appended after its last
-    /// event. The value is the session's index among the file's sessions, counted from 0.
+    /// A session that an earlier record of the file began. The record is appended after the last
+    /// event of that session. The value is the session's index among the file's sessions, counted
+    /// from 0.
     Into(u32),
     /// A new session, which begins with the record. The value has the parent of the new session and
     /// the position in the parent at which the new session begins.
     Fork(BranchStart),
-    /// No session, because the record continues a deleted one. The import remembers this location
-    /// for the record, so that it also skips the records that continue it.
+    /// No session, because the record continues a deleted session. The import stores this location
+    /// for the record, so that it also skips the records that continue the record.
     Nowhere(RecordLocation),
 }
 
@@ -38,8 +39,8 @@ impl<'r> Router<'r> {
         Self { state, sessions }
     }
 
-    /// Checks whether the record names a parent record that is not before it in the file. A record
-    /// with only tool results does not need its parent if a session waits for one of the results.
+    /// Checks whether the record names a parent record that does not precede it in the file.
+    /// Returns `false` for a record with only tool results if a session waits for one of them.
     pub(crate) fn lacks_parent(self, record: &Record, parent: Option<RecordLocation>) -> bool {
         let joins = || record.only_results && self.holder(record, None).is_some();
         matches!(record.parent, Parent::Id(_)) && parent.is_none() && !joins()
@@ -73,10 +74,10 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent: BranchParent::Own(number), after, kind })
     }
 
-    /// Decides to which session a record is appended that continues the shared event `spot`. A
-    /// shared event also belongs to the file's content before it was rewritten. `header` is that of
-    /// the event's session. `begun` is the shared event after which the file's first session
-    /// begins.
+    /// Decides to which session a record is appended whose parent record is shared. A shared record
+    /// is one that the file's content before a rewrite also has. `spot` is the event of the parent
+    /// record, and `header` belongs to the session of that event. `begun` is the shared event after
+    /// which the file's first session begins.
     pub(crate) fn after_shared(
         self,
         record: &Record,
@@ -100,8 +101,9 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent, after: Follows::Seq(spot.seq), kind })
     }
 
-    /// Decides to which session a record without a parent record is appended. It is the first
-    /// record of the file, another root record, or the first record of a sub-agent.
+    /// Decides to which session a record without a parent record is appended. Such a record is the
+    /// first of the file, the root of another conversation in it, or the first record of a
+    /// sub-agent.
     fn root(self, record: &Record) -> Route {
         if record.sidechain {
             let number = self.state.last_main.unwrap_or(0);
@@ -116,9 +118,9 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent, after: Follows::Nothing, kind })
     }
 
-    /// Appends to the session with this number. If somebody continued that session in forklore,
-    /// begins a branch after its last event from the file instead. If it was deleted, skips the
-    /// record.
+    /// Returns the route to the session with this number. If somebody continued that session in
+    /// forklore, the record goes into a new branch after the session's last event from the file. If
+    /// the session was deleted, the record is skipped.
     fn go_on(self, number: u32) -> Route {
         let session = self.session(number);
         match self.following(number) {
@@ -142,8 +144,8 @@ impl<'r> Router<'r> {
         self.session(number).map_or(Following::Deleted, |session| session.following)
     }
 
-    /// Returns the session that waits for one of the record's tool results. Prefers the session of
-    /// the parent record; otherwise returns the one that made the call last.
+    /// Returns the number of the session that waits for one of the record's tool results. Prefers
+    /// the session of the parent record. Otherwise returns the session that made the call last.
     fn holder(self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
         let results = || {
             record.effect.calls.iter().filter_map(|step| match step {

@@ -41,7 +41,8 @@ impl RouteState {
         }
     }
 
-    /// Records the time of a record that gets no event of its own. The next record may need it.
+    /// Records the time of a record that gets no event of its own. The next record gets this time
+    /// if it has none.
     pub(crate) fn pass(&mut self, record: &Record) {
         self.last_ts = record.ts.or(self.last_ts);
     }
@@ -51,8 +52,8 @@ impl RouteState {
         self.open.iter().any(|(holder, id)| *holder == session && id == call)
     }
 
-    /// Returns the session that made the tool call with the id `call` and still waits for its
-    /// result. If there are several, returns the last one.
+    /// Returns the number of the session that waits for the result of the tool call with the id
+    /// `call`. If there are several, returns the session that made the call last.
     pub(crate) fn holder_of(&self, call: &str) -> Option<u32> {
         self.open.iter().rev().find(|(_, id)| id == call).map(|(holder, _)| *holder)
     }
@@ -67,8 +68,9 @@ impl RouteState {
         self.open.push((session, call.to_owned()));
     }
 
-    /// Updates which tool calls of the session have no result, after an event with this effect. An
-    /// event that starts a turn first closes all earlier calls of the session.
+    /// Updates which tool calls of the session have no result, after an event with this `effect`.
+    /// The effect states the event's tool calls and results, and whether it starts a turn. An event
+    /// that starts a turn first closes all earlier calls of the session.
     pub(crate) fn follow_calls(&mut self, session: u32, effect: &Effect) {
         if effect.starts_turn {
             self.open.retain(|(holder, _)| *holder != session);

@@ -29,7 +29,7 @@ pub(crate) struct Inside {
     /// How often the file has been rewritten, if the session is the first one of a rewritten file;
     /// otherwise `None`.
     pub(crate) revision: Option<u64>,
-    /// Whether the agent would resume the session at a record that it inherits.
+    /// Whether the record at which the agent would resume the session is inherited.
     pub(crate) leaf: bool,
 }
 

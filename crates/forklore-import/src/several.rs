@@ -80,8 +80,8 @@ pub(crate) fn import(
     Ok(())
 }
 
-/// Adds to the step how to restore a record's bytes in the file, `own`, from the stored payload.
-/// `verbatim` means that these bytes and the payload are equal.
+/// Records in the import step how to restore a record's bytes in the file, `own`, from the stored
+/// payload. `verbatim` means that these bytes and the payload are equal.
 fn add_span(batch: &mut Batch, how: &Written, own: &[u8], payload: &ByteString, verbatim: bool) {
     match how {
         Written::Nowhere => batch.gone(own.len()),

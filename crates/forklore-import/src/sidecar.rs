@@ -12,7 +12,7 @@ use forklore_store::sources::FindSource;
 use crate::file_metadata;
 use crate::walk::{self, Wanted};
 
-/// A sidecar file (a file without a session), and the session file `of` to which it belongs.
+/// A sidecar file: a file without a session that belongs to the session file `of`.
 pub(crate) struct Sidecar {
     pub(crate) path: PathBuf,
     pub(crate) format: &'static dyn AgentFormat,
@@ -33,7 +33,7 @@ pub(crate) struct Sidecars<'a> {
 
 impl<'a> Sidecars<'a> {
     /// Creates a collector of sidecar files (files without a session that belong to session files).
-    /// Collects those of the agent format `only`, or of all formats.
+    /// It collects those of the agent format `only`, or of all formats if `only` is `None`.
     pub(crate) fn new(
         engine: &Engine,
         sources: &'a dyn Store,
@@ -49,9 +49,9 @@ impl<'a> Sidecars<'a> {
         self.formats.iter().any(|format| format.belongs_to(path).is_some())
     }
 
-    /// Adds a sidecar file whose session file exists or was imported before, and returns whether
-    /// `path` is one. If it is not, and a person named it, adds the sidecar files that belong to
-    /// it.
+    /// Adds the file at `path` if it is a sidecar file whose session file exists or was imported
+    /// before. Returns whether it did. If not, and a person named the file, adds the sidecar files
+    /// that belong to it instead.
     pub(crate) fn add_if_sidecar(&mut self, path: &Path, named: bool) -> Result<bool> {
         for at in 0..self.formats.len() {
             let Some(format) = self.formats.get(at).copied() else { break };

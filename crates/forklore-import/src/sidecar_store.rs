@@ -31,13 +31,12 @@ pub(crate) struct SidecarStore<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     options: &'a ImportOptions,
-    /// The states of session files in the store, by path. It is a cache for the sidecar files that
-    /// belong to them.
+    /// A cache of the states of session files in the store, by path. The sidecar files that belong
+    /// to them need it.
     owners: HashMap<PathBuf, Owner>,
 }
 
-/// The state of a session file in the store. Sidecar files (files without a session) belong to the
-/// session file.
+/// The import state of a session file to which sidecar files (files without a session) belong.
 #[derive(Clone)]
 enum Owner {
     /// The session file was imported, and none of its sessions was deleted. `session` is its first
@@ -193,8 +192,8 @@ impl<'a> SidecarStore<'a> {
     }
 }
 
-/// Returns where a sidecar file's new bytes are written, the hash state of its stored bytes, and
-/// their number. Returns `None` if there is nothing to write.
+/// Returns where the new bytes of a sidecar file are written. Also returns the hash state and the
+/// number of its bytes that the store already has. Returns `None` if there is nothing to write.
 fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64)> {
     match state {
         SidecarState::Unchanged | SidecarState::Erased => None,
@@ -214,8 +213,9 @@ fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64
     }
 }
 
-/// Returns a key for a sidecar file that is not the first-line key of any session file. Otherwise
-/// an import could mistake a session file for a moved sidecar file.
+/// Returns the key that the store has for a sidecar file instead of a first-line key. It equals the
+/// first-line key of no session file. Otherwise an import could mistake a session file for a moved
+/// sidecar file.
 fn no_first_line(path: &Path) -> RecordKey {
     record_key(format!("\nbeside\0{}", path_text(path)).as_bytes())
 }

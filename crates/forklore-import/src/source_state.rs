@@ -19,8 +19,8 @@ use crate::resume_state::ResumeState;
 pub(crate) enum SourceState {
     /// The file's size and modification time are the same as at its last import.
     Unchanged(Source),
-    /// The file begins with the bytes that earlier imports read; it may have more. The hash is the
-    /// sha256 state of those bytes.
+    /// The file begins with the bytes that earlier imports read, and may have more. The second
+    /// value is the sha256 state of those bytes.
     Grown(Source, Sha256),
     /// The file was never imported, or was rewritten after its last import.
     New {
@@ -30,8 +30,8 @@ pub(crate) enum SourceState {
         /// The id under which the store has the last imported content of this path; `None` for a
         /// new file.
         latest: Option<SourceId>,
-        /// The file's content before it was rewritten, as the store has it. The file may repeat its
-        /// records.
+        /// The store's copy of the file's content before it was rewritten. The rewritten file may
+        /// repeat records of that content. `None` if the file shares records with no such copy.
         earlier: Option<Box<Source>>,
     },
 }
@@ -46,13 +46,14 @@ pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Sourc
     Ok(latest.filter(|source| source.paths.contains(&seen)))
 }
 
-/// Returns the content of the path in `seen` that the store recorded last, if there is any.
+/// Returns the store's latest copy of the content at the path in `seen`. Returns `None` if the path
+/// was never imported.
 pub(crate) fn latest(sources: &dyn Store, seen: &SeenFile) -> Result<Option<Source>> {
     Ok(sources.sources(&FindSource::Latest(seen.path.clone()))?.into_iter().next())
 }
 
-/// Compares a file with what the store has of it. Finds the stored file by its path. If the path is
-/// new, the file may be a copy or a moved file, which is found by its first line.
+/// Compares a file with what the store has of it. Finds the stored file by the path. If the path is
+/// new, searches by the first line, because the file may be a copy or was moved.
 pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState> {
     if let Some(source) = latest(sources, &file.seen)? {
         if source.paths.contains(&file.seen) {
@@ -80,7 +81,8 @@ pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState>
     Ok(SourceState::New { revision: 0, latest: None, earlier: None })
 }
 
-/// Returns the last content of this path in the store that has sessions.
+/// Returns the store's latest copy of the content at this path, among the copies that have
+/// sessions.
 fn with_sessions(sources: &dyn Store, path: &str) -> Result<Option<Box<Source>>> {
     let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
     all.sort_by_key(|source| source.id);
@@ -88,7 +90,7 @@ fn with_sessions(sources: &dyn Store, path: &str) -> Result<Option<Box<Source>>>
 }
 
 /// Makes the import write a session's new title although its file has not changed. For this, it
-/// changes `Unchanged` to `Grown` if the title differs.
+/// replaces `Unchanged` by `Grown` if the title differs.
 pub(crate) fn called(
     state: SourceState,
     file: &Opened,
@@ -106,8 +108,8 @@ pub(crate) fn called(
     }
 }
 
-/// Checks whether the session has the title that the agent stores, `title`. Compares the title that
-/// an import wrote last. Returns `true` if the agent stores no title.
+/// Checks whether the title that an import wrote last equals `title`, the one that the agent now
+/// stores. Returns `true` if the agent stores no title.
 pub(crate) fn is_called(source: &Source, title: Option<&str>) -> bool {
     let Some(title) = title else { return true };
     ResumeState::read(&source.read.state).header.title_key() == Some(record_key(title.as_bytes()))

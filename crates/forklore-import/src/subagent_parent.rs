@@ -13,9 +13,9 @@ const PAGE: usize = 512;
 
 impl Lookup<'_> {
     /// Returns the session that called the file's session as a sub-agent, and the cut at the call.
-    /// `caller` is its native id (the agent's own id), `begun` the start time of the sub-agent, and
-    /// `own` this file's own id in the store. Returns `None` if the calling session was not
-    /// imported or was deleted.
+    /// `caller` is the native id (the agent's own id) of the calling session. `begun` is the start
+    /// time of the sub-agent, and `own` this file's own id in the store. Returns `None` if the
+    /// calling session was not imported or was deleted.
     pub(crate) fn subagent_parent(
         &self,
         caller: &str,

@@ -9,13 +9,14 @@ use forklore_sanitize::path::contained;
 
 use crate::report::{OfFile as _, Problem, ProblemKind};
 
-/// Decides by its path whether a file in a searched folder is selected for an import.
+/// Decides whether a file in a searched folder is selected for an import. Only the path of the file
+/// counts.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// Checks by its path whether a file may contain a session.
+    /// Checks by a file's path whether the file may contain a session.
     pub(crate) may_own: &'a dyn Fn(&Path) -> bool,
-    /// Checks by its path whether a file may be a sidecar file. Such a file has no session and
-    /// belongs to a session file.
+    /// Checks by a file's path whether the file may be a sidecar file. Such a file has no session
+    /// and belongs to a session file.
     pub(crate) belongs: &'a dyn Fn(&Path) -> bool,
 }
 
@@ -106,7 +107,7 @@ impl Walk<'_> {
     }
 }
 
-/// Checks by its name whether a file contains JSON lines. It may be compressed.
+/// Checks by a file's name whether the file contains JSON lines. It may be compressed.
 pub(crate) fn is_lines(path: &Path) -> bool {
     let is = |path: &Path, ending| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
@@ -116,8 +117,8 @@ pub(crate) fn is_lines(path: &Path) -> bool {
         || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
 }
 
-/// Checks whether the path is that of a compressed file next to its uncompressed version. In that
-/// case the agent continues the uncompressed version.
+/// Checks whether `path` is a compressed file next to its uncompressed version. In that case the
+/// agent writes only to the uncompressed version.
 fn next_to_plain(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
         && path.with_extension("").is_file()

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use crate::lenient::{Text, Whole, fields};
 use crate::time;
 
-/// Number of hexadecimal digits of a span id. The name of a sub-agent's directory contains such an
-/// id.
+/// Number of hexadecimal digits of a span id. Amplifier writes such an id into the name of a
+/// sub-agent's directory.
 const SPAN: usize = 16;
 
 pub(super) fn is_transcript(path: &Path) -> bool {
@@ -22,9 +22,9 @@ pub(super) fn is_in_sessions(path: &Path) -> bool {
     path.parent().and_then(Path::parent).is_some_and(|folder| folder.ends_with("sessions"))
 }
 
-/// Returns the transcript in the same directory to which the file at `path` belongs. Outside a
-/// `sessions` directory, only `metadata.json` and `events.jsonl`, which Amplifier always writes,
-/// belong to a transcript.
+/// Returns the transcript to which the file at `path` belongs, in the same directory. In a
+/// directory that is not in `sessions`, only `metadata.json` and `events.jsonl` belong to the
+/// transcript. Amplifier always writes these two files.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let is_amplifier =
         path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
@@ -57,9 +57,9 @@ fn caller(name: &str) -> Option<&str> {
     (!caller.is_empty() && !is_span(caller)).then_some(caller)
 }
 
-/// Reads facts about a session from its `metadata.json`. If the document contains the turn or the
-/// time of a fork, its `parent_id` is the session from which the messages were copied. Otherwise it
-/// is the session that called this one as a sub-agent.
+/// Reads facts about a session from its `metadata.json`. The meaning of its `parent_id` depends on
+/// the document. With the turn or the time of a fork, it is the session from which the messages
+/// were copied. Otherwise it is the session that called this one as a sub-agent.
 pub(super) fn metadata_facts(document: &str) -> FileFacts {
     #[derive(Debug, Default, Deserialize)]
     #[serde(default)]

@@ -13,7 +13,7 @@ use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
 use crate::time;
 
-/// How a message with the role `user` begins if a hook (a program that the agent runs) wrote it.
+/// The start of a message with the role `user` that a hook (a program that the agent runs) wrote.
 const REMINDER: &str = "<system-reminder>";
 
 #[derive(Debug, Default, Deserialize)]

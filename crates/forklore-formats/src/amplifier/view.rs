@@ -16,8 +16,8 @@ struct RecordFields<'a> {
     tool_calls: Option<Vec<Called<'a>>>,
 }
 
-/// A tool call in the field `tool_calls` of a message. Amplifier's orchestrators write its name as
-/// `tool`, and OpenAI's API writes it in `function`.
+/// A tool call in the field `tool_calls` of a message. Amplifier's orchestrators write the tool's
+/// name as `tool`, and OpenAI's API writes it in `function`.
 #[derive(Deserialize)]
 struct Called<'a> {
     id: String,

@@ -24,7 +24,7 @@ const FOLDER: usize = 200;
 /// The version of Claude Code that an export writes into messages. The export follows the rules of
 /// this version.
 const VERSION: &str = "2.1.211";
-/// Types of records that describe a session and are also true for an exported copy of it.
+/// Types of records that describe a session and are also true for an exported copy of the session.
 const CARRIED: [&str; 3] = ["content-replacement", "mode", "permission-mode"];
 
 impl Export for super::Claude {
@@ -87,13 +87,14 @@ struct Writer {
     session_id: String,
     /// The id of the record that the export wrote last; `None` before the first record.
     tip: Option<String>,
-    /// Hashes of the record ids written since the last compaction, which ended the chain of
-    /// records. Messages that the compaction retained occur again after it with their old ids. With
-    /// new ids, the SDK would mistake them for the rest of the response that they repeat.
+    /// Hashes of the record ids that were written since the last compaction. Ids from before it may
+    /// occur again, because messages that the compaction retained are written again with their old
+    /// ids. If they had new ids, the SDK would mistake them for the rest of the response that they
+    /// repeat.
     used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// The id of the model's response to which the next blocks belong. `None` before a new
-    /// response.
+    /// The id of the model's response to which the next written blocks belong. `None` if the next
+    /// block begins a new response.
     answer: Option<String>,
     count: u64,
     losses: Losses,
@@ -169,8 +170,8 @@ impl Writer {
         Some(splice.write(line, out))
     }
 
-    /// Returns the id under which a record is exported: its own id if no earlier record has it,
-    /// otherwise a new id.
+    /// Returns the id under which a record is exported. It is the record's own id if no record
+    /// since the last compaction has it, otherwise a new id.
     fn id_of(&mut self, own: Field<'_>) -> String {
         match own.text() {
             Some(own) if self.used_ids.insert(self.hasher.hash_one(&*own)) => own.into_owned(),

@@ -45,7 +45,7 @@ struct Fields<'a> {
     ai_title: Text<'a>,
     #[serde(borrow)]
     message: Object<MessageFields<'a>>,
-    /// The original of this record, if the SDK copied the record into a forked session.
+    /// The session of this record's original, if the SDK copied the record into a forked session.
     #[serde(borrow, rename = "forkedFrom")]
     forked_from: Object<ForkedFrom<'a>>,
 }
@@ -94,8 +94,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Link<'a> {
 /// Reads the lines of one Claude Code session file.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Whether the file contains only the records of one sub-agent. In such a file they are the
-    /// main chain of records.
+    /// Whether the file contains only the records of one sub-agent. These records are then the main
+    /// conversation of the file, and not a side chain.
     of_subagent: bool,
     /// The id of the session that called this file's sub-agent, from the directory above
     /// `subagents/`. `None` if the file is not in `subagents/`.

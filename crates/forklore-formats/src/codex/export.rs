@@ -58,10 +58,10 @@ impl Export for super::Codex {
 
 struct Writer {
     file: NewFile,
-    /// The ordinal of the next record, if the exported file continues another file. Otherwise
-    /// records have no ordinals.
+    /// The ordinal (running number) of the next record. `None` if the exported file does not
+    /// continue another file; its records then have no ordinals.
     next: Option<u64>,
-    /// The id of the turn whose start was written to the file, but whose end was not.
+    /// The id of the present turn: its start was written to the file, but its end was not.
     turn: Option<String>,
     turns: u64,
     /// The model's last text in the turn that is being written.
@@ -100,8 +100,8 @@ impl Writer {
         )
     }
 
-    /// Writes the `event_msg` record with which Codex's interface shows a message. In a file with
-    /// ordinals, the record's type is `item_completed`.
+    /// Writes the `event_msg` record from which Codex's interface shows a message. In a file with
+    /// ordinals (running numbers of records), the payload's type is `item_completed`.
     fn write_mark(
         &mut self,
         ts: Timestamp,

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::usage::{Info, Tokens};
 use crate::lenient::{Many, Number, Object, Text, Whole};
 
-/// A line of a Codex file: the envelope (such as time and type) with its payload. In files of early
+/// A line of a Codex file: an envelope (time, ordinal and type) with its payload. In files of early
 /// 2025, a line has no envelope and is an [`Item`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -22,7 +22,7 @@ pub(super) struct Fields<'a> {
     pub(super) payload: Object<Item<'a>>,
 }
 
-/// The payload of a line of a Codex file. It has the fields of all types of lines.
+/// The payload of a line of a Codex file. The struct has the fields of all types of payloads.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Item<'a> {
@@ -60,7 +60,7 @@ pub(super) struct Item<'a> {
     pub(super) thread_token_usage: Option<Object<Tokens>>,
 }
 
-/// Metadata that Codex adds to a message, such as who wrote its parts.
+/// Metadata that Codex adds to a message: the kind of each part, which shows who wrote the part.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct About<'a> {
@@ -68,7 +68,8 @@ pub(super) struct About<'a> {
     pub(super) content_item_kinds: Many<Text<'a>>,
 }
 
-/// Who created a session that the user did not start, such as a sub-agent.
+/// The field `source` of a session's header. If the session is that of a sub-agent, it states how
+/// the session was started.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Source<'a> {
@@ -76,7 +77,8 @@ pub(super) struct Source<'a> {
     pub(super) subagent: Object<Subagent<'a>>,
 }
 
-/// How a sub-agent's session was started.
+/// How the session of a sub-agent was started. `thread_spawn` names the conversation that started
+/// it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Subagent<'a> {
@@ -84,7 +86,7 @@ pub(super) struct Subagent<'a> {
     pub(super) thread_spawn: Object<Spawn<'a>>,
 }
 
-/// The conversation that started a sub-agent.
+/// The conversation that started a sub-agent's session, as the id `parent_thread_id`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Spawn<'a> {
@@ -92,8 +94,9 @@ pub(super) struct Spawn<'a> {
     pub(super) parent_thread_id: Text<'a>,
 }
 
-/// The end of the part of another file that this file continues. `end_byte_offset` is in bytes, and
-/// `end_ordinal_exclusive` is the number of the last record plus 1.
+/// The part of another file that this file continues, described by the end of that part.
+/// `end_byte_offset` is in bytes, and `end_ordinal_exclusive` is the number of the part's last
+/// record plus 1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct HistoryBase<'a> {

@@ -15,7 +15,7 @@ pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 /// The ids in the name of a Codex session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rollout<'a> {
-    /// The id of the conversation.
+    /// The id of the conversation, which Codex calls a thread.
     pub(super) thread: &'a str,
     /// The id of the file. It differs from the conversation's id if the user reverted the
     /// conversation, which starts a new file.

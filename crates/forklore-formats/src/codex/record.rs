@@ -17,8 +17,8 @@ use super::usage::{self, Total};
 use crate::lenient::{Text, fields};
 use crate::time;
 
-/// Maximum number of turns whose starts are stored. A rollback can go back at most to the oldest of
-/// these turns.
+/// Maximum number of turns whose starts are stored. A rollback (return to the start of an earlier
+/// turn) can go back at most to the oldest of these turns.
 const TURNS: usize = 4_096;
 /// Maximum number of characters of an unexpected value that a problem message shows.
 const SHOWN: usize = 40;
@@ -39,8 +39,8 @@ struct Ids {
     file: String,
 }
 
-/// What the reader remembers of the lines read so far. Records are numbered by their ordinals, or
-/// from 0 in file order if they have no ordinals.
+/// What the reader remembers of the lines that it has read. A record's number is its ordinal, or
+/// its position in the file, counted from 0, if the file has no ordinals.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Counts {
@@ -50,23 +50,24 @@ struct Counts {
     /// The session's start time, which the header contains. Lines without an envelope have no time
     /// of their own and get this one.
     begun: Option<Timestamp>,
-    /// Whether the file's records have ordinals, which number them.
+    /// Whether the file's records have ordinals (running numbers that Codex writes).
     ordinals: bool,
-    /// One more than the number of the last record; 0 before the first record.
+    /// The number of the record that was read last, plus 1; 0 before the first record.
     next: u64,
-    /// The number of the first record of the running task. `None` if no task runs or a turn has
-    /// begun in it.
+    /// The number of the first record of the running task. `None` if no task runs, or if a turn has
+    /// already begun in the task.
     before_task: Option<u64>,
-    /// The last rollback: the number of the first record after it, and the number after the record
-    /// to which it went back.
+    /// The last rollback (return of the conversation to an earlier record). The first value is the
+    /// number of the first record after the rollback. The second is the number of the record to
+    /// which it went back, plus 1.
     resumed: Option<(u64, u64)>,
-    /// The session's total usage, as the last usage record states it.
+    /// The session's total usage, as the last usage record that was read states it.
     #[serde(rename = "spent")]
     usage: Option<Total>,
 }
 
-/// The reader's state as it is stored between imports. `turns` has one number for each turn that
-/// was not rolled back: that of the last record before the turn, plus 1.
+/// The reader's state as it is stored between imports. For each turn that was not rolled back,
+/// `turns` has the number of the last record before the turn, plus 1.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Memory<'a> {
@@ -75,8 +76,8 @@ struct Memory<'a> {
     turns: Cow<'a, [u64]>,
 }
 
-/// What is needed to restore the reader's state from before the last line. If the line changed
-/// `turns`, has the number of unchanged turns, and the turns that followed them.
+/// The state of the reader before the last line. If the line changed the list of turns, `turns` has
+/// the number of unchanged turns, and the earlier turns that followed them.
 #[derive(Debug, Default)]
 struct Undo {
     counts: Counts,
@@ -160,7 +161,8 @@ impl Reader {
         }
     }
 
-    /// Converts a line without an envelope to a record. Codex wrote such lines in early 2025.
+    /// Converts a line without an envelope (time and type around a payload) to a record. Codex
+    /// wrote such lines in early 2025.
     fn bare(&mut self, item: &Item<'_>) -> Record {
         let ts = self.counts.begun;
         let record = self.record(sort::item(item), Usage::default(), &Fields::default(), item);
@@ -252,8 +254,8 @@ impl Reader {
         }
     }
 
-    /// Returns the facts for a record. If this is the file's first record and no header precedes
-    /// it, they include the native id (the agent's own session id) from the file name.
+    /// Returns the facts for a record. If the record is the first of a file without a header, they
+    /// include the native id (the agent's own session id) from the file name.
     fn facts_once(&mut self, irregular: Option<String>) -> FileFacts {
         if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { irregular, ..FileFacts::default() };
@@ -301,8 +303,8 @@ fn caller(item: &Item<'_>) -> Option<String> {
     spawned.to_owned().or_else(|| item.parent_thread_id.to_owned())
 }
 
-/// Returns a problem message if a header is irregular: an unknown history mode, or another id than
-/// the file name.
+/// Returns a problem message if a header is irregular. It is irregular with an unknown history
+/// mode, or with another session id than the file name.
 fn irregular(item: &Item<'_>, ids: Option<&Ids>) -> Option<String> {
     let shown = |text: &str| text.chars().take(SHOWN).collect::<String>();
     if let Some(mode) = item.history_mode.get()

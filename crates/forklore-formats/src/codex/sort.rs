@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::fields::Item;
 use crate::lenient::{Object, Text};
 
-/// How messages with the role `user` begin that Codex wrote instead of the user.
+/// The texts with which messages begin that have the role `user` but were written by Codex.
 const INJECTED: [&str; 12] = [
     "<environment_context>",
     "<user_instructions>",
@@ -30,15 +30,16 @@ const INJECTED: [&str; 12] = [
 /// turns.
 pub(super) type Sorted = (EventType, Class, Effect);
 
-/// Checks whether a line without an envelope may have this type. Codex wrote such lines in early
-/// 2025.
+/// Checks whether a line without an envelope (time and type around a payload) may have this type.
+/// Codex wrote such lines in early 2025.
 pub(super) fn is_item(kind: &str) -> bool {
     matches!(kind, "message" | "reasoning" | "local_shell_call")
         || kind.starts_with("function_call")
         || kind.starts_with("custom_tool_call")
 }
 
-/// Returns the event type, class and effect of a record with input or output of the model.
+/// Returns the event type, class (what forks do with it) and effect (on calls and turns) of a
+/// `response_item` record. Such a record contains input or output of the model.
 pub(super) fn item(item: &Item<'_>) -> Sorted {
     let kind = item.kind.get().or_else(|| item.role.get().map(|_| "message"));
     match kind.unwrap_or("response_item") {
@@ -56,8 +57,8 @@ pub(super) fn item(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// Returns the event type, class and effect of an `event_msg` record, which informs the user
-/// interface. `kind` is its type.
+/// Returns the event type, class (what forks do with it) and effect (on calls and turns) of an
+/// `event_msg` record. Such a record informs the user interface. `kind` is its type.
 pub(super) fn event(kind: Option<&str>) -> Sorted {
     let kind = kind.unwrap_or("event_msg");
     let is_evidence = matches!(
@@ -81,8 +82,8 @@ pub(super) fn event(kind: Option<&str>) -> Sorted {
     extension(kind, if is_evidence { Class::Evidence } else { Class::Audit })
 }
 
-/// Returns the event type, class and effect of a record that is neither a `response_item` nor an
-/// `event_msg`. `kind` is its type.
+/// Returns the event type, class (what forks do with it) and effect (on calls and turns) of another
+/// record. Its type `kind` is neither `response_item` nor `event_msg`.
 pub(super) fn other(kind: &str) -> Sorted {
     let is_evidence = matches!(kind, "turn_context" | "world_state" | "retained_context")
         || kind.starts_with("inter_agent_communication");
@@ -110,8 +111,8 @@ fn message(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// Checks whether the user, and not Codex itself, wrote the message. Uses the kinds of the
-/// message's parts if Codex recorded them, otherwise the beginning of its text.
+/// Checks whether the user wrote the message, and not Codex itself. Uses the kinds of the message's
+/// parts if Codex recorded them, otherwise the beginning of its text.
 fn is_real(item: &Item<'_>) -> bool {
     let kinds = &item.about.0.content_item_kinds.0;
     if !kinds.is_empty() {

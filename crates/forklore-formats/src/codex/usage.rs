@@ -16,8 +16,8 @@ pub(super) struct Tokens {
     output_tokens: Number,
 }
 
-/// The field `info` of a `token_count` record: the session's total usage, and the usage of its last
-/// model call.
+/// The field `info` of a `token_count` record: the session's total usage, and the usage of the
+/// session's last model call.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Info {
@@ -62,7 +62,7 @@ impl Total {
 }
 
 /// Returns the usage of the model call in a `token_usage_record`. Sets `last_total` to `thread`,
-/// the session's total in the record. Without `thread`, adds the call's usage to `last_total`.
+/// the session's total in the record. If `thread` is `None`, adds the call's usage to `last_total`.
 pub(super) fn by_call(
     last_total: &mut Option<Total>,
     usage: Tokens,
@@ -78,9 +78,9 @@ pub(super) fn by_call(
     usage.usage()
 }
 
-/// Returns the usage in a `token_count` record that was not counted yet. It is the usage of the
-/// last model call, if the session's total changed. If the record has no such usage, it is the
-/// increase of the total, which may include the usage of the history before the file.
+/// Returns the usage in a `token_count` record that was not counted yet. Returns `None` if the
+/// session's total has not changed. The usage is that of the last model call, if the record states
+/// it. Otherwise it is the increase of the total, which may include usage from before the file.
 pub(super) fn by_total(last_total: &mut Option<Total>, info: &Info) -> Option<Usage> {
     let total_of = |tokens: &Option<Object<Tokens>>| tokens.as_ref().map(|it| Total::from(it.0));
     let last = total_of(&info.last_token_usage).and_then(Total::usage);

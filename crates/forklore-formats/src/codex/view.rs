@@ -171,8 +171,8 @@ fn call(item: &Item<'_>, payload: &str) -> Part {
     }
 }
 
-/// Converts a tool result of Codex to a message part. Some versions record in the output whether
-/// the tool succeeded.
+/// Converts a tool result of Codex to a message part. The part is an error if the output states
+/// that the tool failed, as some versions of Codex record.
 fn result(item: &Item<'_>) -> Option<Part> {
     #[derive(Deserialize)]
     struct ToolOutput {

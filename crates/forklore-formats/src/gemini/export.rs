@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::quoted;
 
-/// The name of a file in a project's directory. In it, Gemini CLI records the working directory to
-/// which the project's directory belongs.
+/// The name of the file in a project's directory that contains the project's working directory.
+/// Gemini CLI writes this file.
 const OWNER: &str = ".project_root";
 /// Number of names that are tried for a project's directory: the plain name, then names with a
 /// numeric suffix. Gemini CLI tries this number of names and then fails; it never uses the
@@ -33,9 +33,9 @@ impl Export for super::Gemini {
         Some(Home { variable: "GEMINI_CLI_HOME", holds: true, folder: ".gemini" })
     }
 
-    /// Returns the path of the exported file; its name contains the current minute. With an earlier
-    /// time, Gemini CLI would delete the file at its next start if a newer file has the same
-    /// session id.
+    /// Returns the path of the exported file, with the current minute in its name. If the name
+    /// contained an earlier time, Gemini CLI would delete the file at its next start if a newer
+    /// file has the same session id.
     fn destination(
         &self,
         file: &NewFile,
@@ -62,9 +62,9 @@ fn session_id(file: &NewFile) -> String {
     file.fresh_id(0)
 }
 
-/// Returns the name of the directory for the project in the working directory `cwd`. It belongs to
-/// the project already, or Gemini CLI will claim it for the project. Fails if all possible names
-/// belong to other projects.
+/// Returns the name of Gemini CLI's directory for the project in the working directory `cwd`. The
+/// directory belongs to the project already, or Gemini CLI will claim it for the project. Fails if
+/// all possible names belong to other projects.
 fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result<String, NoDestination> {
     #[derive(Default, Deserialize)]
     struct Registry {
@@ -110,9 +110,10 @@ fn name_of(cwd: &str) -> String {
 
 struct Writer {
     file: NewFile,
-    /// The last message, if the model wrote it. The export adds tool results to its calls.
+    /// The last message, if the model wrote it. The export adds results to the tool calls in this
+    /// message.
     last: Option<Value>,
-    /// Whether the exported file contains the message `last` with all its present results.
+    /// Whether the exported file contains the message `last` with all results added to it so far.
     is_written: bool,
     count: u64,
     losses: Losses,
@@ -139,8 +140,8 @@ impl Writer {
         self.file.fresh_id(self.count)
     }
 
-    /// Adds a tool result to its call in the last message. Returns whether that message contains
-    /// the call.
+    /// Adds a tool result to its call in the last message. Returns `false` if that message does not
+    /// contain the call.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let calls = self.last.as_mut().and_then(|last| last.get_mut("toolCalls")?.as_array_mut());

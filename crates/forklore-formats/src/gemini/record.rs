@@ -193,9 +193,9 @@ impl Reader {
         record
     }
 
-    /// Returns a record for what a repeated message adds to its first version: tool calls, or their
-    /// results. The record follows the last message of the current conversation. Returns `None` if
-    /// neither was added.
+    /// Returns a record for what a repeated message adds to the message's first version. That is
+    /// tool calls, or the results of tool calls. The record follows the last message of the current
+    /// conversation. Returns `None` if nothing was added.
     fn growth(
         &mut self,
         at: At,
@@ -221,8 +221,8 @@ impl Reader {
         })
     }
 
-    /// Makes the conversation return to the position before the message `id`, or to the start
-    /// without such a message. Returns a record of the return. With it, the log contains both the
+    /// Moves the conversation back to the position before the message `id`, or to the start without
+    /// such a message. Returns a record of this step. With this record, the log contains both the
     /// abandoned messages and the position at which the agent would resume.
     fn rewind(&mut self, id: &str) -> Line {
         let to = self.history.in_list(id).map_or(START, |at| self.history.parent(at));

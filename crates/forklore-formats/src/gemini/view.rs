@@ -66,9 +66,9 @@ struct Function<'a> {
     response: Option<&'a RawValue>,
 }
 
-/// Converts a stored message to a [`Message`]. A `tool_call` event is a repeated message of which
-/// only the calls are new. A `tool_result` event is a message that contains only results, or a
-/// repeated message of which only the results are new.
+/// Converts a stored message to a [`Message`]. Of a `tool_call` event, converts only the tool
+/// calls, because the message is repeated and only they are new. Of a `tool_result` event, converts
+/// only the results, because the message contains only results or repeats everything else.
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.or(shown.parts);

@@ -75,18 +75,18 @@ fn id(prefix: &str, stamp: u64, seed: &str) -> String {
 struct Writer {
     file: NewFile,
     session_id: String,
-    /// Number of ids that the export has generated so far. It makes later ids sort after earlier
-    /// ones.
+    /// Number of ids that the export has generated so far. It is added to the time in each id, so
+    /// that later ids sort after earlier ones.
     count: u64,
-    /// The id of the user message that was exported last. The model's responses after it name it as
-    /// their parent.
+    /// The id of the user message that was exported last. The model's responses after that message
+    /// name it as their parent.
     last_user_message: String,
     /// The last message, if it was not written yet. A message of the model is written after the
     /// results of its tool calls were added.
     waiting: Option<Value>,
-    /// A message that requests a summary, with the changes for the export. It is written together
-    /// with the record after it, the summary; without a summary, opencode would send the request to
-    /// the model.
+    /// A message that requests a summary, with the changes that the export makes to it. It is
+    /// written together with the next record, the summary. Without the summary, opencode would send
+    /// the request to the model.
     question: Option<(Splice, String)>,
     is_first: bool,
     losses: Losses,
@@ -128,9 +128,9 @@ struct PartIds<'a> {
 }
 
 impl PartIds<'_> {
-    /// Returns the field `time` of a part with `start` instead of `created`. Parts in opencode's
-    /// database have a creation time, but parts in an exported document need a start time. Returns
-    /// `None` if the part has a start time or no creation time.
+    /// Returns a new value for the field `time` of a part, with the creation time as `start`. Parts
+    /// in opencode's database have a creation time, but parts in an exported document need a start
+    /// time. Returns `None` if the part has a start time or no creation time.
     fn began(&self) -> Option<String> {
         let time: Value = serde_json::from_str(self.time.0?.get()).ok()?;
         let created = time.get("start").is_none().then(|| time.get("created"))??;
@@ -247,8 +247,8 @@ impl Writer {
         json!({"info": info, "parts": parts})
     }
 
-    /// Adds a tool result to its call in the message that was not written yet. Returns whether that
-    /// message contains the call.
+    /// Adds a tool result to its call in the message that was not written yet. Returns `false` if
+    /// that message does not contain the call.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let parts = self.waiting.as_mut().and_then(|m| m.get_mut("parts")?.as_array_mut());
@@ -345,8 +345,8 @@ impl FileWriter for Writer {
 }
 
 impl Writer {
-    /// Checks whether a record is a message: only messages have a role. Records about hidden or
-    /// deleted messages have none.
+    /// Checks by its role whether a record is a message. Records about hidden or deleted messages
+    /// have no role.
     fn has_role(&self, line: &str) -> bool {
         serde_json::from_str::<MessageIds<'_>>(line).is_ok_and(|ids| ids.info.role.text().is_some())
     }

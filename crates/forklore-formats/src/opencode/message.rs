@@ -32,8 +32,8 @@ pub(super) struct Info<'a> {
     pub(super) directory: Text<'a>,
     #[serde(borrow)]
     pub(super) title: Text<'a>,
-    /// The id of the session that called this one as a sub-agent. Only in a record that describes a
-    /// session.
+    /// The id of the session that called this one as a sub-agent. Only records that describe a
+    /// session have it.
     #[serde(borrow, rename = "parentID")]
     pub(super) parent_id: Text<'a>,
     pub(super) time: Object<Times>,

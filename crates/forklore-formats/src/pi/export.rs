@@ -56,7 +56,7 @@ struct Writer {
     /// Hashes of the record ids in the exported file. The hashes need less memory than the ids.
     used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// The new ids of exported records whose own id was in use, by their own id.
+    /// The new ids of exported records whose own id was in use. The key is a record's own id.
     renamed: HashMap<String, String>,
     /// Number of records that the export has written so far, not counting the header.
     count: u64,

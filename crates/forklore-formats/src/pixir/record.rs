@@ -84,7 +84,8 @@ struct About<'a> {
 /// Reads the lines of one Pixir session log.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Facts about the session from the file's path. The first line that is read returns them.
+    /// Facts about the session from the file's path. The reader returns them with the first line
+    /// that it can read, and has none after that.
     facts: FileFacts,
 }
 
@@ -161,7 +162,7 @@ fn call(kind: &EventType, about: &About<'_>) -> Option<CallStep> {
 }
 
 /// Checks whether two events have the same time and content. If so, one may be a copy of the other,
-/// which differs in id, number and session.
+/// although their ids, numbers and sessions differ.
 pub(super) fn says_the_same(a: &Data, b: &Data) -> bool {
     #[derive(Deserialize)]
     struct EventData<'a> {

@@ -43,8 +43,8 @@ struct UsageFields<'a> {
     usage_summary: Object<Summary>,
 }
 
-/// Returns the usage in a `provider_usage` event. The event's id also identifies the model call,
-/// because forks do not repeat these events.
+/// Returns the usage of the model call in a `provider_usage` event. The event's id also identifies
+/// the call, because forks do not repeat these events.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let event = &fields.data.0;
