@@ -22,7 +22,8 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Creates the state of a run. `program` returns the definition of the command line.
+    /// Creates the state of one run of the program. `program` returns the definition of its command
+    /// line.
     pub(crate) fn new(globals: Globals, program: fn() -> clap::Command) -> Self {
         Self { globals, program, engine: OnceCell::new() }
     }

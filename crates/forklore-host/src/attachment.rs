@@ -77,7 +77,7 @@ impl PendingAttachment {
     }
 
     /// Returns a message for users that explains why the model does not receive the file. Returns
-    /// `None` if the model receives it.
+    /// `None` if the model receives it. `takes` describes the files that the model accepts.
     #[must_use]
     pub fn problem(&self, takes: &Capabilities) -> Option<String> {
         if takes.takes(&self.media_type, self.bytes()) {

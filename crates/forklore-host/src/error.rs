@@ -10,11 +10,11 @@ use crate::config::ConfigError;
 /// The result of a host operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason why an operation failed. Events stored before the failure stay stored.
+/// The agent kernel, which runs turns, refused the operation or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The kernel refused the operation or failed.
+    /// The engine, which reads and writes sessions, refused the operation or failed.
     #[error(transparent)]
     Agent(#[from] forklore_agent::Error),
     /// The engine refused the operation or failed.

@@ -54,8 +54,8 @@ impl NoEcho {
         typed
     }
 
-    /// Passes each byte of input to `take`, including that of Ctrl-C, until `take` returns true.
-    /// Returns false if the terminal is closed first.
+    /// Passes each byte of terminal input to `take` until `take` returns true. Ctrl-C sends no
+    /// signal; its byte is passed, too. Returns false if the terminal is closed first.
     pub(super) fn keys(&self, mut take: impl FnMut(u8) -> bool) -> bool {
         let mut waits = self.silent.clone();
         waits.local_modes.remove(LocalModes::ISIG);

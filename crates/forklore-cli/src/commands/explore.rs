@@ -71,13 +71,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns the cut at which the continuations of an exploration begin. If `at` is `None`, that is
-/// the end of the session.
+/// Returns the cut at which all continuations of a session begin in an exploration. If `at` is
+/// `None`, that is the end of the session.
 pub(super) fn cut_of(app: &App, header: &Header, at: Option<&Selector>) -> Result<Cut> {
     Ok(app.engine()?.cut(header, at.unwrap_or(&Selector::End))?)
 }
 
-/// Shows the result of an exploration of the session `from`: a comparison of its continuations.
+/// Shows the result of an exploration (several continuations of the session `from`) as a
+/// comparison.
 pub(super) fn show(
     from: &Header,
     at: &Cut,
