@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::signals::Signals;
 use crate::{Error, Result, Stop};
 
-/// A host, which runs turns, in the foreground of a program, with its async runtime and its signal
+/// A host (which runs turns) in the foreground of a program. It has an async runtime and a signal
 /// listener.
 ///
 /// The first signal cancels the running operation, which then returns its result so far. A second

@@ -97,8 +97,8 @@ impl App {
         }
     }
 
-    /// Returns the session that `reference` names, for a command that only reads or forks it.
-    /// Imports a session file first.
+    /// Returns the session that `reference` names, for a command that only reads or forks it. If
+    /// `reference` names a session file, imports the file first.
     ///
     /// # Errors
     /// The errors of [`stored`](Self::stored), or an error of the import.

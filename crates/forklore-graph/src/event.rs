@@ -102,8 +102,8 @@ fn text(content: &Data) -> String {
 }
 
 /// Adds the tool calls that an event opens, and links the event's results to the calls that they
-/// close. Triples have no order. So if the event has several calls and results, also adds their
-/// ordered list as JSON.
+/// close. If the event has several calls and results, also adds their ordered list as JSON, because
+/// triples have no order.
 fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     if event.effect.starts_turn {

@@ -173,8 +173,9 @@ impl<'a> Projection<'a> {
         Ok((self.engine.events(&header.id, At::Seq(header.inherited.inheritable + 1)), open))
     }
 
-    /// Adds the tool calls that have no result after the event with the seq `at`. Reads backwards
-    /// to an event after which every call had a result, or to the start of a turn.
+    /// Adds to `open` the tool calls that have no result up to and including the event with the seq
+    /// `at`. Reads backwards to an event after which every call had a result, or to the start of a
+    /// turn.
     fn look_back(&self, header: &Header, mut at: u64, open: &mut OpenCalls) -> Result<()> {
         let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {

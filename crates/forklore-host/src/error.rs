@@ -10,14 +10,14 @@ use crate::config::ConfigError;
 /// The result of a host operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The agent kernel, which runs turns, refused the operation or failed.
+/// The reason why an operation failed. Events stored before the failure stay stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The engine, which reads and writes sessions, refused the operation or failed.
+    /// The agent kernel, which runs turns, refused the operation or failed.
     #[error(transparent)]
     Agent(#[from] forklore_agent::Error),
-    /// The engine refused the operation or failed.
+    /// The engine, which reads and writes sessions, refused the operation or failed.
     #[error(transparent)]
     Engine(#[from] forklore_engine::Error),
     /// The configuration is invalid.

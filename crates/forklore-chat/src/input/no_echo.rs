@@ -9,7 +9,7 @@ use rustix::termios::{
 
 use super::terminal::show;
 
-/// The value of a terminal control character (`c_cc`) that assigns no key to it.
+/// The value in a terminal's settings (`c_cc`) that assigns no key to a control function.
 const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 /// The timeout of a read in [`NoEcho::keys`], in tenths of a second.
 const TIMEOUT: u8 = 1;

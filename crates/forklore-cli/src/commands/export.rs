@@ -109,7 +109,7 @@ impl Form {
     }
 }
 
-/// Shows the omitted records, which the format cannot represent: their kinds and their numbers.
+/// Shows how many records of each kind an export omitted, because the format cannot represent them.
 pub(super) fn left_out(page: &mut Page, lossy: &[LeftOut]) {
     let lost: Vec<_> = lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
     if !lost.is_empty() {

@@ -150,8 +150,8 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     what_failed(page, rows);
 }
 
-/// Adds each different error once and in full, with the labels of the continuations that failed
-/// with this error.
+/// Adds each different error of an exploration once and in full, with the labels of the
+/// continuations that failed with this error.
 fn what_failed(page: &mut Page, rows: &[Row]) {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {

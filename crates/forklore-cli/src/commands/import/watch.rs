@@ -76,8 +76,9 @@ struct Watch<'a> {
     news: News<'a>,
 }
 
-/// Checks, from the path alone, whether the agent may have written a file. The file can be a
-/// session file, or a sidecar (a file that the agent stores next to a session file).
+/// Checks, from the path alone, whether the agent with the record format `dialect` may have written
+/// a file. The file can be a session file, or a sidecar (a file that the agent stores next to a
+/// session file).
 fn reads(dialect: &dyn AgentFormat, path: &Path) -> bool {
     dialect.may_own(path) || dialect.belongs_to(path).is_some()
 }

@@ -40,8 +40,8 @@ struct Waiting {
     stopped: bool,
 }
 
-/// An inbox of changed paths. The file watcher's threads fill it, and the thread of the watch
-/// empties it.
+/// An inbox of changes and requests, which the thread of a watch empties. The file watcher's
+/// threads add the changes.
 #[derive(Default)]
 struct Inbox {
     waiting: Mutex<Waiting>,
