@@ -5,8 +5,8 @@
 pub struct Offers {
     /// The slash commands, in the order in which completion lists them.
     pub commands: Vec<OfferedCommand>,
-    /// The labels (`@label`) and ids of sessions that completion offers. The labels are those of the
-    /// current session's family (all sessions with one root), the ids those of the conversation's
+    /// The labels (`@label`) and ids of sessions that completion offers. The labels are from the
+    /// current session's family (all sessions with one root), the ids from the conversation's
     /// folder.
     pub sessions: Vec<String>,
     /// Cuts of the current session, as selectors such as `turn:2`.
