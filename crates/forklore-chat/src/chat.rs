@@ -113,7 +113,8 @@ impl<'a> Chat<'a> {
         self.views.show(view);
     }
 
-    /// Switches to a stored session, and shows its label, size and condition.
+    /// Switches to a stored session. Shows its label and size, and whether it is in use or was
+    /// interrupted.
     pub(crate) fn switch_to(&mut self, header: &Header) -> Result<()> {
         self.foreground.block_on(self.conversation.switch(&header.id))?;
         self.arrived(header);
@@ -141,7 +142,8 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Shows the session that the conversation is in now: its label, its size and its condition.
+    /// Shows the label, title and size of the session that the conversation is in now. Then shows
+    /// whether the session is in use or was interrupted.
     fn arrived(&mut self, header: &Header) {
         let title = header.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
         let messages = count(header.counts.index, "message");

@@ -36,7 +36,7 @@ pub use explore::ExploreOptions;
 
 use definition::Command;
 
-/// All commands, in the order in which the help shows them.
+/// All slash commands of a conversation, in the order in which the help shows them.
 pub(crate) const COMMANDS: &[Command] = &[
     fork::COMMAND,
     rewind::COMMAND,

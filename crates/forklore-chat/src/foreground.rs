@@ -13,7 +13,8 @@ use tokio::runtime::Runtime;
 use crate::signals::Signals;
 use crate::{Error, Result, Stop};
 
-/// A host in the foreground of a program, with its async runtime and its signal listener.
+/// A host (which runs turns) in the foreground of a program. It has an async runtime and a signal
+/// listener.
 ///
 /// The first signal cancels the running operation, which then returns its result so far. A second
 /// signal drops the operation without waiting for its end.
@@ -31,21 +32,21 @@ pub struct Foreground {
 pub struct HeadlessTurn {
     /// The turn, with its text and status.
     pub turn: Turn,
-    /// The first signal that arrived during the operation, if any.
+    /// The first signal that arrived during the turn, if any.
     pub stopped: Option<Stop>,
 }
 
-/// The result of an exploration that ran in the foreground.
+/// The result of an exploration (several continuations of a session) that ran in the foreground.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explored {
     /// One row for each continuation, in the order of the request.
     pub rows: Vec<Row>,
-    /// The first signal that arrived during the operation, if any.
+    /// The first signal that arrived during the exploration, if any.
     pub stopped: Option<Stop>,
 }
 
 impl Foreground {
-    /// Starts an async runtime, and calls `make` inside it to create the host.
+    /// Starts an async runtime, and calls `make` inside it to create the host, which runs turns.
     ///
     /// # Errors
     /// When the system cannot start threads, or when `make` returns an error.
@@ -65,13 +66,13 @@ impl Foreground {
         Ok(Self { host, signals: Mutex::default(), runtime })
     }
 
-    /// Returns the host.
+    /// Returns the host, which runs the turns of sessions.
     #[must_use]
     pub fn host(&self) -> &Arc<Host> {
         &self.host
     }
 
-    /// Runs an operation of the host to its end. Signals do not interrupt it.
+    /// Runs the future `verb`, an operation of the host, to its end. Signals do not interrupt it.
     pub fn block_on<T>(&self, verb: impl Future<Output = T>) -> T {
         // The future is boxed, so that the runtime's loop is compiled once per result type and not
         // once per operation.

@@ -52,7 +52,7 @@ enum Block {
 }
 
 impl Markdown {
-    /// Creates a renderer.
+    /// Creates a renderer of Markdown with the display options `look`.
     #[must_use]
     pub fn new(look: Look) -> Self {
         Self {

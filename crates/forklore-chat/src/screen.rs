@@ -58,7 +58,7 @@ pub struct Screen {
     out: Box<dyn Write>,
     look: Look,
     answer: Option<Markdown>,
-    /// Whether the model's reasoning was written without a newline at its end.
+    /// Whether the last text on the screen is the model's reasoning without a newline at its end.
     open: bool,
     /// The function that returns the current width of the terminal, in columns. `None` if the
     /// output is not a terminal.
@@ -93,7 +93,8 @@ impl Screen {
         self.waiting = Some(Waiting::of(what));
     }
 
-    /// Shows that `part` of the operation runs now. `None` shows the whole operation again.
+    /// Shows in the progress line that `part` of the operation runs now. `None` shows the whole
+    /// operation again.
     pub(crate) fn wait_part(&mut self, part: Option<&str>) {
         if let Some(waiting) = &mut self.waiting {
             waiting.part(part);

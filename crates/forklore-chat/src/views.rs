@@ -8,12 +8,13 @@ use forklore_host::explore::{Plan, Row};
 
 use crate::Explored;
 
-/// A view that the program shows with the same output as its subcommand of that name.
+/// A view of sessions that a conversation requests from the program. The program shows it with the
+/// same output as the matching subcommand.
 #[derive(Clone, Debug)]
 pub enum View {
-    /// The branches in the family of the session.
+    /// The branches in the session's family (all sessions with one root).
     Branches(Header),
-    /// The tree of the family of the session.
+    /// The tree of the session's family (all sessions with one root).
     Tree(Header),
     /// The differences between two sessions.
     Diff(Box<(Header, Header)>),
@@ -34,13 +35,15 @@ pub enum View {
         /// The path of the new file.
         file: PathBuf,
     },
-    /// The result of `/bring`, and the session that received the summary.
+    /// The result of `/bring`, and the session in which `/bring` recorded a branch's summary.
     Brought(Box<Brought>, Header),
-    /// An exploration that ended: its plan and its result.
+    /// The plan and the result of an exploration that ended. An exploration runs several
+    /// continuations of a session.
     Explored(Box<Plan>, Explored),
 }
 
-/// Redraws the row of an exploration with this index, from 0.
+/// A function that redraws one row of an exploration's progress. It takes the row and its index,
+/// from 0.
 pub type ShowRow = Box<dyn FnMut(usize, &Row)>;
 
 /// The interface to the program that embeds a conversation. The program implements it.
@@ -48,8 +51,8 @@ pub trait Views {
     /// Runs the subcommand that matches the view and shows its output, or its error.
     fn show(&mut self, view: View);
 
-    /// Begins to show the progress of an exploration with `rows` rows. The returned function
-    /// redraws a row. Dropping it ends the display.
+    /// Begins to show the progress of an exploration with `rows` continuations, one row for each.
+    /// The returned function redraws a row. Dropping the function ends the display.
     fn follow(&mut self, rows: usize) -> ShowRow;
 
     /// Returns the names of the agents in whose format a session can be exported.

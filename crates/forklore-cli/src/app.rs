@@ -22,7 +22,8 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Creates the state of a run. `program` returns the definition of the command line.
+    /// Creates the state of one run of the program. `program` returns the definition of its command
+    /// line.
     pub(crate) fn new(globals: Globals, program: fn() -> clap::Command) -> Self {
         Self { globals, program, engine: OnceCell::new() }
     }
@@ -96,8 +97,8 @@ impl App {
         }
     }
 
-    /// Returns the session that `reference` names, for a command that only reads or forks it.
-    /// Imports a session file first.
+    /// Returns the session that `reference` names, for a command that only reads or forks it. If
+    /// `reference` names a session file, imports the file first.
     ///
     /// # Errors
     /// The errors of [`stored`](Self::stored), or an error of the import.

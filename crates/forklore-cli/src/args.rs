@@ -90,7 +90,8 @@ fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
     usage_of(error, verb)
 }
 
-/// Converts a usage error of the command `verb` to a failure.
+/// Converts a usage error of a command to a failure. `verb` is the command's name, or `None` if the
+/// error concerns the program itself.
 pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
     let mut text = error.render().to_string();
     // A hostile name is not repeated (docs/semantics.md, Envelope), so remove it from the message.

@@ -48,7 +48,7 @@ pub(crate) enum Failure {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The answer could not be written.
+    /// The command's answer could not be written.
     #[error("writing the answer: {0}")]
     Answer(#[from] io::Error),
     /// The command failed, but its answer is already written and contains the problems. Only the

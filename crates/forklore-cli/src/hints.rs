@@ -16,7 +16,8 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Creates the hints of a run. `store` is the value of `--store` on its command line, if any.
+    /// Creates the formatter of suggested commands for one run. `store` is the value of `--store`
+    /// on the command line, if any.
     pub(crate) fn of(store: Option<String>) -> Self {
         Self { store }
     }

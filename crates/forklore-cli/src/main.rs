@@ -21,8 +21,9 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// Replaces the system's allocator, with which reading takes twice as long: it returns the memory
-/// of each page of events to the system, and requests memory again for the next page.
+/// The program's allocator. With the system's allocator, reading takes twice as long. That
+/// allocator returns the memory of each page of events to the system, and requests memory again for
+/// the next page.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

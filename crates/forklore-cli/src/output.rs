@@ -55,7 +55,7 @@ pub(crate) struct Settings {
     pub(crate) store: Option<String>,
 }
 
-/// Writes answers, hints, remarks and errors.
+/// The writer of a command's answers, hints, remarks and errors.
 pub(crate) struct Output {
     json: bool,
     silent: bool,
@@ -64,8 +64,8 @@ pub(crate) struct Output {
     hints: bool,
     verbose: bool,
     look: Look,
-    /// The look of errors and hints. It differs from `look` if only one of standard error and
-    /// standard output is a terminal.
+    /// The display options of errors and hints. They differ from `look` if only one of standard
+    /// error and standard output is a terminal.
     error_look: Look,
     is_terminal: bool,
     /// Formats the commands that the output suggests. Adds `--store` to them if the user named a
@@ -205,7 +205,8 @@ impl Output {
         let _ = self.err.write_all(page.as_str().as_bytes());
     }
 
-    /// Prints a single suggested command.
+    /// Prints one suggested command with the description `does`. Prints nothing with `--json` or
+    /// `--quiet`.
     pub(crate) fn hint(&mut self, command: &str, does: &str) {
         self.hints(&[(command, does)]);
     }
@@ -221,13 +222,13 @@ impl Output {
     }
 
     /// Creates the progress bar of an import. The bar is visible only if standard error is a
-    /// terminal.
+    /// terminal, and not with `--json` or `--quiet`.
     pub(crate) fn progress(&self) -> Progress {
         Progress::new(!self.json && !self.silent && io::stderr().is_terminal())
     }
 
-    /// Creates the progress lines of an exploration with `count` continuations. The lines are
-    /// visible only if standard error is a terminal.
+    /// Creates the progress lines of an exploration, one for each of its `count` continuations.
+    /// They are visible only if standard error is a terminal, and not with `--json` or `--quiet`.
     pub(crate) fn tries(&self, count: usize) -> explored::Tries {
         let visible = !self.json && !self.silent && io::stderr().is_terminal();
         explored::Tries::new(count, visible, terminal_width(visible))
@@ -250,7 +251,7 @@ impl Output {
         if self.is_terminal { screen.on_terminal(|| terminal_width(true)) } else { screen }
     }
 
-    /// Updates the width of the terminal and the current time. Both may change during a
+    /// Reads the width of the terminal and the current time again. Both may change during a
     /// conversation.
     pub(crate) fn measure(&mut self) {
         let (width, now) = (terminal_width(self.is_terminal), jiff::Timestamp::now());

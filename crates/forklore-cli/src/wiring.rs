@@ -16,8 +16,8 @@ use crate::output::Output;
 /// file.
 const VARIABLE: &str = "FORKLORE_CONFIG";
 
-/// Creates a host with the configured models and tools. Tools that match a pattern in `allowed`
-/// need no approval in this run.
+/// Creates a host, which runs turns with the configured models and tools. Tools that match a
+/// pattern in `allowed` need no approval in this run.
 ///
 /// # Errors
 /// When the configuration is invalid, `model` or a default model is not configured, or the store
@@ -50,8 +50,8 @@ pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
     Ok(configured)
 }
 
-/// Maps the providers' names of models to the user's names. Contains only models whose two names
-/// differ and whose provider's name no other configured model has.
+/// Maps the providers' names of models to the names that the user configured. Omits a model whose
+/// two names are equal, and models that share their provider's name.
 pub(crate) fn names() -> HashMap<String, String> {
     // An invalid configuration must not prevent commands from reading sessions.
     let Some(configured) = path().ok().and_then(|path| Configured::read(&path).ok()) else {

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use oxigraph::model::vocab::{rdf, xsd};
 use oxigraph::model::{Literal, NamedNode, NamedNodeRef, Quad, Term};
 
-/// Adds quads (RDF statements) about one subject to `out`. They are in the named graph `graph`.
+/// A writer of quads (RDF statements) about `subject` in the named graph `graph`. It adds the quads
+/// to `out`.
 pub(crate) struct About<'a> {
     pub(crate) out: &'a mut Vec<Quad>,
     pub(crate) graph: &'a NamedNode,
@@ -62,7 +63,8 @@ impl About<'_> {
         }
     }
 
-    /// Adds the value `true` to the subject if `is` is true. Otherwise adds nothing.
+    /// Adds `true` as the value of the subject's `predicate` if `is` is true. Otherwise adds
+    /// nothing.
     pub(crate) fn flag(&mut self, predicate: NamedNodeRef<'_>, is: bool) {
         if is {
             self.put(predicate, Literal::new_typed_literal("true", xsd::BOOLEAN));

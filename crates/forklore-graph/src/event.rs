@@ -101,8 +101,9 @@ fn text(content: &Data) -> String {
     content.readable().read::<String>().unwrap_or_else(|_| content.get().to_owned())
 }
 
-/// Adds the tool calls that an event opens, and links its results to the calls that they close.
-/// Triples have no order, so if there are several such steps, also adds the list of steps as JSON.
+/// Adds the tool calls that an event opens, and links the event's results to the calls that they
+/// close. If the event has several calls and results, also adds their ordered list as JSON, because
+/// triples have no order.
 fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     if event.effect.starts_turn {
@@ -148,8 +149,8 @@ fn model_call(stored: &LogEntry, about: &mut About<'_>) {
     activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&stored.origin.session_id));
 }
 
-/// Records the tool calls that an inherited event opens and closes. They link a result in the
-/// session's own events to its call.
+/// Updates `open` with the tool calls that an inherited event opens and closes, as `effect` lists
+/// them. A later result in the session's own events is linked to its call through `open`.
 pub(crate) fn follow(origin: &Origin, effect: &forklore_core::Effect, open: &mut OpenCalls) {
     if effect.starts_turn {
         open.clear();

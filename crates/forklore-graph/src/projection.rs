@@ -87,8 +87,8 @@ impl<'a> Projection<'a> {
         Self { engine, waiting, now: None, buried, principals: Principals::new() }
     }
 
-    /// Creates an iterator over the quads of a session's own events, without its header. Skips the
-    /// first `own_events` of these events.
+    /// Creates an iterator over the quads of a session's own events (those that it did not
+    /// inherit), without its header. Skips the first `own_events` of these events.
     pub(crate) fn since(engine: &'a Engine, header: Header, own_events: u64) -> Result<Self> {
         let mut all = Self::of(engine, Vec::new());
         let (seq, mut open) = (header.seq_of_own(own_events), OpenCalls::new());
@@ -159,8 +159,8 @@ impl<'a> Projection<'a> {
         Ok(out)
     }
 
-    /// Adds the quads of a fork's first event, its `session_fork`. Returns the fork's other own
-    /// events, which follow the inherited ones, and the tool calls without a result before them.
+    /// Adds the quads of a fork's first event, its `session_fork`. Returns the fork's own events
+    /// after the inherited ones, and the tool calls that have no result before these own events.
     fn fork(&self, header: &Header, out: &mut Vec<Quad>) -> Result<(Events, OpenCalls)> {
         let first = Query { at: At::Seq(0), direction: Direction::Forward, limit: 1, bare: false };
         for stored in self.engine.store().read(&header.id, &first)?.events {
@@ -173,8 +173,9 @@ impl<'a> Projection<'a> {
         Ok((self.engine.events(&header.id, At::Seq(header.inherited.inheritable + 1)), open))
     }
 
-    /// Adds the tool calls that have no result after the event with the seq `at`. Reads backwards
-    /// to an event after which every call had a result, or to the start of a turn.
+    /// Adds to `open` the tool calls that have no result up to and including the event with the seq
+    /// `at`. Reads backwards to an event after which every call had a result, or to the start of a
+    /// turn.
     fn look_back(&self, header: &Header, mut at: u64, open: &mut OpenCalls) -> Result<()> {
         let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {

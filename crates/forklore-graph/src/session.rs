@@ -120,8 +120,8 @@ pub(crate) fn describe_usage(usage: Usage, about: &mut About<'_>) {
     }
 }
 
-/// Adds the agent that runs a session, and on whose behalf it acts. That is the agent of the
-/// calling session, the principal, or both.
+/// Adds the agent that runs a session, and those on whose behalf this agent acts. Those are the
+/// agent of the calling session and the session's principal, if they exist.
 fn agents(header: &Header, principals: &mut Principals, about: &mut About<'_>) {
     let runs = iri::agent(&header.id);
     about.put(v::WAS_ATTRIBUTED_TO, runs.clone());

@@ -23,8 +23,7 @@ use crate::live_graph::LiveGraph;
 use crate::profile::{Profile, TRAILS_DEPTH};
 use crate::query::{Answer, Query, QueryError};
 
-/// The name of the directory inside a graph store's directory that contains the journal, which has
-/// the sessions.
+/// The name of the journal: the directory with the sessions, inside a graph store's directory.
 pub const JOURNAL: &str = "journal";
 
 /// A session store in a directory that also answers SPARQL queries about its sessions.

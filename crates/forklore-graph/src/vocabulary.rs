@@ -134,7 +134,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns forklore's terms that have an `rdf:type` in Turtle text, without the namespace.
+    /// Returns the names of forklore's terms that have an `rdf:type` in the text `turtle`, without
+    /// their namespace.
     fn typed(turtle: &str) -> BTreeSet<String> {
         let parsed = RdfParser::from_format(RdfFormat::Turtle).for_slice(turtle);
         let quads = parsed.map(|quad| quad.expect("it is Turtle"));

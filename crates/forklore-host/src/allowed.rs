@@ -4,10 +4,11 @@ use forklore_agent::approve::{Policy, Rule};
 use forklore_agent::tool::ToolCall;
 use forklore_mcp_client::Pattern;
 
-/// The policy `policy`, except that calls of `tools` need no approval.
+/// A policy that wraps `policy` and requires no approval for calls of `tools`.
 ///
-/// The rule `Ask` becomes `Allow` for these tools. Calls that the inner policy denies stay denied.
-/// A session's ceiling (the permissions in its header) is checked before any policy.
+/// The rule `Ask` of the wrapped policy becomes `Allow` for these tools. Calls that the wrapped
+/// policy denies stay denied. A session's ceiling (the permissions in its header) is checked before
+/// any policy.
 pub(crate) struct AllowedInRun<P> {
     pub(crate) policy: P,
     pub(crate) tools: Vec<Pattern>,

@@ -7,7 +7,8 @@ use forklore_agent::approve::{Answer, Approve, Question};
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
-/// The recorded reason for a call of a tool that the person has allowed until the program ends.
+/// The reason that is recorded for a tool call when a person has allowed the tool until the program
+/// ends.
 const ALLOWED: &str = "allowed until the program ends";
 
 /// A question about a tool call that waits for a person's answer.
@@ -24,7 +25,8 @@ impl PendingApproval {
     }
 }
 
-/// Sends each question about a tool call to the receiver that [`Approvals::channel`] returned.
+/// A channel that sends each question about a tool call to the receiver that [`Approvals::channel`]
+/// returned.
 pub struct Approvals {
     questions: mpsc::UnboundedSender<PendingApproval>,
     /// The names of the tools that need no approval until the program ends.

@@ -31,7 +31,7 @@ impl PendingAttachment {
     ///
     /// # Errors
     /// Returns an error if the path is not a regular file, if the file cannot be read or is too
-    /// large, if its name is too long, or if the store has no attachments.
+    /// large, if its name is too long, or if the store does not support attachments.
     pub fn store(engine: &Engine, path: &Path) -> Result<Self> {
         let shown = path.display();
         let failed = |source| Error::Io { doing: format!("reading {shown}"), source };
@@ -77,7 +77,7 @@ impl PendingAttachment {
     }
 
     /// Returns a message for users that explains why the model does not receive the file. Returns
-    /// `None` if the model receives it.
+    /// `None` if the model receives it. `takes` describes the files that the model accepts.
     #[must_use]
     pub fn problem(&self, takes: &Capabilities) -> Option<String> {
         if takes.takes(&self.media_type, self.bytes()) {

@@ -122,8 +122,9 @@ impl Conversation {
         })
     }
 
-    /// Finds a session. `word` is either a label of the current session's family, or a reference in
-    /// the conversation's workspace: an id, a part of an id, `@label` or `last`.
+    /// Finds a session. `word` is either a label of the current session's family (all sessions with
+    /// one root), or a reference in the conversation's workspace. A reference is an id, a part of
+    /// an id, `@label` or `last`.
     ///
     /// # Errors
     /// `not_found` if no session matches; `invalid_args` if several sessions match.

@@ -14,10 +14,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The kernel refused the operation or failed.
+    /// The agent kernel, which runs turns, refused the operation or failed.
     #[error(transparent)]
     Agent(#[from] forklore_agent::Error),
-    /// The engine refused the operation or failed.
+    /// The engine, which reads and writes sessions, refused the operation or failed.
     #[error(transparent)]
     Engine(#[from] forklore_engine::Error),
     /// The configuration is invalid.

@@ -22,7 +22,8 @@ pub use plan::{MOST, Plan, Try, tries};
 
 use crate::{Error, Host, Result};
 
-/// Returns the row of a continuation that waits for its start.
+/// Returns the initial row of a continuation in an exploration's result: the continuation waits for
+/// its start.
 fn waiting(tried: &Try) -> Row {
     Row {
         session_id: None,
@@ -44,11 +45,11 @@ fn fail(row: &mut Row, error: &Error) {
     row.error = Some(error.to_string());
 }
 
-/// The index, from 0, and the new state of an exploration's row that changed.
+/// A changed row of an exploration's result: its index, from 0, and its new state.
 type Changed = (usize, Row);
 
-/// Runs an exploration, and returns one row for each continuation. Calls `changed` with the index
-/// and the new state of each row that changed.
+/// Runs an exploration (several continuations of a session), and returns one row for each
+/// continuation. Calls `changed` with the index and the new state of each row that changed.
 ///
 /// Cancelling `cancel` interrupts the running continuations. Each fork stays stored with its answer
 /// so far, and can be resumed.
@@ -92,7 +93,8 @@ pub async fn explore(
     Ok(rows)
 }
 
-/// Returns the state and the error message of a row whose turn ended with `status`.
+/// Returns the state and the error message for the row of a continuation whose turn ended with
+/// `status`.
 fn state_of(status: &Status) -> (State, Option<String>) {
     match status {
         Status::Success => (State::Done, None),

@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 use crate::interrupt::interruptible;
 use crate::{Host, Result, Start};
 
-/// The maximum number of notifications buffered for the caller. Beyond it, the oldest is dropped.
+/// The maximum number of notifications buffered for the caller. Beyond this number, the oldest is
+/// dropped.
 const CAPACITY: usize = 4096;
 
 impl Host {

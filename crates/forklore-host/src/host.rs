@@ -23,7 +23,8 @@ use crate::{ConfigError, Error, Result, Start};
 /// A function that creates a model from its configuration.
 pub type MakeModel = dyn Fn(&ModelConfig) -> Result<Arc<dyn Model>> + Send + Sync;
 
-/// A kernel on one store, with the models and tools that the user has configured.
+/// An agent kernel (which runs turns) on one store, with the models and tools that the user has
+/// configured.
 ///
 /// A host starts no tool server before [`start_tools`](Self::start_tools). The methods run on the
 /// caller's tokio runtime; a host has no runtime of its own.
@@ -81,7 +82,7 @@ impl Host {
         &self.configured
     }
 
-    /// Returns the kernel.
+    /// Returns the agent kernel, which runs the turns of sessions.
     #[must_use]
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
@@ -138,7 +139,7 @@ impl Host {
     }
 
     /// Returns the model, tools and settings of a session in which the model with this name
-    /// answers.
+    /// answers. `approve` decides about the tool calls that need approval.
     ///
     /// # Errors
     /// Returns an error if no model with this name is configured, or if the model's configuration

@@ -24,7 +24,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Creates the options of a request for one turn.
+    /// Creates the start options of the single turn that a request describes.
     ///
     /// # Errors
     /// `invalid_args` if the request has neither a session nor a prompt, if its prompt is blank, or
@@ -48,14 +48,15 @@ impl Start {
         Self { session: None, title: None, workspace, model: None, lease_wait: Duration::ZERO }
     }
 
-    /// Continues the stored session `id` instead of creating a session.
+    /// Sets the stored session `id` to continue, instead of creating a session.
     #[must_use]
     pub fn session(self, id: SessionId) -> Self {
         Self { session: Some(id), ..self }
     }
 }
 
-/// Without the checks of [`Start::of`], for a conversation that gets its prompts later.
+/// Converts a request without the checks of [`Start::of`], for a conversation that gets its prompts
+/// later.
 impl From<&TurnRequest> for Start {
     fn from(request: &TurnRequest) -> Self {
         Self {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The maximum size of a text file, in bytes.
+/// The maximum size, in bytes, of a text file that `read` accepts.
 const MOST: u64 = 1 << 20;
 
 /// The reason why a text file was not read.
@@ -20,7 +20,7 @@ pub enum Unread {
     /// The file is longer than 1 MiB.
     #[error("it holds more than {} bytes", MOST)]
     Long,
-    /// The file is not UTF-8. Has the number, from 1, of the first line that is not UTF-8.
+    /// The file is not UTF-8. Contains the number, from 1, of the first line that is not UTF-8.
     #[error("line {0} is not UTF-8")]
     NoText(usize),
 }

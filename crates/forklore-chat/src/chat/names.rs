@@ -8,13 +8,13 @@ use super::Chat;
 /// The minimum length of a short id, in bytes. Eight hex digits stay unique in a store of a hundred
 /// thousand sessions.
 const SHORTEST: usize = 8;
-/// The maximum length, in bytes, of an id that is shown in full. Applies only to an id that a user
-/// chose.
+/// The maximum length, in bytes, of an id that a user chose and that is shown in full. A longer id
+/// is shortened.
 const SHOWN_WHOLE: usize = 32;
 
 impl Chat<'_> {
-    /// Returns the label of a session in the current session's family, or the short id of any other
-    /// session.
+    /// Returns the label of a session in the current session's family (all sessions with one root).
+    /// Returns the short id of any other session.
     pub(crate) fn label_of(&self, id: &SessionId) -> String {
         let family = self.header().ok().map(|header| header.root_id);
         match self.engine().show(id) {

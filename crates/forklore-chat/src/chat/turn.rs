@@ -14,7 +14,8 @@ use crate::input::Reply;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// The maximum number of notifications that wait to be shown. Beyond it, the oldest is dropped.
+/// The maximum number of a turn's notifications that wait to be shown. Beyond this number, the
+/// oldest is dropped.
 const CAPACITY: usize = 4096;
 /// The interval at which the progress line is redrawn.
 const TICK: Duration = Duration::from_millis(100);

@@ -9,7 +9,7 @@ use crate::chat::Chat;
 use crate::input::Argument;
 use crate::screen::Tone;
 
-/// The maximum number of notifications that wait to be shown.
+/// The maximum number of notifications about a compaction that wait to be shown.
 const CAPACITY: usize = 64;
 
 pub(super) const COMMAND: Command = Command {

@@ -10,7 +10,7 @@ pub(crate) struct Command {
     pub(crate) name: &'static str,
     /// The arguments of the command, as the help shows them.
     pub(crate) usage: &'static str,
-    /// The description of the command in the help, of one line.
+    /// The one-line description of the command in the help.
     pub(crate) help: &'static str,
     /// The kind of the command's argument, for completion.
     pub(crate) argument: Argument,
@@ -23,7 +23,7 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Returns the part of the definition that completion needs.
+    /// Returns the part of the command's definition that the completion of typed commands needs.
     pub(crate) fn offer(&self) -> OfferedCommand {
         let Self { name, help, argument, options, .. } = *self;
         OfferedCommand { name, help, argument, options }

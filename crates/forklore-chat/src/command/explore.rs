@@ -89,7 +89,8 @@ impl ExploreOptions {
         self.models.first().or(self.model.as_ref()).map(String::as_str)
     }
 
-    /// Checks the syntax of the cut and the judge, and reads the prompts. Needs no session.
+    /// Checks the options that need no session. Parses the cut and the judge (the command that
+    /// scores answers), and reads the prompts.
     ///
     /// # Errors
     /// `invalid_args` when an option is invalid; `internal` when the file of prompts cannot be

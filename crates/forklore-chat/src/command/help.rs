@@ -8,7 +8,7 @@ use crate::input::Argument;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// The column in which the descriptions of the commands begin, from 0.
+/// The column of the help, from 0, in which the descriptions of the commands begin.
 const COLUMN: usize = 31;
 const CUT: &str = "CUT is turn:N, message:N, index:N, seq:N, event:ID, start or end; N alone is message:N (/turns).";
 const SESSION: &str = "SESSION is a label of this family, @label, an id or its end, or last.";

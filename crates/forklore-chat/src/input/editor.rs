@@ -50,7 +50,7 @@ enum Request {
     PutBack,
 }
 
-/// What ended a read: the input from the thread, or a signal.
+/// What ended a read of the terminal: the input from the thread that reads it, or a signal.
 enum Event {
     Read(Result<String, ReadlineError>),
     Stopped(Stop),
@@ -61,7 +61,7 @@ impl Editor {
     /// file, the editor loads its history from the file and appends each line.
     ///
     /// # Errors
-    /// When the terminal cannot be used, or the thread cannot be started.
+    /// When the terminal cannot be used, or the thread that reads it cannot be started.
     pub fn new(history: Option<PathBuf>, foreground: &Foreground) -> std::io::Result<Self> {
         let terminal = Terminal::now();
         let mut reader = Reader::new(history).map_err(std::io::Error::other)?;

@@ -9,7 +9,7 @@ use rustix::termios::{
 
 use super::terminal::show;
 
-/// The value of a terminal control character (`c_cc`) that assigns no key to it.
+/// The value in a terminal's settings (`c_cc`) that assigns no key to a control function.
 const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 /// The timeout of a read in [`NoEcho::keys`], in tenths of a second.
 const TIMEOUT: u8 = 1;
@@ -54,8 +54,8 @@ impl NoEcho {
         typed
     }
 
-    /// Passes each byte of input to `take`, including that of Ctrl-C, until `take` returns true.
-    /// Returns false if the terminal is closed first.
+    /// Passes each byte of terminal input to `take` until `take` returns true. Ctrl-C sends no
+    /// signal; its byte is passed, too. Returns false if the terminal is closed first.
     pub(super) fn keys(&self, mut take: impl FnMut(u8) -> bool) -> bool {
         let mut waits = self.silent.clone();
         waits.local_modes.remove(LocalModes::ISIG);

@@ -5,8 +5,9 @@
 pub struct Offers {
     /// The slash commands, in the order in which completion lists them.
     pub commands: Vec<OfferedCommand>,
-    /// The labels (`@label`) of the current family's branches, and the ids of the sessions of the
-    /// conversation's folder.
+    /// The labels (`@label`) and ids of sessions that completion offers. The labels are from the
+    /// current session's family (all sessions with one root), the ids from the conversation's
+    /// folder.
     pub sessions: Vec<String>,
     /// Cuts of the current session, as selectors such as `turn:2`.
     pub cuts: Vec<String>,
@@ -21,7 +22,7 @@ pub struct Offers {
 pub struct OfferedCommand {
     /// The name of the command, without the slash.
     pub name: &'static str,
-    /// The description of the command, of one line.
+    /// The one-line description of the command.
     pub help: &'static str,
     /// The kind of the command's argument.
     pub argument: Argument,
@@ -116,7 +117,8 @@ impl Offers {
     }
 }
 
-/// Returns the word before the word that is being completed, the last word of `line`.
+/// Returns the word before the word that is being completed. The completed word is the last word of
+/// `line`, or an empty word if `line` ends with white space.
 fn word_before(line: &str) -> Option<&str> {
     let whole = line.ends_with(char::is_whitespace);
     line.split_whitespace().rev().nth(usize::from(!whole))

@@ -5,8 +5,8 @@
 pub(crate) enum Reply {
     Yes,
     No,
-    /// Yes to this call and, without a question, to all later calls of the tool until the program
-    /// ends.
+    /// Yes to this call and to all later calls of the same tool. The later calls run without a
+    /// question until the program ends.
     Always,
 }
 

@@ -19,7 +19,8 @@ pub(super) struct Typeahead {
 }
 
 impl Typeahead {
-    /// Adds input in the form in which a terminal sends it. Keys that move the cursor are ignored.
+    /// Adds input as a terminal sends it, with control characters and escape sequences. Ignores
+    /// keys that move the cursor.
     pub(super) fn add(&mut self, typed: &[u8]) {
         let typed = String::from_utf8_lossy(typed);
         let mut rest = &*typed;

@@ -67,8 +67,8 @@ impl Inline {
         if written == On::default() { "" } else { "\u{1b}[0m" }
     }
 
-    /// Renders a word: replaces its marks by escape sequences. Returns the rendered text and its
-    /// width in columns.
+    /// Renders a word of Markdown: replaces its style marks, such as `**`, by escape sequences.
+    /// Returns the rendered text and its width in columns.
     pub(super) fn word(&mut self, word: &str) -> (String, usize) {
         let mut out = String::new();
         let mut run = String::new();
@@ -110,9 +110,9 @@ impl Inline {
         text.width()
     }
 
-    /// Checks whether `rest`, the unread part of a word, begins with a mark that switches a style.
-    /// The second value is the length of the mark in bytes. `first` tells that `rest` is the whole
-    /// word; `run` is the text between the previous mark and `rest`.
+    /// Checks whether `rest` begins with a Markdown mark that switches a style. The second returned
+    /// value is the length of the mark in bytes. `rest` is the unread part of a word, and `first`
+    /// means that it is the whole word. `run` is the text between the previous mark and `rest`.
     fn mark(&self, rest: &str, first: bool, run: &str) -> (bool, usize) {
         if rest.starts_with('`') {
             return (true, 1);

@@ -32,7 +32,8 @@ impl Waiting {
         self.since = Instant::now();
     }
 
-    /// Returns the next frame of the progress line, or `None` during the first 300 ms.
+    /// Returns the next frame of the progress line. Returns `None` during the first 300 ms of the
+    /// operation or of its current part.
     pub(super) fn line(&mut self) -> Option<String> {
         let waited = self.since.elapsed();
         if waited < SOON {

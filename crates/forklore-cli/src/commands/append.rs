@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// The events to append, and for each event the number of its input line, from 1.
+/// The events to append, and for each event the number of its line in the input, counted from 1.
 struct NumberedEvents {
     events: Vec<NewEvent>,
     lines: Vec<usize>,

@@ -28,7 +28,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments that list the branches of a session's family.
+    /// Returns the arguments with which `forklore branches` lists a session's family (all sessions
+    /// with one root).
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: session.to_string(), paging: Paging::first() }
     }

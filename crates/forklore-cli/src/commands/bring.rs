@@ -12,7 +12,7 @@ use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 use crate::wiring;
 
-/// The maximum number of lines shown of the branch's last answer.
+/// The maximum number of lines that `forklore bring` shows of the summarized branch's last answer.
 const LINES: usize = 6;
 
 const EXAMPLES: &str = "\
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     show(&brought, &into, output)
 }
 
-/// Shows the summary that was brought from a branch into the session `into`.
+/// Shows the result of `forklore bring`, which records a summary of a branch in the session `into`.
 pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Result<()> {
     let from = output.id(&brought.from_session_id);
     let (reported, from) = ((into.label.as_str(), output.id(&brought.session_id)), from.as_str());
@@ -79,8 +79,9 @@ pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Res
     Ok(())
 }
 
-/// Returns a summary of a part of a branch by the configured model. If the model cannot write one,
-/// returns the reason, and the engine writes a summary without a model.
+/// Returns the configured model's summary of a part of a branch, or the reason why the model wrote
+/// none. With a reason, the engine writes the summary without a model. `part` is a range of message
+/// indexes.
 fn summed_up(
     app: &App,
     branch: &SessionId,
@@ -99,8 +100,9 @@ fn summed_up(
     Ok(summary)
 }
 
-/// Prints what `forklore bring` did, or would do in a dry run. `into` and `id` are the label and
-/// the id of the receiving session; `from` is the id of the branch.
+/// Prints what `forklore bring` recorded, or would record in a dry run: a branch's summary in
+/// another session. `into` and `id` are the label and the id of that other session; `from` is the
+/// id of the branch.
 fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from: &str) {
     let begin = match (brought.dry_run, brought.existing) {
         (_, true) => "Was brought already: ",

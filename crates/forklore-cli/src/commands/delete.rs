@@ -7,7 +7,7 @@ use crate::failure::Result;
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
-/// The maximum number of session ids that the output lists.
+/// The maximum number of session ids that the output of `forklore delete` lists.
 const NAMED: usize = 20;
 
 const EXAMPLES: &str = "\

@@ -9,7 +9,7 @@ use crate::output::transcript::Transcript;
 use crate::output::{List, Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 
-/// The maximum number of lines shown of a message without `--full`.
+/// The maximum number of lines that `forklore diff` shows of a message without `--full`.
 const LINES: usize = 6;
 
 const EXAMPLES: &str = "\
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments that compare two sessions.
+    /// Returns the arguments with which `forklore diff` compares two sessions.
     pub(super) fn between(a: &SessionId, b: &SessionId) -> Self {
         Self { a: a.to_string(), b: b.to_string(), full: false }
     }

@@ -71,13 +71,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns the cut at which the continuations of an exploration begin. If `at` is `None`, that is
-/// the end of the session.
+/// Returns the cut at which an exploration of a session begins: all its continuations fork there.
+/// If `at` is `None`, the cut is the end of the session.
 pub(super) fn cut_of(app: &App, header: &Header, at: Option<&Selector>) -> Result<Cut> {
     Ok(app.engine()?.cut(header, at.unwrap_or(&Selector::End))?)
 }
 
-/// Shows the result of an exploration of the session `from`: a comparison of its continuations.
+/// Shows the result of an exploration (several continuations of the session `from`) as a
+/// comparison.
 pub(super) fn show(
     from: &Header,
     at: &Cut,
@@ -107,8 +108,8 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Suggests commands after an exploration. They resume one continuation, compare two, or record the
-/// summary of one in the session `from`.
+/// Suggests commands after an exploration (several continuations of the session `from`). They
+/// resume one continuation, compare two, or record the summary of one in `from`.
 fn next(from: &SessionId, best: Option<&Row>, rows: &[Row], output: &mut Output) {
     let done = || rows.iter().filter(|row| row.state == State::Done);
     let Some(first) = best.or_else(|| done().next()).or(rows.first()) else { return };

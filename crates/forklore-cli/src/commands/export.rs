@@ -48,7 +48,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments that export a session into a new file.
+    /// Returns the arguments with which `forklore export` writes a session into a new file.
     pub(super) fn into_file(session: &SessionId, to: String, file: PathBuf) -> Self {
         Self { session: session.to_string(), to, at: None, output: Some(file) }
     }
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// The content that an export writes.
 enum Form {
-    /// Plain messages: all messages, or only those before this index.
+    /// Plain messages: all messages, or only those before this message index.
     Plain(Option<u64>),
     /// A session file in the format of an agent.
     Agent(Box<Outgoing>),
@@ -109,7 +109,7 @@ impl Form {
     }
 }
 
-/// Shows the omitted records, which the format cannot represent: their kinds and their numbers.
+/// Shows how many records of each kind an export omitted, because the format cannot represent them.
 pub(super) fn left_out(page: &mut Page, lossy: &[LeftOut]) {
     let lost: Vec<_> = lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
     if !lost.is_empty() {

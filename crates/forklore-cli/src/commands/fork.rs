@@ -20,8 +20,8 @@ use crate::{wiring, workspace};
 
 use super::arguments;
 
-/// The maximum number of ancestors in the small tree around a new branch. [`SIBLINGS`] limits its
-/// siblings.
+/// The maximum number of ancestors that the small tree around a new branch shows. [`SIBLINGS`] is
+/// the maximum number of siblings in that tree.
 const ANCESTORS: usize = 4;
 const SIBLINGS: usize = 6;
 

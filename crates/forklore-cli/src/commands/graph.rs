@@ -82,8 +82,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Returns the scope of the sessions to read: the family of `session`; or else the sessions of this
-/// folder, or of all folders with `--all`.
+/// Returns the scope of the sessions to read. With `session`, that is its family (all sessions with
+/// one root). Otherwise it is the sessions of this folder, or of all folders with `--all`.
 ///
 /// # Errors
 /// `invalid_args`, `not_found`, or an error of the import of a session file.

@@ -86,7 +86,8 @@ fn request(args: &Args, app: &App) -> Result<Import> {
     })
 }
 
-/// Returns the error for an import that read no file. Its message is that of the first problem.
+/// Returns the error for an import that read no file. The error has the message of the first
+/// problem.
 fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
     let exists = paths.iter().any(|path| path.exists());
     Failure::Refused {

@@ -47,7 +47,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments that show the messages that the model of a session would receive.
+    /// Returns the arguments with which `forklore inspect` shows the messages that a session's
+    /// model would receive.
     pub(super) fn of(session: &SessionId) -> Self {
         Self {
             session: session.to_string(),

@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments that list the last updated sessions of the folder.
+    /// Returns the arguments with which `forklore list` shows the last updated sessions.
     pub(super) fn latest() -> Self {
         Self { limit: USUAL, after: None, kind: None, since: None }
     }

@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Table, Tone, bytes, minute, transcript};
 use crate::session_ref::SessionRef;
 
-/// The number of rows whose column widths are computed together.
+/// The number of log rows whose column widths `forklore log` computes together.
 const ROWS: usize = 200;
 
 const EXAMPLES: &str = "\
@@ -63,8 +63,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Prints the events of a range. Returns the log position after the last printed event. `printed`
-/// tells whether the heading was printed, because a table in several parts has only one heading.
+/// Prints the events of a range of the session's log. Returns the log position after the last
+/// printed event. `printed` says whether the table's heading is printed already, because a table in
+/// several parts has only one heading.
 fn print(
     engine: &Engine,
     header: &Header,

@@ -36,7 +36,7 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -
     filled
 }
 
-/// Returns the error for a path that exists already.
+/// Returns the error for a new file whose path exists already.
 fn is_there(path: &Path) -> Failure {
     let message =
         format!("{} is there already and stays as it is: name another file", path.display());

@@ -22,7 +22,7 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    /// Returns the options for the first page, of the default length.
+    /// Returns the paging options for the first page, of the default length.
     pub(super) fn first() -> Self {
         Self { limit: USUAL, after: None }
     }
@@ -35,8 +35,9 @@ impl Paging {
         arguments::parsed(self.after.as_deref(), "cursor")
     }
 
-    /// Returns the items of the page, and the cursor of the next page. The cursor is `None` on the
-    /// last page. `id` returns the session of an item.
+    /// Returns the items of the requested page, and the cursor of the next page. The cursor is
+    /// `None` on the last page. `after` is the last session of the previous page. `id` returns the
+    /// session of an item.
     ///
     /// # Errors
     /// `invalid_args` when no item belongs to the session `after`.

@@ -17,8 +17,8 @@ use crate::workspace;
 
 use super::{arguments, export, new_file};
 
-/// The maximum size, in bytes, of a file in the agent's folder that is read to determine the path
-/// of the new file.
+/// The maximum size, in bytes, of a file that is read to determine the path of a new session file.
+/// The file that is read is in the agent's folder.
 const SMALL: u64 = 1 << 20;
 
 const EXAMPLES: &str = "\

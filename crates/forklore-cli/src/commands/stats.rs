@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments that count one session.
+    /// Returns the arguments with which `forklore stats` counts one session.
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: Some(session.to_string()), family: false, models: false }
     }
@@ -207,8 +207,8 @@ fn amounts(usage: &Usage) -> [Cell; 4] {
     ]
 }
 
-/// Formats an amount with up to four decimals and without trailing zeros. Returns an empty string
-/// for 0.
+/// Formats a cost with up to four decimals and without trailing zeros. Returns an empty string for
+/// 0.
 fn money(cost: f64) -> String {
     let text = format!("{cost:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

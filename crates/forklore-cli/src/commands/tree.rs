@@ -43,7 +43,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments that draw the tree of a session's family.
+    /// Returns the arguments with which `forklore tree` draws a session's family (all sessions with
+    /// one root).
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: Some(session.to_string()), depth: LEVELS, flat: false, after: None }
     }
@@ -87,7 +88,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&answer.problems, output)
 }
 
-/// Prints every node of every session tree, at any depth.
+/// Prints every node of every session tree, without a limit on the depth.
 fn flat(
     engine: &Engine,
     request: &mut TreeRequest,
@@ -172,8 +173,9 @@ fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
     roots
 }
 
-/// Removes nodes from the end of `open` until `depth` nodes are left. Moves each into its parent,
-/// or to `roots` if it has no parent.
+/// Removes nodes from the end of `open` until `depth` nodes are left. `open` is the path from a
+/// root to the current node. Moves each removed node into its parent, or to `roots` if it has no
+/// parent.
 fn close_to(depth: usize, open: &mut Vec<NestedNode>, roots: &mut Vec<NestedNode>) {
     while open.len() > depth {
         let Some(done) = open.pop() else { break };

@@ -15,8 +15,8 @@ const TICK: Duration = Duration::from_millis(200);
 /// the current state.
 const LEAD: usize = 10;
 
-/// The progress lines of an exploration, one for each continuation. Dropping this value removes the
-/// lines.
+/// The progress lines of an exploration (several continuations of a session), one for each
+/// continuation. Dropping this value removes the lines.
 pub(crate) struct Tries {
     all: MultiProgress,
     lines: Vec<Line>,
@@ -93,13 +93,15 @@ fn state(row: &Row) -> &'static str {
     }
 }
 
-/// Returns the continuation with the highest score. Of several with that score, returns the first.
+/// Returns the row of the continuation with the highest score. If several have that score, returns
+/// the first of them. Returns `None` if no row has a score.
 pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
     let marked = rows.iter().filter_map(|row| Some((row.score?, row)));
     marked.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row)
 }
 
-/// Adds a table that compares the continuations and marks the best one.
+/// Adds a table to `page` that compares the continuations of an exploration. The table has scores,
+/// and a mark at the best row, only if `judged` is set.
 pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     let priced = rows.iter().any(|row| row.usage.cost.is_some());
     let several = rows.iter().any(|row| Some(&row.model) != rows.first().map(|row| &row.model));
@@ -148,8 +150,8 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     what_failed(page, rows);
 }
 
-/// Adds each different error once and in full, with the labels of the continuations that failed
-/// with this error.
+/// Adds each different error of an exploration once and in full, with the labels of the
+/// continuations that failed with this error.
 fn what_failed(page: &mut Page, rows: &[Row]) {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {

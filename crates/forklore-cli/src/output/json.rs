@@ -28,7 +28,7 @@ impl<T, E, I: Iterator<Item = Result<T, E>>> List<I, E> {
         Self(RefCell::new((items, None)))
     }
 
-    /// Checks that all items were read. The items before an error are already written.
+    /// Checks that all items of the list were read. The items before an error are already written.
     ///
     /// # Errors
     /// The error of the item that could not be read.

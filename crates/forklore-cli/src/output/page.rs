@@ -21,7 +21,7 @@ pub(crate) struct Look {
     pub(crate) now: Timestamp,
 }
 
-/// A page of output for users: its text so far, and its look.
+/// A page of output for users: its text so far, and its display options.
 pub(crate) struct Page {
     text: String,
     look: Look,
@@ -37,7 +37,7 @@ impl Page {
         &self.text
     }
 
-    /// Returns the look of the page.
+    /// Returns the display options of the page: colors, line width, wrapping and the current time.
     pub(crate) fn look(&self) -> Look {
         self.look
     }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::{Page, Tone, age, bytes, count, cut, time};
 
-/// Returns the tone of the label of a session of this kind.
+/// Returns the tone, which determines the color, for the label of a session of this kind.
 pub(crate) fn label_tone(kind: SessionKind) -> Tone {
     if kind == SessionKind::Delegate { Tone::Delegate } else { Tone::Label }
 }

@@ -8,11 +8,12 @@ use forklore::core::SessionId;
 /// hundred thousand sessions. Short ids are suffixes, because UUIDv7 ids generated in the same
 /// minute have equal prefixes.
 const SHORTEST: usize = 8;
-/// The maximum length, in characters, of an id that is shown in full. Applies only to an id that a
-/// user chose.
+/// The maximum length, in characters, of an id that a user chose and that is shown in full. A
+/// longer id is shortened.
 const WHOLE: usize = 32;
 
-/// The short forms of the session ids that one command prints. Each is unique among them.
+/// The short forms of the session ids that one command prints. Each short form is unique among
+/// them.
 pub(crate) struct ShortIds(HashMap<SessionId, String>);
 
 impl ShortIds {
@@ -48,7 +49,8 @@ fn common(a: &str, b: &str) -> usize {
 }
 
 /// Returns the shortest suffix of an id that has at least `chars` characters and is a valid id
-/// itself.
+/// itself. Returns the whole id if it has at most `SHORTEST` characters, or if no suffix is valid.
+/// Also returns the whole id if a user chose it and it has at most `WHOLE` characters.
 fn end_of(id: &str, chars: usize) -> String {
     let len = id.chars().count();
     let is_generated = id.chars().rev().take(SHORTEST).all(|c| c.is_ascii_hexdigit());

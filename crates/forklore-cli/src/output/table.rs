@@ -21,7 +21,8 @@ pub(crate) struct Column {
     gives_way: bool,
     /// Whether the column is omitted when the table is still too wide after columns have shrunk.
     optional: bool,
-    /// The minimum width in terminal columns, so that the parts of a table are aligned.
+    /// The minimum width of the column, in terminal columns. It aligns the column in all parts of a
+    /// table that is shown in several parts.
     at_least: usize,
 }
 
@@ -59,8 +60,8 @@ impl Column {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     tone: Tone,
-    /// The program's own text before the cell's text, such as tree lines. It is not escaped, so it
-    /// must not contain stored text.
+    /// The lines of a tree before the cell's text. They are not escaped, so they must not contain
+    /// stored text.
     lead: String,
     text: String,
 }
@@ -76,8 +77,8 @@ impl Cell {
         self
     }
 
-    /// Returns the text, escaped and cut so that it fits into `width` terminal columns together
-    /// with the lead.
+    /// Returns the cell's text, escaped and cut. The text and the tree lines before it together fit
+    /// into `width` terminal columns.
     fn fitted(&self, width: usize) -> Cow<'_, str> {
         terminal::cell(&self.text, width.saturating_sub(self.lead.width()))
     }
@@ -176,8 +177,8 @@ impl Table {
         widths
     }
 
-    /// Returns the width that the cells and the heading of a column need, or `None` if all its
-    /// cells are empty.
+    /// Returns the width, in terminal columns, that the cells and the heading of column `at` need.
+    /// Returns `None` if the table has rows and all cells of the column are empty.
     fn natural(&self, at: usize) -> Option<usize> {
         let widest = self.cells(at).map(|cell| cell.width(usize::MAX)).max().unwrap_or(0);
         let least = |column: &Column| column.name.width().max(column.at_least);
@@ -185,7 +186,8 @@ impl Table {
         (widest > 0 || self.rows.is_empty()).then(|| widest.max(least))
     }
 
-    /// Returns the width to which a column with the width `natural` can shrink.
+    /// Returns the minimum width to which the column `at` can shrink from its width `natural`, in
+    /// terminal columns.
     fn floor(&self, at: usize, natural: usize) -> usize {
         if !self.columns.get(at).is_some_and(|column| column.gives_way) {
             return natural;
@@ -202,7 +204,8 @@ impl Table {
     }
 }
 
-/// Returns the width of a line whose columns have these widths, with the gaps between them.
+/// Returns the width of a table whose columns have these widths, with the gaps between columns.
+/// `None` stands for an omitted column.
 fn total(widths: &[Option<usize>]) -> usize {
     let shown = widths.iter().flatten().count();
     widths.iter().flatten().sum::<usize>() + GAP * shown.saturating_sub(1)

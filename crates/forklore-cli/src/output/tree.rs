@@ -111,7 +111,7 @@ impl Twig {
         agent.clone_into(&mut self.agent);
     }
 
-    /// Adds a note, such as `here`, to the line.
+    /// Adds a note about the session, such as `deleted` or `here`, to the line.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
@@ -122,7 +122,7 @@ impl Twig {
     }
 }
 
-/// Draws trees. `twigs` has their lines in pre-order.
+/// Draws session trees on `page`. `twigs` has the lines of the trees in pre-order.
 pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
     let now = page.look().now;
     let drawn = || twigs.iter().filter_map(|twig| twig.session.as_ref());

@@ -7,7 +7,7 @@ use forklore_core::ErrorKind;
 
 use crate::text_file::Unread;
 
-/// A first configuration, as an example for users.
+/// An example configuration for users who have not configured a model.
 const EXAMPLE: &str = r#"
     default_model = "local"
 

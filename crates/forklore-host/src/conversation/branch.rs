@@ -22,8 +22,8 @@ impl Conversation {
     /// Forks the current session. Moves the conversation into the fork, unless `stay` is set.
     ///
     /// # Errors
-    /// `invalid_args` if the cut does not exist, `already_exists` if a branch of the family has the
-    /// label already.
+    /// `invalid_args` if the cut does not exist, `already_exists` if a branch of the family (all
+    /// sessions with one root) has the label already.
     pub async fn fork(&self, options: BranchOptions) -> Result<Forked> {
         let BranchOptions { at, label, stay } = options;
         let parent = self.header().await?;
@@ -81,7 +81,7 @@ impl Conversation {
     /// one. Returns the header of that session.
     ///
     /// # Errors
-    /// `invalid_args` if the conversation has no such session, for example at its beginning.
+    /// `invalid_args` if the conversation was in no stored session before the current one.
     pub async fn back(&self) -> Result<Header> {
         let Some(before) = self.came_from() else {
             let message = "this is where the conversation began; /switch goes elsewhere";

@@ -39,7 +39,7 @@ pub struct NumberedMessage {
 
 impl Conversation {
     /// Returns a condition that the user should know before the next turn of the session with this
-    /// header.
+    /// header. Returns `None` if there is no such condition, or if the session cannot be read.
     pub async fn condition(&self, header: &Header) -> Option<Condition> {
         if self.host().kernel().is_leased(header) {
             return Some(Condition::InUse);

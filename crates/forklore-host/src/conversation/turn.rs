@@ -9,10 +9,11 @@ use crate::interrupt::interruptible;
 use crate::{PendingAttachment, Result};
 
 impl Conversation {
-    /// Sends a prompt with the pending files, and returns the turn that answers the prompt.
+    /// Sends a prompt with the pending attachments, and returns the turn that answers the prompt.
     ///
-    /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. Each file is
-    /// sent once. If the prompt was not stored, the files stay pending for the next prompt.
+    /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. Each
+    /// attachment is sent once. If the prompt was not stored, the attachments stay pending for the
+    /// next prompt.
     ///
     /// # Errors
     /// The errors of [`AgentSession::execute`](forklore_agent::AgentSession::execute).

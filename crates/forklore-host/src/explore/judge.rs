@@ -14,15 +14,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Result};
 
-/// The maximum number of bytes stored from each output stream of a judge. The rest is read and
-/// discarded.
+/// The maximum number of bytes stored from each output stream of a judge (a program that scores
+/// answers). The rest of the output is read and discarded.
 const OUTPUT: usize = 4 << 10;
-/// The maximum number of characters of a judge's output that an error repeats.
+/// The maximum number of characters that an error repeats from the output of a judge (a program
+/// that scores answers).
 const REPEATED: usize = 60;
 
-/// A program that reads an answer from standard input and prints a score, a number. No shell
-/// interprets its arguments. The user's command line or a request ([`Plan::of`](super::Plan::of))
-/// names it, and the host runs whatever is named.
+/// A program that reads an answer from standard input and prints the answer's score, a number. No
+/// shell interprets the program's arguments. The user's command line or a request
+/// ([`Plan::of`](super::Plan::of)) names the program, and the host runs any program that is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judge {
     program: String,
@@ -31,10 +32,10 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// The default time limit per answer: 120 s.
+    /// The default time limit for a judge to score one answer: 120 s.
     pub const TIMEOUT: Duration = Duration::from_secs(Explore::JUDGE_TIMEOUT_SECONDS);
 
-    /// Parses a command line: a program and its arguments, which may be quoted.
+    /// Parses a judge's command line: a program and its arguments, which may be quoted.
     ///
     /// # Errors
     /// Returns an error if the line names no program.
@@ -46,14 +47,15 @@ impl Judge {
         Ok(Self { program, arguments: words.collect(), timeout: Self::TIMEOUT })
     }
 
-    /// Sets the time limit per answer, instead of [`TIMEOUT`](Self::TIMEOUT).
+    /// Sets the judge's time limit for one answer, instead of the default
+    /// [`TIMEOUT`](Self::TIMEOUT).
     #[must_use]
     pub fn within(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// Checks that the program exists. Called before the exploration, so that no model call is paid
-    /// for without a score.
+    /// Checks that the judge's program exists. Called before the exploration, so that no model call
+    /// is paid for without a score.
     pub(super) fn find(&self) -> Result<()> {
         let found = if self.program.contains('/') {
             is_program(Path::new(&self.program))

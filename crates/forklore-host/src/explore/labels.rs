@@ -7,10 +7,11 @@ use forklore_store::Error as StoreError;
 use super::Plan;
 use crate::{Error, Host, Result};
 
-/// The maximum length, in bytes, of a label to which a number can be appended.
+/// The maximum length, in bytes, of a session's label that becomes the prefix of its forks' labels.
+/// A dot and a number follow the prefix.
 const LONGEST: usize = 56;
 
-/// A generator of unused labels for forks, with consecutive numbers.
+/// A generator of unused labels for the forks of an exploration: a prefix and consecutive numbers.
 pub(super) struct Labels {
     prefix: String,
     number: u64,
@@ -32,7 +33,8 @@ impl Labels {
         Ok(labels)
     }
 
-    /// Returns the next label. No branch of the family had it when the exploration began.
+    /// Returns the next label. No branch of the family (all sessions with one root) had this label
+    /// when the exploration began.
     pub(super) fn next(&mut self) -> Result<Label> {
         loop {
             self.number += 1;
@@ -49,8 +51,8 @@ impl Labels {
     }
 }
 
-/// Returns the default prefix of the labels: the label of the continued session and a dot, or
-/// `try-` if that session is a root or its label is too long.
+/// Returns the default prefix for the labels of an exploration's forks. It is the label of the
+/// continued session and a dot, or `try-` if that session is a root or its label is too long.
 fn usual(session: &Header) -> String {
     let label = session.label.as_str();
     match session.parent_id {

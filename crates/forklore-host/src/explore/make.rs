@@ -11,8 +11,9 @@ use super::labels::{Labels, is_used};
 use super::{Plan, Row, fail};
 use crate::{Host, Result};
 
-/// Creates the forks of an exploration. Plans one fork first, so that no fork is created if the cut
-/// is invalid. If a fork fails, marks its row as failed and returns `None` for it.
+/// Creates the forks of an exploration, one for each continuation. Plans a fork first, so that no
+/// fork is created if the cut is invalid. If a fork fails, marks its row as failed and returns
+/// `None` for it.
 pub(super) fn all<'a>(
     host: &'a Host,
     plan: &'a Plan,

@@ -8,19 +8,21 @@ use forklore_core::{Header, Selector};
 use super::Judge;
 use crate::{Error, Host, Result};
 
-/// An exploration that is ready to run: its session exists, and so do its models.
+/// An exploration (several continuations of a session) that is ready to run: its session exists,
+/// and its models are configured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The session to continue.
     pub session: Header,
-    /// The cut at which the continuations begin. `None` is the end.
+    /// The cut at which the continuations begin. `None` is the end of the session.
     pub at: Option<Selector>,
-    /// The continuations.
+    /// The continuations to run, each with a model and a prompt.
     pub tries: Vec<Try>,
-    /// The program that scores the answers.
+    /// The program that scores the answers. `None` leaves the answers without scores.
     pub judge: Option<Judge>,
-    /// The prefix of the forks' labels, before a number. `None` derives it from the session:
-    /// `try-1` from a root, `plan-b.1` from the fork `plan-b`.
+    /// The prefix of the forks' labels. A label is the prefix, a hyphen and a number, such as
+    /// `plan-1`. `None` derives the labels from the session: `try-1` from a root, `plan-b.1` from
+    /// the fork `plan-b`.
     pub label: Option<String>,
     /// Maximum number of concurrent continuations.
     pub jobs: usize,
@@ -78,7 +80,7 @@ fn check(session: &Header, request: &Explore) -> Result<()> {
 pub struct Try {
     /// The model that answers, by its name in the configuration.
     pub model: String,
-    /// The prompt.
+    /// The prompt that the model answers.
     pub prompt: String,
 }
 
@@ -90,7 +92,7 @@ const LONGEST_JUDGE: u64 = 86_400;
 const USUAL: usize = 4;
 
 /// Pairs each prompt with each model, and repeats the pairs in order up to `n` continuations. If
-/// `n` is `None`, creates one of each pair, or four of a single pair.
+/// `n` is `None`, creates one continuation of each pair, or four if there is only one pair.
 ///
 /// # Errors
 /// `invalid_args` if `n` is 0 or more than [`MOST`], or if there is no prompt or no model.

@@ -9,8 +9,8 @@ use crate::output::Output;
 
 /// The maximum size of the piped text, in bytes. No model accepts more text in one request.
 const MOST: usize = 4 << 20;
-/// The time after which the program reports that it waits for the end of the text. A pipe can stay
-/// open although no program writes to it.
+/// The time after which the program reports that it waits for the end of the piped text. A pipe can
+/// stay open although no program writes to it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Reads standard input to its end. Returns `None` if standard input is a terminal.

@@ -8,7 +8,7 @@ use forklore::import::{ImportReport, ImportedSession, Problem as ImportProblem};
 use crate::output::{Cell, Column, Page, ShortIds, Table, Tone, bytes, count, cut, grouped};
 
 /// The maximum number of sessions that an import report shows. [`PROBLEMS`] is the maximum number
-/// of problems.
+/// of problems that the report shows.
 const ROWS: usize = 40;
 pub(super) const PROBLEMS: usize = 20;
 
@@ -85,7 +85,7 @@ fn sessions(page: &mut Page, sessions: &[&ImportedSession]) {
     }
 }
 
-/// The totals over the files of one agent.
+/// The totals in an import report for one agent: its files, sessions, events, bytes and problems.
 #[derive(Default)]
 struct Sums {
     files: u64,

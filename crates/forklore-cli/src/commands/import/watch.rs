@@ -22,11 +22,11 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::{agents, exit};
 
-/// A watch pauses after an import for this many times the duration of the import. The pause limits
-/// its CPU use, even if a change requires a comparison of a very long file with its imported
-/// version.
+/// The duration of a watch's pause after an import, as a multiple of the import's duration. The
+/// pause limits the watch's CPU use, even if a change requires a comparison of a very long file
+/// with its imported version.
 const REST: u32 = 4;
-/// The pause before a retry, if the store refused an import.
+/// The pause of a watch before it retries an import that the store refused.
 const AGAIN: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -76,15 +76,16 @@ struct Watch<'a> {
     news: News<'a>,
 }
 
-/// Checks, from the path alone, whether the agent may have written a file. The file can be a
-/// session file, or a sidecar (a file that the agent stores next to a session file).
+/// Checks, from the path alone, whether the agent with the record format `dialect` may have written
+/// a file. The file can be a session file, or a sidecar (a file that the agent stores next to a
+/// session file).
 fn reads(dialect: &dyn AgentFormat, path: &Path) -> bool {
     dialect.may_own(path) || dialect.belongs_to(path).is_some()
 }
 
 impl Watch<'_> {
-    /// Imports what is new at these paths, and reports deleted session files. Returns whether the
-    /// store refused the import.
+    /// Imports the new data of the session files at these paths, and reports session files that
+    /// were deleted. Returns whether the store refused the import.
     fn look(&mut self, paths: &[PathBuf]) -> Result<bool> {
         let (there, gone): (Vec<_>, Vec<_>) =
             paths.iter().cloned().partition(|path| path.symlink_metadata().is_ok());
@@ -105,9 +106,9 @@ impl Watch<'_> {
         }
     }
 
-    /// Checks whether to import a changed path: a folder, or a file that can belong to an agent.
-    /// Skips symbolic links, because a link can lead anywhere. The scan of the folder that contains
-    /// a link checks the link.
+    /// Checks whether to import a changed path. Accepts a folder, and a file that can belong to an
+    /// agent. Rejects a symbolic link, because it can lead anywhere. A scan of the link's folder
+    /// checks the link.
     fn is_meant(&self, path: &Path) -> bool {
         let Ok(about) = path.symlink_metadata() else { return false };
         about.is_dir() || (about.is_file() && self.may_be_session(path))

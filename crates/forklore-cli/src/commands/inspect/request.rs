@@ -22,7 +22,7 @@ use crate::{exit, wiring};
 /// The maximum length, in characters, of a run of base64 characters that counts as text. A longer
 /// run counts as data.
 const LONG: usize = 500;
-/// The number of characters shown of data.
+/// The number of characters that a preview of a request shows of a run of base64 data.
 const SHOWN: usize = 40;
 
 pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) -> Result<()> {

@@ -9,19 +9,20 @@ use std::time::{Duration, Instant};
 use forklore::store::disk;
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-/// The time without a new change after which a watch processes the changes. If changes continue to
-/// arrive, the watch processes them [`PATIENCE`] after the first change. A pause after an import
-/// can delay both.
+/// The time without a further change after which a watch processes the pending changes. If changes
+/// continue to arrive, the watch processes them [`PATIENCE`] after the first change. The pause
+/// after an import can delay the processing further.
 const SETTLE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The interval between checks whether the followed paths appeared, disappeared or were replaced.
 const TICK: Duration = Duration::from_secs(2);
 /// The interval between scans of a path whose changes the operating system does not report.
 const POLL: Duration = Duration::from_secs(5);
-/// The maximum number of pending changed paths. Beyond it, all followed paths are scanned instead.
+/// The maximum number of pending changed paths. If more paths change, the watch scans all followed
+/// paths instead.
 const MOST: usize = 10_000;
 
-/// The next action of a watch.
+/// The next action of a watch of session files.
 pub(super) enum Next {
     /// Import these files and folders. Some of them may have been deleted.
     Look(Vec<PathBuf>),
@@ -29,7 +30,8 @@ pub(super) enum Next {
     Stop,
 }
 
-/// The reported changes that are not processed yet, and requests to rescan or to stop.
+/// The changes of watched files that are not processed yet, and pending requests to rescan or to
+/// stop.
 #[derive(Default)]
 struct Waiting {
     changed: BTreeSet<PathBuf>,
@@ -38,7 +40,8 @@ struct Waiting {
     stopped: bool,
 }
 
-/// The changes that the threads of the file watcher report to the thread of the watch.
+/// An inbox of changes and requests, which the thread of a watch empties. The file watcher's
+/// threads add the changes.
 #[derive(Default)]
 struct Inbox {
     waiting: Mutex<Waiting>,
@@ -93,11 +96,11 @@ struct WatchedPath {
 struct Folder {
     /// Distinguishes the folder from another folder at the same path: device and inode on Unix.
     identity: (u64, u64),
-    /// Whether the operating system reports changes in the folder.
+    /// Whether the operating system reports changes in this watched folder.
     woken: bool,
 }
 
-/// The paths that a watch follows, and their pending changes.
+/// The paths that a watch of session files follows, and their pending changes.
 pub(super) struct Followed {
     paths: Vec<WatchedPath>,
     inbox: Arc<Inbox>,
@@ -132,8 +135,8 @@ impl Followed {
         self.inbox.add(paths.iter().cloned());
     }
 
-    /// Waits until there are changes and at least `rest` has passed. Returns early if the watch is
-    /// stopped.
+    /// Waits until there are changes to process and at least `rest` has passed since the call.
+    /// Returns early if the watch is stopped.
     pub(super) fn next(&mut self, rest: Duration) -> Next {
         let begun = Instant::now();
         let mut checked = begun;
@@ -179,8 +182,9 @@ impl Followed {
         changed.into_iter().filter(inside).collect()
     }
 
-    /// Starts to watch each path that appeared or was replaced, and schedules a scan of it. Every
-    /// [`POLL`], also schedules a scan of the paths that the operating system does not watch.
+    /// Starts to watch each followed path that appeared or was replaced, and schedules a scan of
+    /// that path. Every [`POLL`], also schedules a scan of the paths that the operating system does
+    /// not watch.
     fn check(&mut self) {
         let poll = self.polled.elapsed() >= POLL;
         if poll {

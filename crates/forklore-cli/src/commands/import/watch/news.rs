@@ -18,11 +18,12 @@ use crate::agents;
 use crate::failure::Result;
 use crate::output::{Output, Page, Tone, bytes, count};
 
-/// The maximum number of reported problems that are remembered, so that each is reported once. At
-/// the limit, all are forgotten.
+/// The maximum number of problems that a watch remembers, so that it reports each problem once. At
+/// the limit, the watch forgets all of them.
 const MOST: usize = 10_000;
 
-/// Prints the lines of a watch, and counts the imported files and events.
+/// The output of a watch of session files. Prints its lines, and counts the imported files and
+/// events.
 pub(super) struct News<'a> {
     output: &'a mut Output,
     reported: HashSet<u64>,
