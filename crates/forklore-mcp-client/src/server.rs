@@ -273,7 +273,9 @@ impl StartError {
 impl Live {
     fn is_over(&self) -> bool {
         let is_broken = self.is_broken.load(Ordering::Relaxed);
-        is_broken || self.service.is_closed() || self.service.is_transport_closed()
+        // The connection may notice only later that the program has ended.
+        let has_ended = self.process.as_ref().is_some_and(Process::has_ended);
+        is_broken || has_ended || self.service.is_closed() || self.service.is_transport_closed()
     }
 
     /// Stops the child process of the connection, if there is one. A connection over HTTP ends with

@@ -96,11 +96,16 @@ impl Process {
     }
 
     /// Returns the exit status of the program. Returns `None` if the program does not exit within
-    /// half a second.
+    /// [`GRACE`].
     pub(crate) async fn status(&self) -> Option<ExitStatus> {
         let mut ended = self.ended.clone();
-        let waited = tokio::time::timeout(GRACE / 4, ended.wait_for(Option::is_some)).await;
+        let waited = tokio::time::timeout(GRACE, ended.wait_for(Option::is_some)).await;
         waited.ok()?.ok().and_then(|status| *status)
+    }
+
+    /// Returns whether the program has ended, and all processes that it started with it.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.borrow().is_some()
     }
 
     /// Stops the program, and waits until it has stopped. Its standard input is already closed, so

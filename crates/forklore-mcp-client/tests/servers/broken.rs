@@ -1,12 +1,16 @@
 //! Tests of servers that misbehave.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use forklore_agent::tool::{Step, Tools};
 use forklore_mcp_client::ServerConfig;
 use serde_json::{Value, json};
 
-use crate::given::{a_call, call, came, context, double, listening, names, set, started};
+use crate::given::{
+    Notes, a_call, call, came, context, double, listening, names, set, started, stop_clock_until,
+};
 
 async fn problems(config: ServerConfig) -> Vec<String> {
     let tools = set([("bad", config)]);
@@ -18,15 +22,21 @@ async fn problems(config: ServerConfig) -> Vec<String> {
 
 #[tokio::test]
 async fn one_that_does_not_start_is_named_with_its_last_words() {
-    let hanging = ServerConfig { start_seconds: Some(1), ..double(&["hang"]) };
-    let listless = ServerConfig { start_seconds: Some(1), ..double(&["listless"]) };
     let missing = ServerConfig {
         command: Some("no-such-program-here".to_owned()),
         ..ServerConfig::default()
     };
     let unset = ServerConfig { env_from: vec!["FORKLORE_NOT_SET".to_owned()], ..double(&["well"]) };
     let mut texts = Vec::new();
-    for config in [hanging, listless, double(&["exit"]), double(&["strange"]), missing, unset] {
+    for how in ["hang", "listless"] {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = Notes::in_folder(&folder);
+        let waiting = double(&[how, notes.path()]);
+        stop_clock_until(move || notes.count("waiting") == 1);
+        texts.extend(problems(ServerConfig { start_seconds: Some(1), ..waiting }).await);
+        tokio::time::resume();
+    }
+    for config in [double(&["exit"]), double(&["strange"]), missing, unset] {
         texts.extend(problems(config).await);
     }
     insta::assert_snapshot!(texts.join("\n"));
@@ -131,47 +141,56 @@ async fn one_that_does_not_want_to_end_is_killed() {
 #[tokio::test]
 async fn one_that_says_nothing_is_given_up() {
     let folder = tempfile::tempdir().unwrap();
-    let noted = folder.path().join("noted");
-    let config = double(&["silent", noted.to_str().unwrap()]);
-    let tools = started([("bad", ServerConfig { call_seconds: Some(1), ..config })]).await;
+    let notes = Notes::in_folder(&folder);
+    let tools = started([("bad", double(&["silent", notes.path()]))]).await;
+    let called = notes.clone();
+    stop_clock_until(move || called.count("called") == 1);
     let outcome = call(&tools, "bad__do", json!({})).await;
-    assert_eq!(outcome, (true, json!("nothing was heard of it for 1 seconds")));
-    assert_eq!(cancelled(&noted).await, 1);
+    tokio::time::resume();
+    assert_eq!(outcome, (true, json!("nothing was heard of it for 600 seconds")));
+    notes.reach("cancelled", 1).await;
 
     // A call that is dropped or interrupted is also cancelled at the server.
     let (call, context) = (a_call("bad__do", &json!({})), context());
-    let short = Duration::from_millis(100);
-    tokio::time::timeout(short, tools.call(&call, &context)).await.unwrap_err();
-    assert_eq!(cancelled(&noted).await, 2);
+    tokio::select! {
+        outcome = tools.call(&call, &context) => panic!("{outcome:?}"),
+        () = notes.reach("called", 2) => {}
+    }
+    notes.reach("cancelled", 2).await;
     let interrupt = async {
-        tokio::time::sleep(short).await;
+        notes.reach("called", 3).await;
         context.cancelled.cancel();
     };
     let (outcome, ()) = tokio::join!(tools.call(&call, &context), interrupt);
     assert_eq!(came(&outcome), (true, json!("interrupted")));
-    assert_eq!(cancelled(&noted).await, 3);
+    notes.reach("cancelled", 3).await;
     tools.end().await;
-}
-
-/// Waits until the server has recorded one more cancelled call. Returns the number of cancelled
-/// calls so far.
-async fn cancelled(noted: &std::path::Path) -> usize {
-    static SEEN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-    loop {
-        let lines = std::fs::read_to_string(noted).unwrap_or_default().lines().count();
-        if lines > SEEN.swap(lines, std::sync::atomic::Ordering::SeqCst) {
-            return lines;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }
 
 #[tokio::test]
 async fn a_sign_of_life_gives_a_call_more_time() {
-    let config = ServerConfig { call_seconds: Some(1), ..double(&["slow"]) };
+    let folder = tempfile::tempdir().unwrap();
+    let notes = Notes::in_folder(&folder);
+    let config = ServerConfig { call_seconds: Some(1), ..double(&["slow", notes.path()]) };
     let tools = started([("slow", config)]).await;
     let (context, steps) = listening();
-    let outcome = tools.call(&a_call("slow__do", &json!({})), &context).await;
+    let (call, over) = (a_call("slow__do", &json!({})), Arc::new(AtomicBool::new(false)));
+    let is_over = over.clone();
+    stop_clock_until(move || is_over.load(Ordering::SeqCst));
+    // Each step comes after 0.9 seconds, so the call ends 3.6 seconds after it began.
+    let advance = async {
+        for step in 0..4 {
+            tokio::time::advance(Duration::from_millis(900)).await;
+            std::fs::write(format!("{}-{step}", notes.path()), "").unwrap();
+            while steps.lock().unwrap().len() <= step {
+                std::thread::sleep(Duration::from_millis(1));
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    let (outcome, ()) = tokio::join!(tools.call(&call, &context), advance);
+    over.store(true, Ordering::SeqCst);
+    tokio::time::resume();
     assert_eq!(came(&outcome), (false, json!("done")));
     let step =
         |n: u8| Step { done: n.into(), total: Some(4.0), message: Some(format!("step {n}")) };

@@ -61,10 +61,11 @@ def call(request):
             os._exit(3)
         answer(request, text("alive again"))
     elif HOW == "silent":
-        pass
+        note("called")
     elif HOW == "slow":
         for step in range(4):
-            time.sleep(0.6)
+            while not os.path.exists(f"{ARGS[0]}-{step}"):
+                time.sleep(0.005)
             token = request["params"]["_meta"]["progressToken"]
             send({"jsonrpc": "2.0", "method": "notifications/progress",
                   "params": {"progressToken": token, "progress": step, "total": 4, "message": f"step {step}"}})
@@ -120,17 +121,18 @@ def call(request):
         answer(request, text("done"))
 
 
-def noted(message):
-    """Cancellations are noted in a file, so that a test sees them come in."""
-    if message.get("method") == "notifications/cancelled" and ARGS:
+def note(word):
+    """Notes what happened in a file, so that a test sees it."""
+    if ARGS:
         with open(ARGS[0], "a") as file:
-            file.write(json.dumps(message["params"]) + "\n")
+            file.write(word + "\n")
 
 
 def serve():
     if HOW == "hang":
         sys.stderr.write("waiting for the moon\n")
         sys.stderr.flush()
+        note("waiting")
         time.sleep(600)
     if HOW == "exit":
         sys.stderr.write("no \x1b[31mlicense\n")
@@ -150,6 +152,7 @@ def serve():
             })
         elif method == "tools/list":
             if HOW == "listless":
+                note("waiting")
                 time.sleep(600)
             listed = tools()
             if HOW == "pages":
@@ -162,8 +165,8 @@ def serve():
                 answer(message, {"tools": listed})
         elif method == "tools/call":
             threading.Thread(target=call, args=(message,), daemon=True).start()
-        else:
-            noted(message)
+        elif method == "notifications/cancelled":
+            note("cancelled")
     if HOW == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         time.sleep(600)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use forklore_agent::tool::{CallContext, Progress, Step, ToolCall, ToolOutcome, Tools};
 use forklore_core::Data;
@@ -52,8 +53,8 @@ pub(crate) fn double(how: &[&str]) -> ServerConfig {
     ServerConfig {
         command: Some("python3".to_owned()),
         args: args.collect(),
-        start_seconds: Some(20),
-        call_seconds: Some(20),
+        start_seconds: Some(600),
+        call_seconds: Some(600),
         ..ServerConfig::default()
     }
 }
@@ -85,6 +86,45 @@ pub(crate) fn context() -> CallContext {
         session: "a-session".parse().unwrap(),
         cancelled: CancellationToken::new(),
         progress: Progress::default(),
+    }
+}
+
+/// Stops tokio's clock until `condition` holds. Then the clock advances to the next timer whenever
+/// all tasks wait, until [`tokio::time::resume`]. So a timeout ends after an event, however slow the
+/// machine is.
+pub(crate) fn stop_clock_until(condition: impl Fn() -> bool + Send + 'static) {
+    tokio::time::pause();
+    // A paused clock does not advance while a blocking task runs.
+    tokio::task::spawn_blocking(move || {
+        while !condition() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+}
+
+/// The file in which a test double notes events, a word a line.
+#[derive(Clone)]
+pub(crate) struct Notes(PathBuf);
+
+impl Notes {
+    pub(crate) fn in_folder(folder: &tempfile::TempDir) -> Self {
+        Self(folder.path().join("notes"))
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+
+    pub(crate) fn count(&self, word: &str) -> usize {
+        let notes = std::fs::read_to_string(&self.0).unwrap_or_default();
+        notes.lines().filter(|noted| *noted == word).count()
+    }
+
+    /// Waits until the double has noted the word `count` times.
+    pub(crate) async fn reach(&self, word: &str, count: usize) {
+        while self.count(word) < count {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 }
 
