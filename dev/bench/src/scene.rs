@@ -35,8 +35,8 @@ pub(crate) struct Sizes {
     /// Event counts of the sessions that are loaded completely. Promised limits apply to the fourth
     /// and the last count.
     pub(crate) loads: [usize; 6],
-    /// The number of events of each history whose load is measured, as one session or spread over a
-    /// chain of forks.
+    /// The number of events of each history of which a load is measured. One history is a single
+    /// session; the others are spread over chains of forks.
     pub(crate) spanned: usize,
     /// The number of events of the session for which the size of the store on disk is measured.
     pub(crate) stored: usize,

@@ -28,7 +28,7 @@ pub(crate) enum Failure {
     ApiForm,
     /// The arguments of the task are invalid.
     Usage { hint: &'static str },
-    /// Some of several checks failed: those with these names.
+    /// At least one of several checks failed. `failed` contains the names of the failed checks.
     Checks { failed: Vec<&'static str> },
 }
 

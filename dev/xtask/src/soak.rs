@@ -64,8 +64,9 @@ fn fuzz_targets() -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Builds the durability tests and fuzz targets. This happens before the available time is divided,
-/// so that a slow build does not shorten the tests more than the fuzz targets.
+/// Builds the durability tests and the fuzz targets. This happens before the available time is
+/// divided between them, so that a slow build does not shorten the tests more than the fuzz
+/// targets.
 fn build() -> Result<(), Failure> {
     run(NEXTEST.command()?.args(["run", "--no-run", "-p", "forklore-faults"]))?;
     run(FUZZ.command()?.args(["build", "-s", "none", "--target-dir"]).arg(fuzz_folder()))
