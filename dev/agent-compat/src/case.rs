@@ -11,8 +11,8 @@ use forklore::import::{ImportOptions, Importer};
 
 use crate::error::{Error, Result};
 
-/// The maximum number of forks that a quick run tests for each combination of a tested agent and a
-/// group of sessions.
+/// The maximum number of forks that a quick run tests per combination. A combination consists of a
+/// tested agent and a group of sessions.
 const QUICK: usize = 4;
 
 /// A test case: a fork, and the messages that the model must receive when an agent continues it.

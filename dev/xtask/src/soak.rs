@@ -76,9 +76,10 @@ fn fuzz_folder() -> PathBuf {
     target().join("fuzz")
 }
 
-/// Runs rounds of all durability tests, as long as `time` suffices for another round. Each round
-/// has its own seed. The first round tries the cases of a normal test run; its duration determines
-/// the sizes of the later rounds.
+/// Runs rounds of all durability tests, as long as `time` suffices for another round. Also stops
+/// when as many cases were tried as a release requires. Each round has its own seed. The first
+/// round tries the cases of a normal test run; its duration determines the sizes of the later
+/// rounds.
 fn tests(time: Duration) -> Row {
     let start = Instant::now();
     let (mut tried, mut times, mut seed) = (0, 1, 1);

@@ -23,7 +23,7 @@ struct Open {
     drive: Arc<Drive>,
     node: Node,
     /// The directory to record as synced at the first sync of the file. It is set for a new journal
-    /// or WAL, because the real VFS then also syncs the directory.
+    /// or WAL, because the real VFS (SQLite's default) then also syncs the directory.
     folder: Option<PathBuf>,
 }
 
@@ -85,7 +85,8 @@ unsafe fn open_file<'a>(file: *mut sqlite3_file) -> &'a mut Open {
     unsafe { &mut *(*file.cast::<Header>()).open }
 }
 
-/// Calls a method of the real VFS on the real file that belongs to a file of this VFS.
+/// Calls a method of the real VFS (SQLite's default) on the real file that belongs to a file of
+/// this VFS.
 macro_rules! pass {
     ($file:expr, $method:ident $(, $argument:expr)*) => {{
         // SAFETY: SQLite calls methods of open files only. The real file is open as long as ours,

@@ -73,7 +73,7 @@ impl Plan<'_> {
         self.steps.push(step);
     }
 
-    /// Returns `len` random bytes to store as an attachment.
+    /// Returns `len` random bytes, which are to be stored as an attachment.
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| u8::try_from(self.chance.below(256)).unwrap_or(0)).collect()
     }
