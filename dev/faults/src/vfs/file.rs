@@ -27,7 +27,7 @@ struct Open {
     folder: Option<PathBuf>,
 }
 
-/// The size of a [`Header`] in bytes. A file of this VFS needs these bytes in addition to those of
+/// The size of a `Header` in bytes. A file of this VFS needs these bytes in addition to those of
 /// the real file (the file structure of SQLite's default VFS).
 pub(super) const HEADER: c_int = size_of::<Header>() as c_int;
 
@@ -85,8 +85,8 @@ unsafe fn open_file<'a>(file: *mut sqlite3_file) -> &'a mut Open {
     unsafe { &mut *(*file.cast::<Header>()).open }
 }
 
-/// Calls a method of the real VFS (SQLite's default) on the real file that belongs to a file of
-/// this VFS.
+/// Calls a method of the real VFS (SQLite's default). The method gets the real file that belongs to
+/// a file of this VFS.
 macro_rules! pass {
     ($file:expr, $method:ident $(, $argument:expr)*) => {{
         // SAFETY: SQLite calls methods of open files only. The real file is open as long as ours,
