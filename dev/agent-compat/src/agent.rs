@@ -33,8 +33,8 @@ pub(crate) struct Agent {
     pub(crate) received: fn(Vec<Atom>) -> Vec<Atom>,
 }
 
-/// Returns the pieces of a conversation unchanged. For agents that send a conversation with the
-/// same pieces as forklore.
+/// Returns the pieces of a conversation unchanged. Used for agents whose requests consist of the
+/// same pieces as forklore's messages.
 pub(crate) fn as_it_is(atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }

@@ -5,9 +5,9 @@ use std::fmt;
 use forklore::core::{Data, Message, Part, Role};
 use serde_json::Value;
 
-/// One piece of a conversation that an agent sends to a model. Reasoning is only sent to the model
-/// that wrote it, so pieces of this variant are not compared. But some agents send reasoning to
-/// other models as plain text, which is compared.
+/// One piece of a conversation that an agent sends to a model. Pieces of the variant `Reasoning`
+/// are not compared, because reasoning is only sent to the model that wrote it. But some agents
+/// send reasoning to other models as plain text, which is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Atom {
     User(String),

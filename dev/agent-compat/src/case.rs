@@ -11,8 +11,8 @@ use forklore::import::{ImportOptions, Importer};
 
 use crate::error::{Error, Result};
 
-/// The maximum number of forks that a quick run tests for each combination of an agent and
-/// sessions.
+/// The maximum number of forks that a quick run tests per combination. A combination consists of a
+/// tested agent and a group of sessions.
 const QUICK: usize = 4;
 
 /// A test case: a fork, and the messages that the model must receive when an agent continues it.
@@ -26,13 +26,14 @@ pub(crate) struct Case {
 /// The kind of sessions to test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// All sessions that the agent wrote.
+    /// All sessions that one agent wrote.
     Written,
-    /// A session in which the model calls several tools at once.
+    /// Sessions in which the model calls several tools at once.
     ParallelCalls,
 }
 
-/// Returns the subdirectories of `sessions` that contain sessions of the agent, of the given kind.
+/// Returns the directories below `sessions` that contain sessions of the agent `agent`, of the kind
+/// `kind`.
 pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<Vec<PathBuf>> {
     match kind {
         Kind::Written => written(sessions, agent),
@@ -81,7 +82,7 @@ fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Imports the sessions in these directories and returns their ids, sorted.
+/// Imports the sessions in the directories `folders` and returns the ids of these sessions, sorted.
 pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Result<Vec<SessionId>> {
     let workspace = Workspace::new(&home.to_string_lossy());
     let options = ImportOptions::in_workspace(workspace);

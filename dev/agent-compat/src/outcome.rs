@@ -12,13 +12,15 @@ pub(crate) struct Tried {
     pub(crate) kind: Kind,
 }
 
-/// The outcome of testing one combination, with the numbers of sessions and forks.
+/// The outcome of testing one agent on one group of sessions, with the numbers of sessions and
+/// forks.
 pub(crate) struct Outcome {
     pub(crate) tried: Tried,
     pub(crate) sessions: usize,
     pub(crate) forks: usize,
     pub(crate) different: usize,
-    /// The number of forks that were not tested, because they contain no message yet.
+    /// The number of forks that were not tested. Such a fork contains no messages except those that
+    /// the agent generates itself.
     pub(crate) left_out: usize,
     pub(crate) seconds: f64,
 }

@@ -34,7 +34,8 @@ fn from(tried: Tried) -> String {
     }
 }
 
-/// Prints a row of the table: the outcome of testing one agent on the sessions of one agent.
+/// Prints a row of the table of test outcomes: the outcome of testing one agent on one group of
+/// sessions.
 pub(crate) fn outcome(outcome: &Outcome) {
     let Outcome { tried, sessions, forks, different, left_out, seconds } = outcome;
     let (agent, from) = (tried.agent, from(*tried));

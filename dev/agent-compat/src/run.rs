@@ -28,7 +28,7 @@ struct Resumed {
 /// Tests whether the agent continues forks of all kinds of sessions. Tests every position in the
 /// agent's own sessions, and a few positions in the sessions of one other agent. Also tests
 /// sessions of every agent in which the model calls several tools at once. A quick run tests only a
-/// few positions everywhere, and such parallel calls of only one agent.
+/// few positions everywhere, and sessions with parallel calls of only one agent.
 pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcome>> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
@@ -96,7 +96,8 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
 }
 
 /// Tests one fork: `want` is the conversation that the agent must send to the model. The inner
-/// error describes how the agent's request differs from it. The outer error prevents the test.
+/// error describes how the agent's request differs from `want`. The outer error means that the fork
+/// could not be tested.
 fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), String>> {
     let Round { agent, site, mock, .. } = round;
     let resumed = match resume_in(round, case)? {

@@ -55,7 +55,8 @@ impl Site {
         command
     }
 
-    /// Creates a command that runs with Node.js a script of the agents' packages.
+    /// Creates a command that runs a script with Node.js. `script` is a path in the directory of
+    /// the agents' npm packages.
     pub(crate) fn script(&self, script: &str) -> Command {
         let mut command = self.offline(&self.node);
         command.arg(self.agents.join(script));

@@ -55,7 +55,8 @@ pub(crate) enum Scale {
     Count,
 }
 
-/// A line of the chart, with its points (x, y). There is one line per implementation.
+/// A line of a chart, with its points (x, y). A chart has one line for each implementation or
+/// method that it compares.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     pub(crate) name: String,

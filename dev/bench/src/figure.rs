@@ -10,11 +10,11 @@ pub(crate) struct Figure {
     pub(crate) value: f64,
     pub(crate) unit: Unit,
     pub(crate) goal: Goal,
-    /// The number from which the field `value` was computed: the median of the measurement, with
-    /// the 10th to the 90th percentile in brackets.
+    /// The measurement from which the field `value` was computed, as text. Usually the median, with
+    /// the 10th to the 90th percentile in brackets. May be empty.
     pub(crate) measured: String,
-    /// The baseline with which the measurement is compared: its median, with the 10th to the 90th
-    /// percentile in brackets. Empty if there is no baseline.
+    /// The baseline with which the measurement is compared, as text. Usually a median, with the
+    /// 10th to the 90th percentile in brackets. Empty if there is no baseline.
     pub(crate) against: String,
 }
 

@@ -12,7 +12,8 @@ use crate::error::{Doing, Result};
 pub(crate) struct Mapped(Mmap);
 
 impl Mapped {
-    /// Maps a file into memory. This run must have written the file in its own directory.
+    /// Maps a file into memory. This benchmark run must have written the file in its own directory,
+    /// so that nothing changes it while it is mapped.
     #[allow(unsafe_code, reason = "mapping a file is unsafe whatever the crate")]
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let file = File::open(path).doing("cannot open", path)?;

@@ -46,8 +46,8 @@ pub(crate) enum Task {
 }
 
 impl Options {
-    /// Creates the working directory, and the environment of the run with the sizes that the
-    /// options select.
+    /// Creates the working directory of the benchmark run, and the environment of the run. The
+    /// options select whether the run uses the full or the quick sizes of test data.
     pub(crate) fn scene(&self) -> Result<Scene> {
         fs::create_dir_all(&self.dir).doing("cannot make", &self.dir)?;
         let sizes = if self.quick { Sizes::QUICK } else { Sizes::FULL };
@@ -67,7 +67,8 @@ impl Options {
         page.unwrap_or_else(|| self.dir.join("pictures"))
     }
 
-    /// Returns the command line that repeats this benchmark run.
+    /// Returns the command line that repeats the measurements of this run. Options that name paths
+    /// are left out.
     pub(crate) fn command(&self) -> String {
         let mut words = vec!["cargo xtask bench".to_owned()];
         words.extend(self.quick.then(|| "--quick".to_owned()));

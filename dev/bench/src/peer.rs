@@ -21,7 +21,7 @@ pub(crate) struct Kind {
     argument: &'static str,
 }
 
-/// The Python libraries that forklore is compared with, in the order of the tables.
+/// The Python libraries that forklore is compared with. The tables of results have the same order.
 pub(crate) const KINDS: [Kind; 3] = [
     Kind {
         name: "OpenAI SQLiteSession",
@@ -114,7 +114,7 @@ impl Peer {
         self.ask(&format!(r#"{{"do":"deepen","links":{links}}}"#)).map(drop)
     }
 
-    /// Returns the size of the library's file in bytes.
+    /// Returns the size in bytes of the file in which the library stores its sessions.
     pub(crate) fn size(&mut self) -> Result<u64> {
         Ok(self.ask(r#"{"do":"size"}"#)?.bytes)
     }

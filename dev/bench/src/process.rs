@@ -12,14 +12,14 @@ use crate::error::{Doing, Error, Result};
 /// The interval at which the memory of a watched program is sampled.
 const LOOK: Duration = Duration::from_micros(500);
 
-/// A program to run and measure. Only its exit code matters. Its standard error goes to a file,
-/// which is added to the error message if the program fails.
+/// A program to run and measure. A run fails if the exit code is not 0. Then the error message
+/// includes the program's standard error, which goes to a file.
 pub(crate) struct Program {
     path: PathBuf,
     dir: PathBuf,
     errors: PathBuf,
-    /// A command with arguments that starts the program, such as `taskset`. It is empty if the
-    /// program is started directly.
+    /// The beginning of a command line that starts the program, such as `taskset --cpu-list 0`.
+    /// Empty if the program is started directly.
     by: Vec<&'static str>,
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct Ended {
 }
 
 impl Program {
-    /// Returns the program `forklore`, which must be in the same directory as this executable. It
-    /// will run in `dir`.
+    /// Returns the program `forklore`, which must be in the same directory as this executable. The
+    /// program will run with the working directory `dir`.
     pub(crate) fn forklore(dir: &Path) -> Result<Self> {
         let own = Self::itself(dir)?.path;
         let path = own.with_file_name(format!("forklore{}", std::env::consts::EXE_SUFFIX));

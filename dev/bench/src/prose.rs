@@ -80,7 +80,7 @@ impl Prose {
         text
     }
 
-    /// Picks a random element of `list`. Earlier elements are more frequent.
+    /// Picks a random element of `list`. Picks the earlier elements more often than the later ones.
     fn often(numbers: &mut Numbers, list: &[&'static str]) -> &'static str {
         // With a uniform exponent, the power yields rank r about 1/r as often as the first.
         let uniform = numbers.below(1 << 20) as f64 / f64::from(1 << 20);

@@ -60,7 +60,8 @@ impl Raw {
         Ok(Self { map: Mapped::of(path)? })
     }
 
-    /// Reads every record and verifies its checksum. Returns the numbers of events and bytes.
+    /// Reads every record and verifies its checksum. Returns the number of records (one per event)
+    /// and of payload bytes.
     pub(crate) fn walk(&self) -> Result<Seen> {
         let mut seen = Seen::default();
         let mut rest = self.map.bytes();

@@ -88,7 +88,8 @@ pub(crate) fn in_turns(rounds: usize, rivals: &mut [Rival<'_>]) -> Result<Vec<Sa
     Ok(samples)
 }
 
-/// Measures two operations in alternation: `base`, and `measured`, which is compared with it.
+/// Measures the operations `base` and `measured` in alternation, `rounds` times each. The caller
+/// compares the durations of `measured` with those of `base`.
 pub(crate) fn pair<'a>(
     rounds: usize,
     base: impl FnMut() -> Result<Duration> + 'a,

@@ -35,8 +35,8 @@ pub(crate) struct Sizes {
     /// Event counts of the sessions that are loaded completely. Promised limits apply to the fourth
     /// and the last count.
     pub(crate) loads: [usize; 6],
-    /// The number of events in a history whose load is measured. The events are spread over chains
-    /// of forks.
+    /// The number of events of each history of which a load is measured. One history is a single
+    /// session; the others are spread over chains of forks.
     pub(crate) spanned: usize,
     /// The number of events of the session for which the size of the store on disk is measured.
     pub(crate) stored: usize,
@@ -45,9 +45,10 @@ pub(crate) struct Sizes {
     pub(crate) sessions: usize,
     /// The sizes of the small and of the large file whose imports are measured, in bytes.
     pub(crate) imports: [u64; 2],
-    /// The number of measured repetitions when two writes are compared.
+    /// The usual number of measured repetitions of an operation such as a fork. Slow operations are
+    /// repeated less often, and durable appends five times as often.
     pub(crate) rounds: usize,
-    /// The number of measured repetitions when two starts of the program are compared.
+    /// The number of measured starts of the program for each of its commands that are compared.
     pub(crate) starts: usize,
     /// The duration for which several processes write, in milliseconds.
     pub(crate) millis: u64,
@@ -287,7 +288,7 @@ pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<Se
     Ok(last)
 }
 
-/// Returns a selector of the turn in the middle of a session, at which the session can be forked.
+/// Returns a selector of the turn in the middle of a session. A fork can be made at this turn.
 pub(crate) fn middle(engine: &Engine, session: &SessionId) -> Result<Selector> {
     let turns = engine.show(session)?.counts.turns;
     let middle = i64::try_from(turns.div_ceil(2));

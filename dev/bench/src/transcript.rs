@@ -167,7 +167,7 @@ impl Transcript {
         )
     }
 
-    /// Returns the fields of a record with the result of the tool call `call`. The record contains
+    /// Returns the fields of a record with a generated result of the tool call `call`. They contain
     /// the text of the result twice: once for the model, and once as Claude Code stores it.
     fn result(&mut self, call: &str) -> String {
         // Most outputs are short; one in eight is long.

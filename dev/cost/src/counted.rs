@@ -27,7 +27,8 @@ pub(crate) fn counted_load(engine: &Engine, id: &SessionId) -> Result<usize, for
     engine.events(id, At::Seq(0)).try_fold(0, |events, stored| stored.map(|_| events + 1))
 }
 
-/// Creates a replay record of every message of a session. Returns the number of records.
+/// Creates the replay records (plain conversation events) of a session. Returns the number of
+/// records.
 #[inline(never)]
 pub(crate) fn counted_replay(engine: &Engine, id: &SessionId) -> Result<usize, forklore::Error> {
     engine.replay(id, None)?.try_fold(0, |records, record| record.map(|_| records + 1))

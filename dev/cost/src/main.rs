@@ -18,8 +18,8 @@ use forklore::prelude::*;
 
 use still::Still;
 
-/// The number of events of the session on which opening, forking, loading and replaying are
-/// counted.
+/// The number of events of the counted session. For this session, the instructions of opening,
+/// forking, loading and replaying are counted.
 const EVENTS: usize = 2_000;
 
 /// The number of repetitions of each cheap operation: opening, forking and appending.

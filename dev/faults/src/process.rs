@@ -25,9 +25,11 @@ pub struct Task {
     pub name: String,
     /// The seed of the process's random choices.
     pub seed: u64,
-    /// The number of calls to make. 0 means that the worker runs until it is stopped.
+    /// How many calls to the store the worker makes, or rounds of calls, depending on its work. If
+    /// the work can run without end, 0 means that it runs until the process is stopped.
     pub calls: u64,
-    /// The path of a file to import, or of a directory of files, if the work imports.
+    /// The path that the worker imports: a file, or a directory of files. `None` if the work
+    /// imports nothing.
     pub file: Option<PathBuf>,
 }
 
@@ -41,11 +43,11 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a worker process. `program` is called with the task as JSON, its only argument.
+    /// Starts a worker process: runs `program` with `task`, as JSON, as its only argument.
     ///
     /// # Panics
-    /// If the process cannot be started. The other methods also panic if the process does not
-    /// respond.
+    /// If the process cannot be started. The other methods of this type panic if communication with
+    /// the process fails.
     #[must_use]
     pub fn start(program: &Path, task: &Task) -> Self {
         Self::spawn(&mut command(program, task)).expect("the worker starts")
@@ -78,7 +80,8 @@ impl Process {
         self.lines.recv().ok().map(|line| parse(&line))
     }
 
-    /// Sends the go signal to the process, which waits for it in [`await_go`].
+    /// Sends the go signal to the process: a line on its standard input, for which it waits in
+    /// [`await_go`].
     pub fn go(&mut self) {
         self.input.write_all(b"go\n").expect("a process that listens");
     }

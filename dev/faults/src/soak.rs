@@ -34,8 +34,8 @@ fn number(name: &str) -> Option<u64> {
 pub struct Chance(u64);
 
 impl Chance {
-    /// Creates a generator of random numbers. `stream` is the number of a process or round: with
-    /// the same seed, different streams yield different numbers.
+    /// Creates a generator of random numbers from `seed` and `stream`. `stream` is a number for the
+    /// process or the test round: with the same seed, different streams yield different numbers.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut chance = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));

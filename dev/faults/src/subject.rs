@@ -13,7 +13,7 @@ use crate::drive::Drive;
 use crate::image::Loss;
 use crate::vfs::Vfs;
 
-/// Returns the attachments of a store.
+/// Returns the part of a store that stores attachments.
 ///
 /// # Panics
 /// If the store does not support attachments.
@@ -30,7 +30,8 @@ pub trait Subject: Sync {
     /// The errors of the store.
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>>;
 
-    /// Returns the effects of a power cut on unsynced data that the store must survive.
+    /// Returns the simulated losses of unsynced data in a power cut. A store of this kind must
+    /// survive each of them.
     fn losses(&self) -> &'static [Loss] {
         &Loss::REAL
     }
@@ -49,9 +50,10 @@ impl Sqlite {
     /// workload includes many checkpoints.
     pub const PAGES: u32 = 32;
 
-    /// Registers a VFS (SQLite's interface to files) under this unique name, and creates the store
-    /// under test on it. Checkpoints run within a step, so that each run has the same sequence of
-    /// operations.
+    /// Creates the SQLite store as a store under test. Registers a VFS (SQLite's interface to
+    /// files) under the unique name `name`, for the files of the store. Checkpoints run within a
+    /// step of the workload, not in a background thread, so that each run has the same sequence of
+    /// file operations.
     #[must_use]
     pub fn over_vfs(name: &'static str) -> Self {
         let checkpoints = Checkpoints { every_pages: Self::PAGES, in_step: true };

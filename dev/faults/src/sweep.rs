@@ -14,15 +14,16 @@ use crate::subject::Subject;
 use crate::workload::{Step, Workload};
 use forklore_store::Store;
 
-/// A workload for a store. It is run repeatedly, and in each run one file operation fails.
+/// A test that runs one workload on a store repeatedly. In each run, one file operation fails on
+/// purpose.
 pub struct Sweep<'a> {
     subject: &'a dyn Subject,
     work: Workload,
     shapes: Vec<Shape>,
 }
 
-/// The number of file operations that failed as planned, by the way of the failure and the kind of
-/// operation.
+/// Counts of the file operations that failed as planned. There is one count for each pair of a mode
+/// (how the operation failed) and a shape (the kind of operation).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally(BTreeMap<(Mode, Shape), u64>);
 
@@ -40,7 +41,8 @@ impl Tally {
         }
     }
 
-    /// Formats the counts, with one line for each way of failure and kind of operation.
+    /// Formats the counts as text. Each line has the count for one mode (how operations failed) and
+    /// one kind of operation.
     #[must_use]
     pub fn lines(&self) -> String {
         self.0.iter().fold(String::new(), |mut text, ((mode, shape), count)| {
@@ -61,8 +63,8 @@ pub fn folder() -> TempDir {
 }
 
 impl<'a> Sweep<'a> {
-    /// Prepares runs of the workload with the number `round`. Executes it once without injected
-    /// failures, to record its file operations.
+    /// Prepares runs of the main workload, generated for round `round`. Executes the workload once
+    /// without injected failures, to record its file operations.
     ///
     /// # Panics
     /// If the store returns an error although no failure was injected.
@@ -92,7 +94,7 @@ impl<'a> Sweep<'a> {
         Self { subject, work, shapes }
     }
 
-    /// Picks up to `count` random operations of the workload that shall fail in the way `mode`.
+    /// Plans up to `count` failures in the way `mode`, at random file operations of the workload.
     /// They are distributed evenly over the kinds of operations that can fail in this way.
     #[must_use]
     pub fn faults(&self, mode: Mode, count: usize, chance: &mut Chance) -> Vec<Fault> {
@@ -136,8 +138,8 @@ struct Run<'a> {
     drive: Arc<Drive>,
 }
 
-/// When the planned failure of a file operation occurred in a run of the workload, and the result
-/// of the workload step in which it occurred.
+/// The planned failure of a file operation, as it occurred in a run of the workload. Contains when
+/// it occurred, and the result of the workload step during which it occurred.
 struct Struck {
     /// The number of workload steps that were acknowledged before the operation failed.
     before: usize,
@@ -145,13 +147,14 @@ struct Struck {
     /// the store was opened or closed.
     step: Option<Result<(), Error>>,
     shape: Shape,
-    /// The number of file operations that had run at the end of the workload step during which one
-    /// failed.
+    /// The number of file operations that had run when the workload step with the failure ended. 0
+    /// if no step was running.
     operations: usize,
 }
 
 impl Struck {
-    /// Returns how many steps of the workload the store may contain after the failure.
+    /// Returns how many steps of the workload the store may contain after the failure. If the store
+    /// returned an error, the failed step may be stored or not.
     fn allowed(&self) -> RangeInclusive<usize> {
         match &self.step {
             None => self.before..=self.before,
@@ -270,8 +273,8 @@ impl<'a> Run<'a> {
         self.next(store, steps_done).map(Some).map_err(same)
     }
 
-    /// Checks that none of the operations with these numbers writes. They all follow a failed sync,
-    /// after which the store must not write.
+    /// Checks that no file operation with an index in `operations` writes. All of them follow a
+    /// failed sync, after which the store must not write.
     fn nothing_written(&self, operations: Range<usize>) -> Result<(), String> {
         let shapes = self.drive.shapes();
         let writes = |shape: &Shape| {
@@ -283,8 +286,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the first step after `steps_done` steps that writes to the same part of the store as
-    /// step number `struck`. There are two such parts: sessions and attachments.
+    /// Skips the first `steps_done` steps and returns the next one that is like step `struck`. Two
+    /// steps are alike if both write to sessions, or both to attachments.
     fn step_like(&self, struck: usize, steps_done: usize) -> Option<&Step> {
         let steps = &self.work().steps;
         let sidecar = steps.get(struck).is_some_and(Step::is_sidecar);

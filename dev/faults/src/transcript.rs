@@ -16,7 +16,7 @@ impl Transcript {
     /// Creates the session file in the directory `folder`, with a header and no records.
     ///
     /// # Panics
-    /// If the file cannot be written. The other methods panic in the same case.
+    /// If the file cannot be written. The method `grow` panics in the same case.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         let path = folder.join("shared.jsonl");

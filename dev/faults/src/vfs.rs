@@ -79,8 +79,8 @@ impl Vfs {
     }
 }
 
-/// Returns the SQLite error code for a failure of the simulated drive. `broken` is the code to
-/// return if the device failed, which depends on the operation.
+/// Returns the SQLite error code for a failure of the simulated drive. `broken` is the code for a
+/// failed device. The caller passes it, because it depends on the operation that failed.
 fn code(failure: Failure, broken: c_int) -> c_int {
     match failure {
         Failure::Broken => broken,

@@ -18,9 +18,9 @@ pub const ONE: &str = "one";
 /// several sessions compete for one label.
 const LABELS: u64 = 6;
 
-/// Appends to a session that all processes share, as many times as the task has calls. After each
-/// append, also appends to a session that only this process uses, and passes the head that it knows
-/// as the expected head.
+/// Appends `task.calls` times to the session `ONE`, which all processes share, or without end if
+/// `task.calls` is 0. After each of these appends, also appends to a session that only this process
+/// uses. There, passes the last head that it saw as the expected head.
 pub fn append(caller: &mut Caller<'_>, task: &Task) {
     let own = format!("own-{}", task.name);
     let create = |session: &str| Call::Create {
@@ -132,8 +132,8 @@ impl<'a> Busy<'a> {
         }
     }
 
-    /// Returns a call that creates a child session. Other test processes also try to create a child
-    /// with this id.
+    /// Returns a call that creates a child session. Its id is not unique: other test processes also
+    /// try to create a child with this id.
     fn same_child(&mut self) -> Call {
         let session = format!("same-{}", self.caller.calls() / 8);
         let copy = self.chance.below(4) == 0;
@@ -152,8 +152,8 @@ impl<'a> Busy<'a> {
         self.caller.opened().store().header(&id(session)).expect("a session that was listed")
     }
 
-    /// Picks one of the family's most recently updated child sessions at random. Returns `None` if
-    /// the family has no children.
+    /// Picks at random one of the most recently updated child sessions. Considers only sessions in
+    /// the family of `TRUNK` (this root and its descendants). Returns `None` if it finds none.
     fn child(&mut self) -> Option<String> {
         let filter = Filter { family: Some(id(TRUNK)), ..Filter::default() };
         let found = self.caller.opened().store().sessions(&filter, None, 24);

@@ -30,9 +30,11 @@ pub enum Step {
     Append(SessionId, Append),
     /// Changes a field of a session's header, such as the title.
     Change(SessionId, Change),
-    /// Deletes sessions at this time. Events that other sessions need remain.
+    /// Deletes these sessions. The timestamp is the time of the deletion. Events that other
+    /// sessions need remain.
     Remove(Vec<SessionId>, Timestamp),
-    /// Commits a transaction of the store, for example one step of an import.
+    /// Commits a transaction: several writes that the store makes as one. Each step of an import is
+    /// such a transaction.
     Commit(Box<Transaction>),
     /// Runs the garbage collection of the store.
     Collect,
@@ -66,8 +68,8 @@ impl Step {
         self.writes() && !matches!(self, Self::Sweep)
     }
 
-    /// Checks whether the step is durable as soon as it is acknowledged. The steps of one import
-    /// become durable together with the last of them.
+    /// Checks whether the step is durable as soon as it is acknowledged. This is true of all steps
+    /// except those of an import, which become durable together with the import's last step.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         match self {
@@ -155,7 +157,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Creates the workload with the number `round`. All such workloads have the same steps, with
+    /// Creates the main workload for the test round `round`. All rounds have the same steps, with
     /// texts of different lengths.
     ///
     /// # Panics
@@ -165,8 +167,9 @@ impl Workload {
         Self::of(plan::steps(&Arc::default(), round))
     }
 
-    /// Creates a workload on attachments, with the number `round`. It stores attachments, refers to
-    /// them in messages, reads and removes them, and pins one several times.
+    /// Creates a workload on attachments for the test round `round`. It stores attachments, refers
+    /// to them in messages, reads and removes them, and pins one several times (a pin prevents the
+    /// removal).
     ///
     /// # Panics
     /// If the memory store, which supplies the expected contents, refuses a step.

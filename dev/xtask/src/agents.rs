@@ -21,8 +21,8 @@ const PACKAGES: [&str; 5] = [
 /// started.
 const SDK: &str = "claude-agent-sdk==0.2.187";
 
-/// `true` if the agents can run on this system. The npm packages of the agents differ per system,
-/// and the installed ones are for Linux on x86-64.
+/// `true` if the agents can run on this system. Their npm packages differ per system, and `cargo
+/// xtask agents` installs those for Linux on x86-64.
 pub(crate) const RUN_HERE: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 /// Installs the agents. Then tests whether each agent can continue forks that forklore writes as
@@ -53,7 +53,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
 }
 
 /// Returns the directory in which the agents are installed. Installs them from npm and PyPI, unless
-/// the directory already contains these versions.
+/// the directory already contains the required versions.
 fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("agents");
     filled(&folder, &[&PACKAGES[..], &[SDK]].concat().join("\n"), || {

@@ -14,8 +14,8 @@ use crate::command::{Failure, cargo, output, program, root};
 
 pub(crate) use rustdoc::pass_on;
 
-/// The version of rustdoc's JSON format that the crate `public-api` reads, in the version that this
-/// workspace uses.
+/// The version number of rustdoc's JSON format that the crate `public-api` can read. The number
+/// depends on the release of `public-api` that this workspace uses.
 const FORMAT: u32 = 57;
 
 /// Compares the public API of the crate `forklore` with the listing in the repository. With

@@ -14,7 +14,8 @@ pub(crate) enum Failure {
     NotStarted { command: String, source: io::Error },
     /// The command ended with an error. It printed the error itself.
     Ended { command: String, status: ExitStatus },
-    /// A tool that the task needs is not installed, and downloading it failed.
+    /// A tool that the task needs is not installed, and downloading it failed. `by_hand` is the
+    /// command that installs it.
     NoTool { tool: &'static str, by_hand: String, source: Box<Failure> },
     /// A directory could not be prepared, or a file could not be read or written.
     Folder { path: PathBuf, source: io::Error },
@@ -28,7 +29,7 @@ pub(crate) enum Failure {
     ApiForm,
     /// The arguments of the task are invalid.
     Usage { hint: &'static str },
-    /// Some of several checks failed: those with these names.
+    /// At least one of several checks failed. `failed` contains the names of the failed checks.
     Checks { failed: Vec<&'static str> },
 }
 

@@ -24,8 +24,8 @@ const COUNTED: [&str; 5] = ["open", "load", "replay", "fork", "append"];
 /// The accepted deviation of an instruction count from the baseline, in percent.
 const BAND: u64 = 5;
 
-/// The accepted deviation of an instruction count from the baseline, in percent, if the compiler or
-/// the C library differs. Another C library may copy memory in another way.
+/// The accepted deviation of an instruction count, in percent, if the toolchain differs from the
+/// baseline's. With another C library, for example, memory may be copied in another way.
 const BAND_ELSEWHERE: u64 = 25;
 
 /// Counts the instructions of the measured operations and compares the counts with the baseline.

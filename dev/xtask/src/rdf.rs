@@ -13,7 +13,7 @@ const WHEELS: [&str; 2] = ["rdflib==7.6.0", "pyshacl==0.40.1"];
 pub(crate) const VARIABLE: &str = "FORKLORE_RDF_PYTHON";
 
 /// Returns the path of a Python that has the packages rdflib and pyshacl. Installs the packages
-/// unless these versions are already installed.
+/// unless the required versions are already installed.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("rdf");
     let python = folder.join("bin").join("python");

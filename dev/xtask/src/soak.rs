@@ -64,8 +64,9 @@ fn fuzz_targets() -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Builds the durability tests and fuzz targets. This happens before the available time is divided,
-/// so that a slow build does not shorten the tests more than the fuzz targets.
+/// Builds the durability tests and the fuzz targets. This happens before the available time is
+/// divided between them, so that a slow build does not shorten the tests more than the fuzz
+/// targets.
 fn build() -> Result<(), Failure> {
     run(NEXTEST.command()?.args(["run", "--no-run", "-p", "forklore-faults"]))?;
     run(FUZZ.command()?.args(["build", "-s", "none", "--target-dir"]).arg(fuzz_folder()))
@@ -75,9 +76,10 @@ fn fuzz_folder() -> PathBuf {
     target().join("fuzz")
 }
 
-/// Runs rounds of all durability tests, as long as `time` suffices for another round. Each round
-/// has its own seed. The first round tries the cases of a normal test run; its duration determines
-/// the sizes of the later rounds.
+/// Runs rounds of all durability tests, as long as `time` suffices for another round. Also stops
+/// when as many cases were tried as a release requires. Each round has its own seed. The first
+/// round tries the cases of a normal test run; its duration determines the sizes of the later
+/// rounds.
 fn tests(time: Duration) -> Row {
     let start = Instant::now();
     let (mut tried, mut times, mut seed) = (0, 1, 1);

@@ -11,8 +11,8 @@ use crate::{rdf, servers, smollm, tmux};
 pub(crate) const EVERYTHING: [&str; 2] = ["--all-features", "--workspace"];
 
 /// Runs all tests: the test functions and the examples in the documentation. If there are
-/// arguments, passes them to nextest, which runs only the tests that they select, and runs no
-/// examples.
+/// arguments, runs only the test functions that they select, and no examples. The arguments go to
+/// nextest.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     nextest(args)?;
     if args.is_empty() { examples() } else { Ok(()) }

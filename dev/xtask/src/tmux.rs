@@ -10,8 +10,8 @@ const VARIABLE: &str = "FORKLORE_TMUX";
 /// The Debian packages to unpack: tmux, and the libraries of tmux that some systems lack.
 const PACKAGES: [&str; 4] = ["tmux", "libevent-core-2.1-7", "libutempter0", "libtinfo6"];
 
-/// Makes tmux available to the tests that `command` runs. Uses an installed tmux, or else unpacks
-/// Debian's.
+/// Makes the program tmux available to the tests that `command` runs. Uses an installed tmux, or
+/// else downloads and unpacks Debian's packages of it.
 pub(crate) fn offer(command: &mut Command) -> Result<(), Failure> {
     let version = program("tmux").arg("-V").stdout(Stdio::null()).status();
     if std::env::var_os(VARIABLE).is_some() || version.is_ok_and(|status| status.success()) {

@@ -62,7 +62,7 @@ impl Tool {
     }
 
     /// Returns the path of the tool's downloaded binary in cargo's target directory. Downloads the
-    /// tool unless this version is already there.
+    /// tool unless the required version is already in that directory.
     fn fetched(&self) -> Result<PathBuf, Failure> {
         let folder = target().join("tools").join(self.wheel);
         let binary = folder.join("bin").join(self.name).with_extension(env::consts::EXE_EXTENSION);

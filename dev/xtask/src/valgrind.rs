@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 use crate::command::{Failure, program};
 use crate::debian;
 
-/// Creates a command that runs Valgrind, to which the caller adds arguments.
+/// Creates a command that runs Valgrind: the installed one, or else one that is downloaded from
+/// Debian. The caller adds the arguments.
 pub(crate) fn command() -> Result<Command, Failure> {
     let version = program("valgrind").arg("--version").stdout(Stdio::null()).status();
     if version.is_ok_and(|status| status.success()) {

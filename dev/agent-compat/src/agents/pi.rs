@@ -26,8 +26,8 @@ pub(super) const AGENT: Agent = Agent {
     received: |atoms| answering(atoms).into_iter().map(inner).collect(),
 };
 
-/// Converts reasoning into assistant text, as Pi sends the reasoning of another model. Joins that
-/// text with the assistant text that follows.
+/// Converts reasoning into assistant text, because Pi sends the reasoning of another model as such
+/// text. Joins it with the assistant text that follows.
 fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
     let mut left = atoms.into_iter().peekable();
     let mut summaries = Vec::new();
@@ -49,9 +49,9 @@ fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
     summaries
 }
 
-/// Removes tool results for which there is no preceding call. A summary may have replaced the call.
-/// Pi sends such results if they exist, and providers reject them; but Pi itself never cuts a
-/// history between a call and its result.
+/// Removes the tool results of a request for which the request contains no preceding call. A
+/// summary may have replaced the call. Pi sends such results if they exist, and providers reject
+/// them; but Pi itself never cuts a history between a call and its result.
 fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
     let mut open = 0_usize;
     atoms.retain(|atom| match atom {
@@ -69,8 +69,8 @@ fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }
 
-/// Returns a summary without the text that frames it; other pieces remain unchanged. The frame
-/// differs between forklore and Pi.
+/// Removes the introductory text from a piece that contains a summary. This text differs between
+/// forklore and Pi. Returns other pieces unchanged.
 fn inner(atom: Atom) -> Atom {
     let Atom::User(text) = atom else { return atom };
     let summaries =

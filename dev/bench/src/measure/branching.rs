@@ -18,11 +18,11 @@ use crate::thousands::grouped;
 
 const COPY: &str = "copy of a JSONL file";
 
-/// The number of measured forks. A tenth more forks are made as warm-up, so there are a hundred.
+/// The number of measured forks per implementation. A tenth more forks are made as warm-up, so each
+/// implementation makes a hundred.
 const FORKS: usize = 91;
 
-/// The name of an implementation, and the number of bytes by which its files grew because of its
-/// forks.
+/// The name of an implementation, and the growth of its files due to the forks, in bytes.
 type Grown = (&'static str, u64);
 
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
@@ -104,8 +104,8 @@ fn times(messages: usize, judged: bool, samples: &[Samples]) -> Vec<Figure> {
     std::iter::once(copied).chain(theirs).collect()
 }
 
-/// Returns the space that `count` forks added: as bytes of data in forklore, and as growth of the
-/// files in every implementation.
+/// Returns figures of the space that `count` forks needed. `data` is the number of bytes that
+/// forklore stored, `grown` the growth of the files of each implementation.
 fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Figure> {
     let of = format!("{count} forks at {} messages", grouped(messages));
     let kilobytes = |what: String, goal, bytes: u64| {
@@ -118,8 +118,9 @@ fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Fig
     std::iter::once(data).chain(grown).collect()
 }
 
-/// Adds the line of forklore's forks to the chart, with one point per session length. The lengths
-/// are measured in alternation, so that a disturbance of the machine affects all of them.
+/// Measures forklore's forks and adds them to the chart as a line, with one point per session
+/// length. The lengths are measured in alternation, so that a disturbance of the machine affects
+/// all of them.
 fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     let lengths = scene.sizes.messages.into_iter().chain(scene.sizes.beyond);
     let sessions = lengths.map(|events| Ok((events, scene.session(events)?)));
@@ -137,8 +138,8 @@ fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     Ok(())
 }
 
-/// Adds copies of a session file to the chart, for sessions that are too long for the peers (the
-/// other libraries).
+/// Measures copies of a session file with `events` messages, and adds their duration to the chart.
+/// Such sessions are too long for the peers (the other libraries).
 fn beyond(scene: &Scene, events: usize, chart: &mut Chart) -> Result<()> {
     let plain = Plain::session(scene, events)?;
     // Copying a long file takes seconds, so a few rounds suffice to distinguish it from a fork.

@@ -26,8 +26,9 @@ impl Plain {
         Ok(Self { file, copy: dir.path().join("copy.jsonl"), dir })
     }
 
-    /// Forks the session by copying its file. Like the forks of the other implementations, the copy
-    /// is durable when this method returns.
+    /// Forks the session by copying its file, and returns the duration. Like the forks of the other
+    /// implementations, the copy is durable at the end of this duration. Afterwards, removes the
+    /// copy.
     pub(super) fn fork(&self) -> Result<Duration> {
         let took = timed(|| {
             fs::copy(&self.file, &self.copy).doing("cannot copy", &self.file)?;

@@ -12,7 +12,7 @@ use crate::peer::KINDS;
 use crate::samples::{Rival, in_turns};
 use crate::scene::{Scene, chain, session};
 
-/// The number of measured forks at each depth, that is, with each number of ancestors.
+/// The number of measured forks for each depth of the forked session (its number of ancestors).
 const ROUNDS: usize = 40;
 
 /// The number of messages of the root session from which the chain of forks starts. They are two
@@ -50,8 +50,9 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::default().with(chart))
 }
 
-/// Adds the line of forklore's forks to the chart, with one point per number of ancestors. These
-/// points are measured in alternation, so that a disturbance of the machine affects all of them.
+/// Measures forklore's forks and adds them to the chart as a line, with one point per number of
+/// ancestors. The points are measured in alternation, so that a disturbance of the machine affects
+/// all of them.
 fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     let depths = scene.sizes.depths;
     let made = depths.map(|depth| {

@@ -27,8 +27,8 @@ struct Subject<'a> {
     head: u64,
 }
 
-/// A function that reads from a session at one position, such as the end, and whose duration is
-/// measured. The numbers are a source of random positions.
+/// A function that reads events of a session at its end or at a random position. Its duration is
+/// measured. The generator `Numbers` supplies the random positions.
 type Reading = fn(&Subject<'_>, &mut Numbers) -> Result<()>;
 const READINGS: [(&str, Reading); 2] =
     [("the last 10 events", tail), ("an event by its number", any)];
@@ -57,8 +57,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Measures each kind of read on both sessions in alternation, and compares the second with the
-/// first.
+/// Measures each kind of read on both sessions in alternation. Compares the durations for the
+/// second session with those for the first.
 fn compare(scene: &Scene, what: &str, subjects: [&Subject<'_>; 2]) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, reading) in READINGS {

@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::samples::timed;
 use crate::scene::Bed;
 
-/// Creates forks of one session at one position, and records how many bytes and pages each adds.
+/// Makes forks of one session at one position. Records how many data bytes and SQLite pages each
+/// fork adds to the store.
 pub(super) struct Forks<'a> {
     bed: &'a Bed,
     request: Fork,

@@ -36,9 +36,9 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Returns what a fork writes into the store: the most data bytes of all forks, and the median
-/// number of pages. `bytes` and `pages` contain one number per fork of a session with `events`
-/// events.
+/// Returns figures of what a fork writes into the store: the largest number of data bytes, and the
+/// median number of pages. `bytes` and `pages` contain one number per fork of a session with
+/// `events` events.
 fn written(events: usize, bytes: Vec<u64>, mut pages: Vec<u32>) -> Vec<Figure> {
     let events = grouped(events);
     let most = bytes.into_iter().max().unwrap_or_default();

@@ -20,8 +20,8 @@ use crate::samples::{Rival, in_turns, timed};
 use crate::scene::{Bed, Scene, session};
 use crate::thousands::grouped;
 
-/// The approximate number of events read for one session length, over all loads. A short session is
-/// therefore loaded more often than a long one.
+/// The approximate number of events that are read for one session length, in all its loads
+/// together. A short session is therefore loaded more often than a long one.
 const EVENTS: usize = 2_000_000;
 
 /// The compared ways to read a session. The first is the least that any store must do; the others
@@ -139,8 +139,8 @@ fn list(engine: &Engine, id: &SessionId) -> Result<Seen> {
     Ok(seen)
 }
 
-/// Reads a JSONL file as an agent reads its own: parses the envelope of each line, and leaves the
-/// payload unparsed.
+/// Reads a JSONL file as an agent reads its own session file. Parses the envelope (the id and the
+/// seq) of each line, and leaves the payload unparsed.
 fn lines(file: &Path) -> Result<Seen> {
     #[derive(Deserialize)]
     struct Envelope<'a> {

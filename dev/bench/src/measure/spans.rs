@@ -16,8 +16,8 @@ use crate::thousands::grouped;
 
 const ROUNDS: usize = 100;
 
-/// A chain of `depth` forks, and the promised limits for loads of its last session: as it was
-/// forked, and after `pack`.
+/// A chain of `depth` forks, with promised limits for loads of its last session. There is one limit
+/// before `pack` (which joins the pieces of a deep history), and one after it.
 struct Chain {
     depth: usize,
     as_forked: Goal,

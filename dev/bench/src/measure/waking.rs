@@ -73,8 +73,8 @@ fn follow(scene: &Scene, writer: &Engine, follower: &Engine) -> Result<(Samples,
     Ok((appended, woken))
 }
 
-/// Returns the time when the follower received a change of the session with the head `head` or a
-/// later one.
+/// Waits until the follower has received a change after which the session's head is at least
+/// `head`. Returns the time when it received that change.
 fn seen(pages: &Receiver<(i64, Instant)>, head: i64) -> Result<Instant> {
     loop {
         let (found, at) = pages.recv().map_err(|_| Error::Wrong("the follower ended".into()))?;

@@ -31,7 +31,8 @@ pub(crate) struct Writer {
     pub(crate) report: PathBuf,
 }
 
-/// The report of one writer: its number of appends, and the longest of them.
+/// The report of one writer process: the number of its appends, and the duration of the longest
+/// one.
 pub(super) struct Written {
     pub(super) appends: u64,
     pub(super) longest: Duration,

@@ -19,8 +19,8 @@ use crate::scene::{Bed, Scene, session};
 
 const WRITERS: usize = 4;
 
-/// The numbers of concurrent processes in the chart. The results in the table compare the first
-/// with the third.
+/// The numbers of concurrent writer processes in the chart. The table of results compares the third
+/// of these numbers with the first.
 const PROCESSES: [usize; 4] = [1, 2, WRITERS, 8];
 const ROUNDS: usize = 7;
 
@@ -28,7 +28,7 @@ const ROUNDS: usize = 7;
 /// Every writer can open the store in this time.
 const HEAD_START: Duration = Duration::from_millis(400);
 
-/// The combined result of all writers of one round.
+/// The combined result of all writer processes of one round.
 struct Round {
     /// How evenly the writers shared the store: the largest number of appends of one writer divided
     /// by the smallest.
@@ -63,8 +63,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
 }
 
 /// Measures one, two, four and eight writer processes in alternation. Returns the average time per
-/// append for each number of processes. Also returns, for each round, how evenly the four processes
-/// shared the store.
+/// append for each number of processes. Also returns, for each round with four processes, how
+/// evenly they shared the store, and the longest append.
 fn in_rounds(
     scene: &Scene,
     bed: &Bed,

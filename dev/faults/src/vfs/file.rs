@@ -9,8 +9,9 @@ use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
 use super::code;
 use crate::drive::{Drive, Failure, Node, Operation, Verdict, reaching};
 
-/// What this VFS adds to a file of the real VFS. In memory, it precedes the real file. Its size is
-/// a multiple of the alignment of a pointer.
+/// The data that this VFS adds to each open file. In memory, it directly precedes the file
+/// structure of the real VFS (SQLite's default). Its size is a multiple of the alignment of a
+/// pointer.
 #[repr(C)]
 struct Header {
     base: sqlite3_file,
@@ -22,11 +23,12 @@ struct Open {
     drive: Arc<Drive>,
     node: Node,
     /// The directory to record as synced at the first sync of the file. It is set for a new journal
-    /// or WAL, because the real VFS then also syncs the directory.
+    /// or WAL, because the real VFS (SQLite's default) then also syncs the directory.
     folder: Option<PathBuf>,
 }
 
-/// The number of bytes that a file of this VFS needs in addition to those of the real file.
+/// The size of a `Header` in bytes. A file of this VFS needs these bytes in addition to those of
+/// the real file (the file structure of SQLite's default VFS).
 pub(super) const HEADER: c_int = size_of::<Header>() as c_int;
 
 /// Marks a file of this VFS as not open. SQLite requires that mark if its method `xOpen` fails.
@@ -43,7 +45,8 @@ pub(super) unsafe fn blank(file: *mut sqlite3_file) {
     }
 }
 
-/// Returns the file of the real VFS, which follows the header of this VFS's file in memory.
+/// Returns the file of the real VFS (SQLite's default). In memory, it follows the header of this
+/// VFS's file.
 ///
 /// # Safety
 /// `file` points to memory for a file of this VFS.
@@ -52,7 +55,8 @@ pub(super) unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
     unsafe { file.cast::<Header>().add(1).cast() }
 }
 
-/// Makes a file of this VFS ready for use. Call it after the real VFS opened the real file.
+/// Makes a file of this VFS ready for use. Call it after the real VFS (SQLite's default) opened the
+/// real file.
 ///
 /// # Safety
 /// `blank` was called with `file`, and the real VFS opened the real file.
@@ -81,7 +85,8 @@ unsafe fn open_file<'a>(file: *mut sqlite3_file) -> &'a mut Open {
     unsafe { &mut *(*file.cast::<Header>()).open }
 }
 
-/// Calls a method of the real VFS on the real file that belongs to a file of this VFS.
+/// Calls a method of the real VFS (SQLite's default). The method gets the real file that belongs to
+/// a file of this VFS.
 macro_rules! pass {
     ($file:expr, $method:ident $(, $argument:expr)*) => {{
         // SAFETY: SQLite calls methods of open files only. The real file is open as long as ours,

@@ -19,8 +19,8 @@ use crate::soak::{Chance, seed};
 use crate::subject::attachments_of;
 use forklore_store::Store;
 
-/// Returns the steps of the attachment workload with the number `round`. Also executes them on
-/// `reference`.
+/// Returns the steps of the attachment workload for the test round `round`. Also executes them on
+/// the store `reference`.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     let factory = || Handle::shared(reference.clone());
     let chance = Chance::new(seed(), round);
@@ -73,7 +73,7 @@ impl Plan<'_> {
         self.steps.push(step);
     }
 
-    /// Returns `len` random bytes to store as an attachment.
+    /// Returns `len` random bytes, which are to be stored as an attachment.
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| u8::try_from(self.chance.below(256)).unwrap_or(0)).collect()
     }

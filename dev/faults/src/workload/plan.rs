@@ -20,8 +20,8 @@ use forklore_store::sources::{
 use super::{FILE, Step};
 use crate::soak::{Chance, seed};
 
-/// Returns the steps of the main workload with the number `round`. Executes each step on
-/// `reference`, because later steps depend on what earlier steps stored.
+/// Returns the steps of the main workload for the test round `round`. Executes each step on the
+/// store `reference`, because later steps depend on what earlier steps stored.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     let factory = || Handle::shared(reference.clone());
     let sizes = (round > 0).then(|| Chance::new(seed(), round));
@@ -38,8 +38,7 @@ struct Plan<'a> {
     scene: Scene<'a>,
     reference: &'a Arc<MemoryStore>,
     steps: Vec<Step>,
-    /// The source of random text lengths. `None` in the first round, in which texts have fixed
-    /// lengths.
+    /// The generator of random text lengths. `None` in round 0, in which texts have fixed lengths.
     sizes: Option<Chance>,
 }
 
@@ -194,7 +193,8 @@ fn read_on(
     Step::Commit(Box::new(Transaction { writes, source, ..Transaction::default() }))
 }
 
-/// Adds a step that writes to sessions of several families in one transaction.
+/// Adds a step that writes to sessions of several families in one transaction. A family consists of
+/// all sessions with one root.
 fn together(plan: &mut Plan<'_>) {
     let copy = plan.scene.child_draft("delta", "eta", 4, Strategy::ReplayV1, turns(1));
     let theta = plan.scene.draft("theta", turns(2));
@@ -213,7 +213,7 @@ fn together(plan: &mut Plan<'_>) {
     plan.append("eta", turns(1));
 }
 
-/// Adds steps that delete sessions, and steps on the sessions that remain.
+/// Adds steps that delete sessions, and steps that use the sessions that remain.
 fn clear(plan: &mut Plan<'_>) {
     plan.remove(&["omega"]);
     plan.remove(&["alpha"]);

@@ -34,8 +34,9 @@ pub(super) fn document() -> Result<PathBuf, Failure> {
     Ok(target().join("doc"))
 }
 
-/// Returns the path where the newest build of this program is. A check of `cargo xtask ci` may build
-/// this program again while it runs; Linux then appends ` (deleted)` to the path of the running one.
+/// Returns the path of the newest build of this program: `running` without the suffix ` (deleted)`.
+/// Linux appends this suffix if a check of `cargo xtask ci` builds this program again while it
+/// runs.
 fn current(running: &Path) -> &Path {
     let replaced = running.to_str().and_then(|path| path.strip_suffix(" (deleted)"));
     replaced.map_or(running, Path::new)

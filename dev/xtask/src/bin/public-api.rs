@@ -60,8 +60,8 @@ fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_extension("json")
 }
 
-/// Returns the public items of the crate that the file `json` describes. An implementation that
-/// `derive` generates is one line, without its methods.
+/// Returns the public items of the crate that the file `json` describes. A trait implementation
+/// that `derive` generates is one item: its methods are left out.
 fn items(json: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let build = |without_derived| {
         let api = Builder::from_rustdoc_json(json).omit_blanket_impls(true);
@@ -74,8 +74,8 @@ fn items(json: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(items)
 }
 
-/// Checks whether the listing of the public API includes an item. An implementation that the
-/// compiler adds is included only if it is negative, and of a trait on which users rely.
+/// Checks whether the listing of the public API includes an item. An implementation of an automatic
+/// trait is included only if it is negative (such as `!Send`), and users rely on the trait.
 fn is_listed(item: &str) -> bool {
     let is_of = |name: &&&str| item.contains(&format!("{name} for "));
     let is_negative = |name: &&str| item.contains(&format!(" !{name} for "));
@@ -110,8 +110,8 @@ impl Documented {
     }
 }
 
-/// The names under which items are visible in the crate `forklore`. The keys are the paths at which
-/// the items are defined.
+/// The names under which items are visible in the crate `forklore`. They are found by the path at
+/// which an item is defined.
 #[derive(Default)]
 struct Names {
     visible: BTreeMap<String, String>,
@@ -121,9 +121,9 @@ struct Names {
 }
 
 impl Names {
-    /// Adds the names of the items of a crate, which is visible as `name`. Returns what the crate
-    /// re-exports from other crates: the visible name of each item, and the path at which it is
-    /// defined.
+    /// Adds the names of the items of the crate `documented`, whose own name in `forklore` is
+    /// `name`. Returns the items that this crate re-exports from other crates, as pairs of the
+    /// visible name and the path of the definition.
     fn walk(&mut self, documented: &Documented, name: &str) -> Vec<(String, String)> {
         let mut exports = Vec::new();
         let Some(root) = documented.0.get("root") else { return exports };

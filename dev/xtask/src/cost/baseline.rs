@@ -10,8 +10,9 @@ use crate::command::{Failure, output, program, root};
 /// nothing.
 pub(super) const MACHINE: &str = "x86_64-unknown-linux-gnu";
 
-/// What determines the instruction count of a program in addition to its code. The processor is
-/// included because the C library copies memory in another way without AVX2.
+/// The compiler and the properties of the machine that affect an instruction count, in addition to
+/// the counted code. The processor's AVX2 support is included, because the C library copies memory
+/// in another way without it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Toolchain {
     pub(super) compiler: String,
