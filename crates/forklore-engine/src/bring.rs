@@ -206,7 +206,8 @@ struct Recorded {
 }
 
 /// Parses the payload of a `branch_summary` that [`Engine::bring`] wrote for `branch`. Returns the
-/// summary's strategy and the summarized range. Returns `None` for any other payload.
+/// strategy (whether a model wrote the summary) and the summarized range. Returns `None` for any
+/// other payload.
 fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorded)> {
     #[derive(Deserialize)]
     struct Summary {

@@ -228,8 +228,8 @@ impl File {
         })
     }
 
-    /// Copies a sidecar of the session file `own` (a file that an agent stores with a session
-    /// file). Returns `false` and copies nothing if the sidecar's bytes were erased.
+    /// Copies one sidecar of the session file `own`. A sidecar is a file that an agent stores with
+    /// a session file. Returns `false` and copies nothing if the sidecar's bytes were erased.
     fn save_sidecar(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {

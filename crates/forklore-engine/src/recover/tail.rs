@@ -39,8 +39,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
     }
 
-    /// Adds the result of reading the event at `seq`: the event, the event without `data`, or a
-    /// reason.
+    /// Adds what a read of the event at `seq` gave: the event, the event without `data`, or the
+    /// reason why it cannot be read.
     pub(super) fn put(&mut self, seq: u64, slot: Slot) -> Result<()> {
         let (stored, lost) = match slot {
             Slot::Whole(stored) => (stored, None),
