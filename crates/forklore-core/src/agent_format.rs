@@ -24,13 +24,13 @@ pub trait AgentFormat: Send + Sync {
     /// Returns the format's name, which is stored with each event, such as `claude`.
     fn name(&self) -> &'static str;
 
-    /// Checks whether a file with this path and these first bytes looks like one of the agent's
-    /// session files. `head` is those first bytes.
+    /// Checks whether the file at this path looks like one of the agent's session files. `head`
+    /// contains the first bytes of the file.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// Returns the name of another agent, if that agent wrote the file with this path and these
-    /// first bytes. Some agents write files that look like this agent's but that forklore cannot
-    /// read.
+    /// Returns the name of the other agent that wrote this file, if the format recognises that
+    /// agent. Some agents write files that look like this agent's but that forklore cannot read.
+    /// `head` contains the first bytes of the file.
     fn lookalike(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         let _ = (path, head);
         None
@@ -42,8 +42,8 @@ pub trait AgentFormat: Send + Sync {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
     }
 
-    /// Checks whether a file that the format recognises is one JSON document instead of lines. A
-    /// document is read whole, as one [`Line::Several`].
+    /// Checks whether the file is one JSON document instead of JSON lines. A document is read
+    /// whole, as one [`Line::Several`] (several records).
     fn is_document(&self, path: &Path, head: &[u8]) -> bool {
         let _ = (path, head);
         false

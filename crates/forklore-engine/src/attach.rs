@@ -37,9 +37,10 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes or an
-    /// invalid name or media type, and the errors of [`append`](Engine::append). If only the append
-    /// fails, the attachment is already stored; the next `gc` removes it.
+    /// `unsupported` if the store has no attachments, `invalid_args` if `bytes` is longer than the
+    /// request's limit or the name or media type is invalid, and the errors of
+    /// [`append`](Engine::append). If only the append fails, the attachment is already stored; the
+    /// next `gc` removes it.
     pub fn attach(
         &self,
         session: &SessionId,

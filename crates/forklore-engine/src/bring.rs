@@ -12,8 +12,9 @@ use serde::Deserialize;
 use crate::summary::{BranchSummary, Of, usage_events};
 use crate::{Engine, Error, Result};
 
-/// Maximum length in bytes of the branch's last answer in the summary that [`Engine::bring`]
-/// records. The branch itself has the full answer.
+/// Maximum length in bytes of the answer that a summary of a branch quotes. [`Engine::bring`]
+/// records such a summary with the branch's last answer, cut to this length. The branch itself has
+/// the full answer.
 const ANSWER_BYTES: usize = 64 << 10;
 /// How often [`Engine::bring`] tries to append its summary of another branch. It tries again if
 /// another writer appended first, and returns `conflict` after the last attempt.
@@ -48,8 +49,9 @@ impl Engine {
     /// - `not_found`: one of the two sessions does not exist.
     /// - `busy`: another runtime has leased `into`.
     /// - `conflict`: other writers appended during every attempt.
-    /// - `invalid_args`, with a reason: `same_session` (`from` is `into`), `nothing_to_bring` (the
-    ///   branch has no events of its own) or `part` (the requested part is out of range).
+    /// - `invalid_args`, with a reason: `same_session` (`from` is `into`), `nothing_to_bring`
+    ///   (`into` has the whole conversation of `from`) or `part` (the requested part is out of
+    ///   range).
     pub fn bring(&self, request: &Bring) -> Result<Brought> {
         if request.from == request.into {
             let message = "a session cannot be brought into itself";
@@ -180,8 +182,8 @@ impl Engine {
     }
 }
 
-/// The range of a branch to summarize in another session, and whether that session already has an
-/// event that records it.
+/// The range of a branch to summarize in another session. Each variant says whether that session
+/// already has an event that records the range.
 enum Part {
     New(Of),
     /// An event of the target session already records the whole range, so there is nothing to
@@ -204,7 +206,8 @@ struct Recorded {
 }
 
 /// Parses the payload of a `branch_summary` that [`Engine::bring`] wrote for `branch`. Returns the
-/// summary's strategy and the summarized range. Returns `None` for any other payload.
+/// strategy (whether a model wrote the summary) and the summarized range. Returns `None` for any
+/// other payload.
 fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorded)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -218,8 +221,9 @@ fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorde
     (of.session_id == *branch).then_some((strategy, of))
 }
 
-/// Parses the payload of a `branch_summary` that [`Engine::bring`] wrote. Returns the summarized
-/// branch's label at that time and its session id. Returns `None` for any other payload.
+/// Parses the payload of a `branch_summary` that [`Engine::bring`] wrote. Returns the label that
+/// the summarized branch had when `bring` ran, and the branch's session id. Returns `None` for any
+/// other payload.
 pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -238,8 +242,8 @@ fn event_id(of: &Of, by: &Summarize) -> EventId {
     EventId::named(&of.session_id, &what)
 }
 
-/// Derives the id of a usage event from the id of the summary event and the position `at`. By this
-/// id, the store recognizes a repeated append.
+/// Derives the id of the usage event with the number `at` (from 0) among those of a summary.
+/// Derives it from the summary event's id, so that the store recognizes a repeated append.
 fn usage_id(brought: &Brought, at: usize) -> EventId {
     EventId::named(&brought.from_session_id, &format!("usage {at} of {}", brought.event_id))
 }

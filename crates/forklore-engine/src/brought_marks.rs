@@ -7,18 +7,19 @@ use forklore_store::port::{At, Direction, Query};
 use crate::Engine;
 use crate::bring::brought_by;
 
-/// Maximum number of events, summed over all sessions of the trees, for which
-/// [`Engine::mark_brought`] searches. Headers do not record which branches were brought into a
-/// session, so the search reads the sessions' own events, without their `data`. The limit bounds
-/// the time for large trees.
+/// Maximum total number of own (not inherited) events of the sessions that [`Engine::mark_brought`]
+/// searches. With more events, it searches none of the sessions, which bounds the time for large
+/// trees. It has to read events, without their `data`, because headers do not record which branches
+/// were brought into a session.
 const MOST_EVENTS: u64 = 20_000;
 /// Number of events that one read of the store fetches.
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// Adds to each session of the trees the branches that [`bring`](Self::bring) summarized in
-    /// that session. Returns `false` and adds nothing if these sessions have more than 20,000 own
-    /// events in total. For a damaged session, adds only the branches found before the damage.
+    /// Adds to each session in these session trees the list of branches that [`bring`](Self::bring)
+    /// summarized in that session. Returns `false` and adds nothing if the sessions have more than
+    /// 20,000 own events in total. For a damaged session, adds only the branches found before the
+    /// damage.
     pub fn mark_brought(&self, trees: &mut Trees) -> bool {
         let events: u64 = trees.nodes.iter().filter(|node| is_readable(node)).map(own).sum();
         if events > MOST_EVENTS {
@@ -70,7 +71,8 @@ fn own(node: &TreeNode) -> u64 {
     node.header.as_ref().map_or(0, |found| found.own_events)
 }
 
-/// Returns the seq of the node's first own event, or, in a child, possibly the seq before it.
+/// Computes the seq of the node's first own (not inherited) event from the counts in its header.
+/// For a child session, the result may be one less than that seq.
 fn first_own(node: &TreeNode) -> u64 {
     let head = node.header.as_ref().map_or(-1, |found| found.head_seq);
     u64::try_from(head + 1).unwrap_or(0).saturating_sub(own(node))

@@ -7,8 +7,8 @@ use forklore_store::port::At;
 use crate::summary::Of;
 use crate::{Engine, Result};
 
-/// The divisor of the size that a compaction may leave. A compaction leaves at most 1/4 of the
-/// bytes of the conversation uncompacted.
+/// A compaction tries to leave at most 1/4 of the conversation's bytes uncompacted. This constant
+/// is the divisor.
 const RETAINED_FRACTION: u64 = 4;
 
 /// The range of a history that a compaction would cover, and a summary of that range.
@@ -37,9 +37,9 @@ struct Position {
 }
 
 impl Engine {
-    /// Plans a compaction: chooses the range of messages that a summary should replace. The
-    /// messages after the range have at most a quarter of the uncompacted bytes, if a possible end
-    /// allows that. The range ends before the first message of a turn if possible, and never
+    /// Plans a compaction: chooses the range of messages that a summary should replace. If
+    /// possible, the messages after the range have at most a quarter of the bytes that no earlier
+    /// compaction covers. The range ends before the first message of a turn if possible, and never
     /// separates a tool call from its result. Returns `None` if there is nothing to cover.
     ///
     /// # Errors

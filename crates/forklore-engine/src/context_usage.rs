@@ -16,10 +16,12 @@ const BYTES_PER_TOKEN: u64 = 4;
 const IMAGE_TOKENS: u64 = 1_600;
 const PAGE: usize = 64;
 
-/// The minimum number of context-window tokens that a session's next model request needs.
+/// An estimate of how many tokens of the context window a session's next model request needs at
+/// least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextUsage {
-    /// The total number of tokens, including the estimated ones.
+    /// The tokens that the next model request needs: those that a provider counted plus the
+    /// estimated ones.
     pub tokens: u64,
     /// How many of `tokens` are estimated from the length of messages instead of counted by a
     /// provider.
@@ -41,7 +43,7 @@ impl ContextUsage {
 /// The result of a backward search through a session's own events for its last model call.
 enum Found {
     /// A model call that used `tokens` tokens. `bytes` is the total size of the inheritable events
-    /// after that call.
+    /// (those that a fork shares) after that call.
     Call { tokens: u64, bytes: u64 },
     /// The search reached a compaction first. Token counts from before a compaction no longer
     /// apply.
@@ -105,7 +107,8 @@ impl Engine {
     }
 
     /// Searches backwards from `seq`, inclusive, for the last model call that the session itself
-    /// made.
+    /// made. `bytes` is the total size of the session's events; from it, the search computes the
+    /// size of the events after the call.
     fn last_call(&self, header: &Header, seq: u64, bytes: u64) -> Result<Found> {
         let mut next = Some(seq);
         while let Some(seq) = next.take() {

@@ -10,9 +10,9 @@ use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};
 
-/// The beginning of a copy, up to the first conversation event that the original does not have. A
-/// copy is a session that repeats the beginning of another, the original. The part includes usage
-/// that is recorded directly before that event.
+/// Measures of the repeated part of a copy. A copy is a session that repeats the beginning of
+/// another session, the original. The repeated part ends before the first conversation event that
+/// the original does not have. It includes usage events directly before that event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Repeated {
     /// Number of conversation events in the repeated part of a copy.

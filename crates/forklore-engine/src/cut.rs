@@ -21,8 +21,8 @@ impl Engine {
     /// (docs/semantics.md, Where to cut).
     ///
     /// # Errors
-    /// `invalid_args` if the selector is out of range, or if it selects nothing and is not `start`
-    /// or `index:0`.
+    /// `invalid_args` if the selector is out of range, or if the cut has no event before it (only
+    /// `start` and `index:0` may give such a cut).
     pub fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
         Ok(self.find_cut(header, selector)?.cut)
     }
@@ -92,9 +92,9 @@ impl Engine {
         self.behind_first(header, At::Inheritable(inheritable))
     }
 
-    /// Returns the cut directly after the event at the position `at`. The read also fetches the
-    /// next event, because the cut depends on whether a turn starts there. That event is usually
-    /// the next inheritable one, so a second read is rarely necessary.
+    /// Returns the cut directly after the event at the position `at`. Also reads the next event,
+    /// because the cut depends on whether that event starts a turn. The next event is usually
+    /// inheritable; if it is not, a second read finds the next inheritable one.
     fn behind_first(&self, header: &Header, at: At) -> Result<Found> {
         let missing = format!("the event at {at:?}");
         let query = Query { at, direction: Direction::Forward, limit: 2, bare: true };

@@ -90,8 +90,9 @@ impl Engine {
         Ok(origin)
     }
 
-    /// Returns the session whose event `session` repeats at this index. Returns `None` if `session`
-    /// is not a copy of another session, or does not repeat it up to this index.
+    /// If `session` is a copy, returns its original: the session whose beginning the copy repeats.
+    /// Returns `None` if `session` is not a copy, or if the repeated part ends before the
+    /// conversation event at this index.
     fn original_at(&self, session: &SessionId, index: u64) -> Result<Option<SessionId>> {
         let copy_of = match self.store().header(session) {
             Ok(header) => header.copy_of,
@@ -103,8 +104,9 @@ impl Engine {
         Ok(repeats.map(|copy_of| copy_of.session_id))
     }
 
-    /// Returns the session and the seq to which the conversation event at this index was first
-    /// appended. Does not look for the original of a copy.
+    /// Returns the session in whose log the conversation event at this index was first written, and
+    /// the seq there. Follows forks, but not copies: for a copy of another session, returns the
+    /// copy.
     fn written(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let found = self.event_at(session, At::Index(index))?;
         let missing = || StoreError::MissingAncestor {

@@ -9,8 +9,8 @@ use forklore_core::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
 
-/// Maximum number of folders that the message of [`Error::Elsewhere`] lists. The folders contain
-/// sessions that match a reference.
+/// Maximum number of folders that the message of [`Error::Elsewhere`] lists. These are the folders
+/// whose sessions match the user's session reference.
 const NAMED: usize = 3;
 
 /// The result of an engine operation. The error is [`Error`] by default.
@@ -23,7 +23,7 @@ pub enum Error {
     /// The store refused the operation or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The session selector (such as `turn:2`) does not resolve to a cut in the session.
+    /// The selector (a position in a session, such as `turn:2`) does not resolve to a cut.
     #[error("session {session}: {source}")]
     Cut {
         /// The session in which the selector was resolved.
@@ -78,7 +78,7 @@ pub enum Error {
     /// The request gives a child session a permission that its parent does not have.
     #[error("the parent does not have the permission {0:?}")]
     Permission(String),
-    /// The fork would exceed the maximum depth.
+    /// The child of the fork would have more parent links above it than the depth limit allows.
     #[error("session {session} is {links} forks deep already, and {max} are allowed")]
     TooDeep {
         /// The session to fork, which is already as deep as allowed.
@@ -107,8 +107,8 @@ pub enum Error {
         /// Up to 10 matching sessions of other workspaces, most recently updated first.
         found: Vec<Elsewhere>,
     },
-    /// The operation needs the imported file of this session, but the session was not imported from
-    /// one.
+    /// The operation needs the file from which this session was imported, but the session was not
+    /// imported from a file.
     #[error("session {0} was not read from a file")]
     NoSource(SessionId),
     /// A session reference, such as the prefix of an id, matches several sessions.
@@ -159,7 +159,7 @@ impl Error {
         }
     }
 
-    /// Returns the error kind, which determines the exit code.
+    /// Returns the error kind. It determines the exit code of the command-line program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -128,7 +128,7 @@ pub struct Engine {
     attachments: Option<StoredAttachments>,
     formats: &'static [&'static dyn AgentFormat],
     containers: &'static [&'static dyn SessionContainer],
-    /// The time and random source for tests. If `None`, the engine uses the store's clock and
+    /// Supplies the time and random bits in tests. If `None`, the engine uses the store's clock and
     /// system randomness.
     clock: Option<Arc<dyn Clock>>,
     max_fork_depth: Option<u64>,
@@ -173,7 +173,7 @@ impl Engine {
 
     /// Limits the depth of forks: a session may be at most `links` parent links below its root or
     /// its nearest detached ancestor (docs/semantics.md, Fork). `None`, the default, sets no limit.
-    /// The Trails profile uses 32.
+    /// A store with the Trails profile (the rules of an earlier design) uses 32.
     #[must_use]
     pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
         self.max_fork_depth = links;

@@ -10,7 +10,7 @@ use crate::{Engine, Error, Result};
 /// One page of the list of sessions in a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// The sessions on this page, the most recently updated first.
+    /// The sessions on this page of the list, the most recently updated first.
     pub sessions: Vec<Header>,
     /// The cursor of the next page, for `ListRequest::after`. `None` on the last page.
     pub next: Option<String>,
@@ -23,8 +23,8 @@ pub(crate) fn problems(damaged: &[forklore_store::Error]) -> Vec<Problem> {
     damaged.iter().map(|error| error.problem(None)).collect()
 }
 
-/// Adds the problems in `more`, found on a further page, to `problems`. Leaves out duplicates,
-/// because each page may report the same damaged header.
+/// Adds to `problems` the problems in `more`, which were found on a further page of a list. Leaves
+/// out duplicates, because several pages may report the same damaged header.
 pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
     for problem in more {
         if !problems.contains(&problem) {

@@ -9,8 +9,9 @@ use forklore_store::port::{At, LogEntry};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Writes the events in `range` to `out`, each as one JSON line with the event's envelope.
-    /// Returns the seq after the last written event.
+    /// Writes the events in `range` to `out`, one JSON line per event. Each line has the event's
+    /// payload and its envelope (seq, id, type and so on). Returns the seq after the last written
+    /// event.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
@@ -50,7 +51,8 @@ impl Engine {
     }
 }
 
-/// Writes one event, as JSON with its envelope, and a line feed.
+/// Writes one event as a JSON object (its payload and its envelope: seq, id, type and so on),
+/// followed by a line feed.
 fn write_line(out: &mut impl Write, header: &Header, stored: &LogEntry) -> io::Result<()> {
     let origin = (stored.origin.session_id != header.id).then_some(&stored.origin);
     envelope::write_envelope(out, header, stored.seq, origin, &stored.event)?;

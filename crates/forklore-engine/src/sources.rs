@@ -17,7 +17,7 @@ pub use session_files::StoredFile;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Returns the store as an interface to the files from which its sessions were imported.
+    /// Returns the store, if it retains the files from which its sessions were imported.
     ///
     /// # Errors
     /// `unsupported` if the store does not retain imported files.

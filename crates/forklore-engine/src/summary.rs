@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{Engine, Error, Result};
 
 /// Builds the events that record the usage of the model call which wrote a summary. `id` computes
-/// the id of each event from its position. Also returns the sum of the usage.
+/// the id of each event from its position among them, from 0. Also returns the sum of the usage.
 pub(crate) fn usage_events(
     by: &Summarize,
     ts: Timestamp,

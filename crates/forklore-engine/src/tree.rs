@@ -127,8 +127,8 @@ fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
     shown
 }
 
-/// Leaves out deleted sessions all of whose descendants are deleted too. `placed` are the nodes of
-/// a family's tree.
+/// Removes each deleted session that has only deleted descendants. `placed` are the nodes of a
+/// family's tree.
 fn without_dead_ends(family: &[Header], placed: Vec<Placed>) -> Vec<Placed> {
     let mut needed_above = 0;
     let mut shown: Vec<Placed> = Vec::with_capacity(placed.len());

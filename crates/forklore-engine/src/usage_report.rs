@@ -148,7 +148,7 @@ impl ModelOf {
         };
     }
 
-    /// Returns the selected model if exactly one model was selected.
+    /// Returns the model that the session's records selected, if they selected exactly one.
     fn only(self) -> Option<String> {
         if let Self::One(name) = self { Some(name) } else { None }
     }

@@ -30,8 +30,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns how this event edits an earlier event in what the model receives. Returns `None` if
-    /// it edits none.
+    /// Returns the edit if this event is one: it replaces or removes an earlier message in what the
+    /// model receives. Returns `None` for any other event.
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
         let dialect = self.agent_formats().named(event.dialect.as_deref()?)?;
         dialect.edit(&event.kind, &event.data)

@@ -8,10 +8,11 @@ use std::time::SystemTime;
 use forklore_core::session_container::ExpandError;
 use tempfile::TempDir;
 
-/// The suffixes of the files next to a database file that SQLite needs to read it.
+/// The suffixes of the companion files of an SQLite database. SQLite needs these files to read the
+/// database file next to them.
 const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
-/// Maximum number of attempts to copy a database. An attempt fails if the database changes during
-/// it.
+/// Maximum number of attempts to copy a database. An attempt fails if the database changes while it
+/// is copied.
 const ATTEMPTS: usize = 20;
 
 /// A temporary copy of a database. Dropping this value deletes the copy.
@@ -77,8 +78,8 @@ fn companion(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The sizes and modification times of a database's files. If two looks differ, the database has
-/// changed in between.
+/// The sizes and modification times of a database's files. If the values before and after an
+/// operation differ, the database changed in between.
 type Look = Vec<Option<(u64, Option<SystemTime>)>>;
 
 fn look(path: &Path) -> io::Result<Look> {

@@ -140,7 +140,7 @@ impl Opened {
         Ok(parts.iter().map(|part| part.object(&owners)).collect())
     }
 
-    /// Reads those parts of a session's messages whose message does not exist.
+    /// Reads the message parts of a session that belong to no existing message.
     fn orphans(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
         let sql = "SELECT id, time_created, data FROM part WHERE session_id = ? \
                    AND message_id NOT IN (SELECT id FROM message) ORDER BY time_created, id";

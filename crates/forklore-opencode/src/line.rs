@@ -82,8 +82,7 @@ impl<'a> MessageState<'a> {
         serde_json::from_str(data).unwrap_or_default()
     }
 
-    /// Checks by the fields of a message whether it is a model response that opencode has not
-    /// completed.
+    /// Checks whether the message is a model response that opencode has not completed.
     pub(crate) fn is_unfinished(&self) -> bool {
         #[derive(Default, Deserialize)]
         #[serde(default)]

@@ -42,17 +42,18 @@ struct Named {
     id: String,
 }
 
-/// Writes those JSON lines of a session that are new since the last import. Compares hashes of the
-/// lines.
+/// Writes the JSON lines of a session that are new since the last import. A line is new if its hash
+/// differs from that of the last imported line with the same subject.
 pub(crate) struct Lines<'a> {
     out: &'a mut dyn Write,
-    /// The hash of the last imported line for each subject (the session or one of its messages).
+    /// The hash of the last imported line for each subject: the session, one of its messages, or a
+    /// part without a message.
     written: HashMap<Subject, u64>,
 }
 
 impl<'a> Lines<'a> {
-    /// Creates a writer of new lines to `out`. First reads the lines that were imported before from
-    /// `written`.
+    /// Creates a writer of new lines to `out`. First reads, from `written`, the lines that earlier
+    /// imports wrote.
     pub(crate) fn behind(
         written: &mut dyn BufRead,
         out: &'a mut dyn Write,
@@ -109,8 +110,9 @@ impl<'a> Lines<'a> {
         self.write(&Subject::Orphan(id.to_owned()), &line::orphan(part))
     }
 
-    /// Writes a JSON line with the ids of imported messages that opencode has since deleted: those
-    /// that are not in `there`. Writes nothing if there are none.
+    /// Writes a JSON line with the ids of the imported messages that opencode has since deleted.
+    /// `there` contains the ids of the messages that still exist. Writes nothing if no message was
+    /// deleted.
     pub(crate) fn deleted(&mut self, there: &HashSet<String>) -> Result<(), ExpandError> {
         let gone = self.written.keys().filter_map(|about| match about {
             Subject::Message(id) if !there.contains(id) => Some(id.clone()),

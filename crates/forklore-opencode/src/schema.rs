@@ -19,8 +19,8 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    /// Returns the name of the column with a message's or part's time of last change. If the
-    /// database has no such column, returns the column with the creation time.
+    /// Returns the name of the column that contains the time of the last change of a message or
+    /// part. If the database has no such column, returns the column with the creation time.
     pub(crate) fn updated(&self) -> &'static str {
         if self.updated { "time_updated" } else { "time_created" }
     }

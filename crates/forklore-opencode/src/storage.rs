@@ -15,7 +15,7 @@ use crate::line::{text_field, with};
 use crate::lines::Lines;
 
 /// Maximum number of bytes that are read from one file. The rest of a longer file is ignored; no
-/// message or part is that long.
+/// real message or part is that long.
 const LONGEST: u64 = 256 << 20;
 
 /// Returns the directory `storage` that contains the session file at `path`. Returns `None` if the

@@ -11,8 +11,9 @@ use forklore_store::port::{At, Filter, Problem};
 
 use crate::{Engine, Error, Result};
 
-/// Maximum number of consecutive passes of the attachment scan that read no new session. After that
-/// many passes, the scan returns an error.
+/// The scan for mentioned attachments reads all sessions in repeated passes. After this many
+/// consecutive passes that read no new session because of missing sessions, the scan returns an
+/// error.
 const TRIES: u32 = 3;
 
 impl Engine {

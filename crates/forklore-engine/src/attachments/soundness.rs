@@ -8,7 +8,7 @@ use forklore_store::attachments::{Attachments, check};
 
 use crate::Engine;
 
-/// The attachments of a store, with a cache of the digest checks.
+/// The attachments of a store, with a cache that records which attachments matched their digests.
 #[derive(Clone)]
 pub(crate) struct StoredAttachments {
     store: Arc<dyn Attachments>,

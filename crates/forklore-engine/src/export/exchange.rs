@@ -13,12 +13,13 @@ use jiff::Timestamp;
 
 use crate::inspect::Sent;
 
-/// Reorders the messages of an exported history so that results follow their calls. A message with
-/// tool calls waits in the queue until all its results have arrived, or until its turn ends.
+/// A queue that reorders the messages of an exported history so that tool results follow their
+/// calls. A message with tool calls waits in the queue until all its results have arrived, or until
+/// its turn ends.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
     waiting: VecDeque<Exchange>,
-    /// The tool names of the open calls that were exported as records in the agent's own format, by
+    /// The tool calls without a result in exported records of the agent's own format: tool name by
     /// call id.
     open: HashMap<String, String>,
 }
@@ -66,8 +67,8 @@ impl Exchanges {
         ready.into_iter().chain(self.settled()).collect()
     }
 
-    /// Updates the open calls by the tool calls that a record opens and closes. The record is in
-    /// the agent's own format, and the exporter writes it unchanged.
+    /// Updates the list of open tool calls with the calls that a record opens or closes. The record
+    /// is in the target agent's own format, so the exporter writes it unchanged.
     pub(super) fn pass(&mut self, steps: &[CallStep]) {
         for step in steps {
             match step {

@@ -77,9 +77,10 @@ impl Engine {
         Error::Unsupported(format!("sessions can be exported to plain, {agents}"))
     }
 
-    /// Returns the last agent record at or before `end`, if it is in `dialect` (an agent's record
-    /// format). Returns `None` if that last record is in another dialect, or if a compaction by
-    /// forklore follows it, which no agent's record can express.
+    /// Returns the last imported record at or before the seq `end`. Returns `None` if that record
+    /// is not in `dialect` (the record format of an agent). Also returns `None` if forklore
+    /// compacted the history after the record, because no agent's record can express forklore's
+    /// compaction.
     fn last_record_of(
         &self,
         header: &Header,

@@ -26,7 +26,7 @@ pub struct ForkRecord<'a> {
     /// The id of the root session of the family, to which parent and child belong.
     pub root_session_id: &'a SessionId,
     /// The position in the parent's log where the child begins. Includes the id of the parent's
-    /// last event before it.
+    /// last event before that position.
     pub cut: &'a Cut,
     /// The cut that the caller requested. Set only if the fork uses an earlier cut, because the
     /// requested cut leaves tool calls open.
@@ -47,8 +47,9 @@ pub struct ForkRecord<'a> {
     pub principal: Option<&'a str>,
     /// The principal (a user, for example) on whose behalf the parent acts.
     pub parent_principal: Option<&'a str>,
-    /// The number of the file revision with which the child begins. Set if the child comes from an
-    /// imported file that its agent rewrote; the first rewrite has number 1.
+    /// Which rewrite of an imported file the child begins with; the first rewrite has number 1.
+    /// `None` unless the agent rewrote the file and the import forked the child for the new
+    /// content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// English sentences that state what the child does not inherit.

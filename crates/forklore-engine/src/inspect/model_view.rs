@@ -19,10 +19,10 @@ pub struct ModelView {
     /// Number of leading messages that the session inherits. A model request of its parent begins
     /// with the same messages.
     pub shared: usize,
-    /// For each fork on the path from the root to this session: how many leading messages were
-    /// inherited. The oldest fork is first, and this session's own fork is last. A child's list
-    /// begins with the numbers of its parent's list, as far as they are within the history that the
-    /// child inherits.
+    /// For each fork on the path from the root to this session: how many of the leading `messages`
+    /// the forked session inherited. The oldest fork is first, and this session's own fork is last.
+    /// Leaves out 0 and repeated numbers. A child's list begins with the numbers of its parent's
+    /// list, as far as they are within the history that the child inherits.
     pub forks: Vec<usize>,
     /// Number of tool calls without a recorded result. `messages` has a synthetic result for each.
     pub open_results: usize,
@@ -87,8 +87,8 @@ impl Engine {
     }
 
     /// Returns, for each fork on the path from the root to a session, how many events it inherited.
-    /// The oldest fork is first. Leaves out a fork that inherited more events than a later fork,
-    /// because the later cut is before the end of what that fork inherited.
+    /// The oldest fork is first. Leaves out a fork if a later fork inherited fewer events, because
+    /// the later fork then shares only a part of what the earlier one inherited.
     fn forks(&self, header: &Header) -> Result<Vec<u64>> {
         let inherits = |kind| kind == SessionKind::Branch;
         if !inherits(header.kind) {

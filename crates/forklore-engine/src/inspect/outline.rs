@@ -1,6 +1,6 @@
 //! Builds an outline of the messages of a request from the events of a session. Applies
 //! compactions, includes summaries and finished sub-agents, and leaves out events that the model
-//! does not receive. Calls and results are paired later, in `repair`.
+//! does not receive. Calls and results are paired later, in `pair_calls`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::messages;
 use crate::view::compacted_range;
 use crate::{Engine, Result};
 
-/// The messages of a model request, without their content.
+/// The messages of one request to a model, without their content.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) items: Vec<Item>,
@@ -31,8 +31,9 @@ pub(super) struct Item {
     /// the message among the messages of that event, from 0.
     pub(super) seq: u64,
     pub(super) number: u32,
-    /// Whether the message replaces other messages: the range of a compaction, or a message that it
-    /// edits. Such a message has the position of the replaced messages, not that of its own event.
+    /// Whether the message replaces other messages, because it belongs to a compaction or edits an
+    /// earlier message. Such a message appears where the replaced messages were, not where its own
+    /// event is.
     pub(super) instead: bool,
     /// The seq of the edited message, if this message is an edit that replaces it.
     edits: Option<u64>,
@@ -41,20 +42,21 @@ pub(super) struct Item {
     pub(super) role: Role,
     /// Whether this message starts a turn of the conversation.
     pub(super) starts_turn: bool,
-    /// Whether no part of the message remains, because all its tool results matched no open call.
+    /// Whether no part of the message remains after the removal of the tool results that match no
+    /// open call.
     pub(super) emptied: bool,
     /// The parts of the message that the request sends; `None` if the content is plain text.
     pub(super) parts: Option<Vec<Sketch>>,
 }
 
-/// The messages that one compaction replaces.
+/// The messages that a compaction replaces, in one of two forms.
 #[derive(Debug)]
 enum Covered {
     /// The messages with these conversation indexes. A compaction in forklore's own form has such a
     /// range.
     Indexes(Range<u64>),
-    /// The given number of messages at the start. A compaction in the form of another agent has no
-    /// index range.
+    /// The first messages of the history; the field is their number. A compaction in the form of
+    /// another agent has no index range.
     First(usize),
 }
 
@@ -66,8 +68,9 @@ impl Covered {
         }
     }
 
-    /// Checks whether the item stays before the messages of the compaction: it is not covered, and
-    /// its index is below the end of the covered range. `at` is the item's position in the outline.
+    /// Checks whether the item precedes the compaction's messages in the outline. It does if the
+    /// compaction does not cover it and its conversation index is below the end of the covered
+    /// range or absent. `at` is the item's position in the outline.
     fn begins_behind(&self, at: usize, item: &Item) -> bool {
         match self {
             Self::Indexes(indexes) => !self.holds(at, item) && item.index < Some(indexes.end),
@@ -160,8 +163,8 @@ impl Outline {
         Ok(())
     }
 
-    /// Returns which of the preceding messages a compaction covers, or `None` if its payload does
-    /// not say.
+    /// Determines which of the preceding messages a compaction covers. Returns `None` if the
+    /// payload of the compaction does not state that.
     fn covered(
         &self,
         engine: &Engine,
@@ -200,9 +203,10 @@ impl Outline {
         })
     }
 
-    /// Returns where the last run of items begins whose events `is_inherited` all accepts. Searches
-    /// backwards from the end of the outline; the result is the end if the run is empty. Skips
-    /// items that replace others. The run is short, so one read per item is fast enough.
+    /// Returns the position in the outline from which `is_inherited` accepts the events of all
+    /// items up to the end. Returns the end if it does not accept the last one. Ignores items that
+    /// replace others. Searches backwards from the end; few items are accepted, so one read per
+    /// item is fast enough.
     fn inherited_from(
         &self,
         engine: &Engine,
@@ -223,8 +227,8 @@ impl Outline {
         Ok(from)
     }
 
-    /// Replaces the messages that a compaction covers with `messages`, the messages of the
-    /// compaction.
+    /// Replaces the items of the messages that a compaction covers with items for `messages`, which
+    /// the compaction contains.
     fn compact(&mut self, seq: u64, messages: &[Message], covered: &Covered) {
         let mut items = std::mem::take(&mut self.items).into_iter().enumerate().peekable();
         while let Some((_, item)) = items.next_if(|(at, item)| covered.begins_behind(*at, item)) {

@@ -20,8 +20,8 @@ pub struct Messages {
     engine: Engine,
     session: SessionId,
     items: std::vec::IntoIter<Item>,
-    /// The session's events, starting at the first event whose message no compaction or edit
-    /// replaced.
+    /// The session's events. The first one is the first event whose own message the iterator
+    /// returns.
     events: Events,
     /// The compaction or edit that was read last: its seq and its messages. The messages of a
     /// compaction are consecutive in the output, so that one read serves them all.
@@ -120,8 +120,8 @@ impl Messages {
         messages.cloned().ok_or_else(|| self.missing(item.seq))
     }
 
-    /// Returns the messages of the event `found`, which must have the seq `seq`. Returns an error
-    /// if the event is missing, because it existed when the outline was built.
+    /// Returns the messages of the event `found`, which must have the seq `seq`. A missing event is
+    /// an error, because the event existed when the iterator was created.
     fn messages_of(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
         self.ts = found.event.ts;

@@ -9,7 +9,7 @@ use forklore_store::port::LogEntry;
 use super::read::{Slot, slots};
 use crate::{Engine, Result};
 
-/// Where the histories of a session's descendants contain the session's own events.
+/// The positions of a session's own events in the histories of the session's descendants.
 #[derive(Default)]
 pub(super) struct Copies {
     /// Runs of events that are consecutive both in the session and in a descendant. The key is the
@@ -19,7 +19,7 @@ pub(super) struct Copies {
 
 struct Run {
     heir: SessionId,
-    /// The seq that the run's first event has in the descendant `heir`.
+    /// The seq, in the descendant `heir`, of the first event of this run of consecutive events.
     at: u64,
     len: u64,
 }

@@ -98,15 +98,15 @@ impl Family {
         self.guessed.contains(id)
     }
 
-    /// Checks whether the session's own log can be read. It cannot if the session was deleted or if
-    /// its header was reconstructed: then only descendants have its events.
+    /// Checks whether the session's own log is in the damaged store. It is not if the session was
+    /// deleted or if its header was reconstructed: then only descendants have its events.
     pub(super) fn is_readable(&self, header: &Header) -> bool {
         header.deleted.is_none() && !self.is_guessed(&header.id)
     }
 
-    /// Returns the minimum counts of a session, as proved by the latest cut at which a child
-    /// begins. Sets the count of inheritable events and of conversation events. The session must
-    /// have had that many.
+    /// Returns the minimum counts of a session whose events may be lost. The latest cut at which a
+    /// child begins proves that the session had at least these counts. Sets only the counts of
+    /// inheritable events and of conversation events.
     pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
         let children = self.children.get(id).into_iter().flatten();
         let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::{Error, Result};
 
-/// The event type of markers. A marker replaces an event that could not be read.
+/// The type of a marker event. Recovery writes a marker instead of each event that it could not
+/// read.
 const LOST: &str = "x.lost";
 
 /// How many inheritable events, conversation events and turns are missing in a gap of unreadable
@@ -28,14 +29,14 @@ impl Missing {
         }
     }
 
-    /// Checks whether all missing events are of classes that no fork inherits.
+    /// Checks whether forks would inherit none of the missing events.
     pub(super) fn is_only_own(self) -> bool {
         self == Self::default()
     }
 
-    /// Returns the event class of the next marker in the gap, and whether the marker starts a turn.
-    /// The markers may have another order than the lost events, but after the gap all counts are
-    /// correct again.
+    /// Returns the class of the gap's next marker, and whether the marker starts a turn. A marker
+    /// is an event that replaces a lost one. The markers may have another order than the lost
+    /// events, but after the gap all counts are correct again.
     pub(super) fn next(&mut self) -> (Class, bool) {
         let turn = self.turns > 0;
         self.turns = self.turns.saturating_sub(1);
@@ -63,8 +64,8 @@ pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     }
 }
 
-/// Builds a marker for the event that is lost at `seq`. The marker has only the lost event's class
-/// and whether it started a turn.
+/// Builds a marker: an `x.lost` event that replaces the lost event at `seq`. The marker has only
+/// the lost event's class and whether it started a turn.
 pub(super) fn marker(
     session: &SessionId,
     seq: u64,
@@ -82,7 +83,8 @@ pub(super) fn marker(
     })
 }
 
-/// Turns an event whose `data` is unreadable into a marker: replaces its `data` and its type.
+/// Turns an event whose `data` is unreadable into an `x.lost` marker: replaces its `data` and its
+/// type.
 pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
     let mut lost = json!({"seq": seq, "what": "data", "type": event.kind.as_str()});
     if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {

@@ -38,8 +38,8 @@ impl Salvaging<'_> {
         self.own_events(&header)
     }
 
-    /// Returns the event at seq 0 of a child: its `session_fork`, or a marker if that event is
-    /// lost. Returns nothing for a root.
+    /// Returns the event at seq 0 of a child: its `session_fork`, or an `x.lost` marker if that
+    /// event is lost. Returns nothing for a root.
     fn first_events(&mut self, header: &Header) -> Result<Vec<Event>> {
         if header.parent_id.is_none() {
             return Ok(Vec::new());

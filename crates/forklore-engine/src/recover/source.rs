@@ -29,12 +29,13 @@ struct File {
     source: Source,
     ranges: Vec<Vec<SourceSpan>>,
     locations: Vec<(RecordKey, RecordLocation)>,
-    /// The file's id in the new store. `None` until the first session of the file exists there.
+    /// The id that the imported file has in the new store. `None` until the first session of the
+    /// file exists there.
     made: Option<SourceId>,
     /// The path of the session file to which this sidecar belongs. `None` if this file is not a
     /// sidecar (a file that an agent stores with a session file).
     sidecar_of: Option<String>,
-    /// For each session of the file: how many of its events were already written to the new store.
+    /// How many events of each session of the imported file were already written to the new store.
     written: HashMap<SessionId, u64>,
 }
 
@@ -99,8 +100,9 @@ impl FileSources {
         Some(done)
     }
 
-    /// Appends those events of `append` that were imported from the session's file. Returns the
-    /// events that were appended after the import, or `None` if there are none.
+    /// Appends the first events of `append` to the new store: those that came from the session's
+    /// imported file. Returns an append of the remaining events, which were written after the
+    /// import. Returns `None` if no event remains.
     pub(super) fn append(
         &mut self,
         into: &Engine,
@@ -124,8 +126,8 @@ impl FileSources {
         Ok((!later.events.is_empty()).then_some(later))
     }
 
-    /// Writes the byte ranges, record locations and paths of the imported files to the new store.
-    /// All sessions must exist there already.
+    /// Writes the byte ranges, the locations of the records and the paths of the imported files to
+    /// the new store. All sessions must exist there already.
     pub(super) fn finish(
         &mut self,
         from: &Engine,
@@ -192,8 +194,8 @@ impl FileSources {
 }
 
 impl File {
-    /// Reads everything that is stored about an imported file: byte ranges, record locations and
-    /// the events of its sessions.
+    /// Reads everything that is stored about an imported file: its byte ranges, the locations of
+    /// its records and the events of its sessions.
     ///
     /// # Errors
     /// Returns an error at the first damage.
@@ -226,8 +228,8 @@ impl File {
         })
     }
 
-    /// Copies a sidecar of the session file `own` (a file that an agent stores with a session
-    /// file). Returns `false` and copies nothing if the sidecar's bytes were erased.
+    /// Copies one sidecar of the session file `own`. A sidecar is a file that an agent stores with
+    /// a session file. Returns `false` and copies nothing if the sidecar's bytes were erased.
     fn save_sidecar(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {
@@ -299,8 +301,8 @@ impl File {
     }
 }
 
-/// Checks whether an error concerns only one imported file, so that the recovery continues with the
-/// other files.
+/// Checks whether an error concerns only one imported file. If it does, the recovery continues with
+/// the other files.
 fn is_no_reason_to_stop(kind: ErrorKind) -> bool {
     use ErrorKind::{Conflict, Corrupt, MissingAncestor, NotFound, Unsupported};
     matches!(kind, Corrupt | MissingAncestor | NotFound | Unsupported | Conflict)

@@ -32,15 +32,15 @@ pub(super) struct Tail<'t, W> {
 }
 
 impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
-    /// Creates a writer for the own events of one recovered session. Passes the events to `write`
-    /// in batches, in ascending seq.
+    /// Creates a writer for the own events of one recovered session. It passes the events to
+    /// `write` in batches, in ascending seq.
     pub(super) fn new(header: &'t Header, report: &'t mut Recovery, write: W) -> Self {
         let (counts, ts) = (header.inherited, header.created);
         Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
     }
 
-    /// Adds the result of reading the event at `seq`: the event, the event without `data`, or a
-    /// reason.
+    /// Adds what a read of the event at `seq` gave: the event, the event without `data`, or the
+    /// reason why it cannot be read.
     pub(super) fn put(&mut self, seq: u64, slot: Slot) -> Result<()> {
         let (stored, lost) = match slot {
             Slot::Whole(stored) => (stored, None),
@@ -65,10 +65,10 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         }
     }
 
-    /// Writes a marker for each unreadable event since the last readable one (the gap). The classes
-    /// of the markers (which decide what forks inherit) are chosen so that the counts after the gap
-    /// equal `behind`; `None` changes no count. If `lost` is true, reports the events as lost,
-    /// unless the session is deleted and no fork inherits them.
+    /// Writes an `x.lost` marker event for each unreadable event since the last readable one (the
+    /// gap). Chooses the markers' classes, which decide what forks inherit, so that the counts
+    /// after the gap equal `behind`. `None` changes no count. If `lost` is true, reports the events
+    /// as lost, unless the session is deleted and no fork inherits them.
     fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);
@@ -84,8 +84,9 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         Ok(())
     }
 
-    /// Completes a session whose events are unreadable from the seq `next` on. Adds markers until
-    /// the counts reach `to`, the minimum counts that the cuts of its children prove.
+    /// Completes the recovery of a session whose events are unreadable from the seq `next` on. Adds
+    /// an `x.lost` marker for each missing event, until the counts reach `to`, the minimum counts
+    /// that the cuts of its children prove.
     pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
         let behind = Counts {
             inheritable: self.counts.inheritable.max(to.inheritable),
@@ -101,8 +102,9 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         self.flush()
     }
 
-    /// Writes markers for the current gap, then all events that are not written yet. `counts` are
-    /// the counts at the end of the session, if they are recorded.
+    /// Writes an `x.lost` marker for each unreadable event since the last readable one. Then writes
+    /// all events of the unfinished batch. `counts` are the counts at the end of the session, if
+    /// they are recorded.
     pub(super) fn end(mut self, counts: Option<Counts>) -> Result<()> {
         self.close(counts, true)?;
         self.flush()
@@ -125,7 +127,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     }
 }
 
-/// Builds a marker that replaces the lost `session_fork` event of a child. Its class is lineage.
+/// Builds an `x.lost` marker that replaces the lost `session_fork` event of a child. Its event
+/// class is lineage.
 pub(super) fn first_marker(header: &Header) -> Result<Event> {
     marker(&header.id, 0, header.created, (Class::Lineage, false))
 }

@@ -23,8 +23,8 @@ pub struct Restored {
     pub path: String,
     /// Number of bytes written to the output.
     pub bytes: u64,
-    /// The revision of the file that was restored: how many times the agent had rewritten the file
-    /// before.
+    /// The revision of the restored file: how many times the agent had rewritten the file before it
+    /// had this content.
     pub revision: u64,
 }
 
@@ -78,8 +78,8 @@ struct Restoring<'a> {
     out: &'a mut dyn Write,
     hash: Sha256,
     bytes: u64,
-    /// The last session of an earlier file revision for which a check found that it was not
-    /// deleted.
+    /// The last checked session of an earlier file revision. The check found that the session was
+    /// not deleted.
     living: Option<SessionId>,
     /// Events of one session that were read in advance and are not written yet.
     prefetched: Option<(SessionId, VecDeque<LogEntry>)>,
@@ -128,8 +128,8 @@ impl Restoring<'_> {
         }
     }
 
-    /// Returns an error if `session` was deleted. The session comes from an earlier revision of the
-    /// file, and the file to restore shares events with it.
+    /// Returns an error if `session` was deleted. `session` comes from an earlier revision of the
+    /// file to restore, and the file shares events with it.
     fn must_live(&mut self, session: &SessionId) -> Result<()> {
         if self.living.as_ref() == Some(session) {
             return Ok(());
@@ -158,7 +158,7 @@ impl Restoring<'_> {
         Ok(())
     }
 
-    /// Returns the event at `seq`. Also reads the following events in advance, because the next
+    /// Returns the event at `seq`. Also reads several following events in advance, because the next
     /// call usually needs the next event.
     fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<LogEntry> {
         let next = self.prefetched.take().filter(|(of, _)| of == id);
@@ -198,8 +198,9 @@ impl Restoring<'_> {
     }
 }
 
-/// Replaces `removed` bytes of `payload`, starting at the offset `at`, with `other`. Returns the
-/// three pieces of the result. Returns `None` if the bytes to replace are not all within `payload`.
+/// Replaces the `removed` bytes of `payload` from the offset `at` on with `other`. Returns the
+/// result as three pieces: the bytes before, `other`, and the bytes after. Returns `None` if the
+/// bytes to replace are not all within `payload`.
 fn patched<'b>(payload: &'b [u8], at: u64, removed: u64, other: &'b [u8]) -> Option<[&'b [u8]; 3]> {
     let at = usize::try_from(at).ok()?;
     let behind = at.checked_add(usize::try_from(removed).ok()?)?;

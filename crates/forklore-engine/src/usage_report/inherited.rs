@@ -56,9 +56,9 @@ impl Engine {
         Ok(usage)
     }
 
-    /// Returns the header of the session that wrote the last event that `header`'s session
-    /// inherits, and the event's seq there. Returns `None` if nothing is inherited or the writer
-    /// was deleted.
+    /// Finds the last event that `header`'s session inherits. Returns the header of the session
+    /// that wrote the event, and the event's seq in that session. Returns `None` if nothing is
+    /// inherited or the writer was deleted.
     fn writer_before(&self, header: &Header) -> Result<Option<(Header, u64)>> {
         let inheritable = header.inherited.inheritable;
         let query =
