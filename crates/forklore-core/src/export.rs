@@ -136,7 +136,8 @@ pub trait FileWriter {
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
 
     /// Writes the record of an event that was imported from the same agent for which this file is
-    /// written. Returns true if the file contains the record, so that the agent will read it.
+    /// written. Returns whether the agent will see the content of the record when it reads the
+    /// file.
     ///
     /// # Errors
     /// If writing to `out` fails.
@@ -161,9 +162,8 @@ pub trait FileWriter {
         Ok(())
     }
 
-    /// Writes the end of the file. Returns how many parts of messages were not written because the
-    /// agent's format cannot represent them, as a map from the kind of part to the number of such
-    /// parts.
+    /// Writes the end of the file. Returns what was not written because the agent's format cannot
+    /// represent it, as a map from the kind of message or message part to the number of such items.
     ///
     /// # Errors
     /// If writing to `out` fails.
