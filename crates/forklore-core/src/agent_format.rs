@@ -352,7 +352,8 @@ pub struct Record {
     /// session in which the calls are open, even if its parent record is in another session:
     /// results of parallel calls may have parents on different branches.
     pub only_results: bool,
-    /// Whether the record belongs to a sub-agent whose records are in the same file.
+    /// Whether the record belongs to a sub-agent whose records are in the same file as those of the
+    /// agent that called it.
     pub sidechain: bool,
     /// Whether the agent would resume the session after this record. If this is true of several
     /// records of a file, the agent resumes after the last of them.

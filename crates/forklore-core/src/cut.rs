@@ -79,12 +79,14 @@ pub enum CutError {
     },
 }
 
-/// The length of a session, in the units that selectors use.
+/// The length of a session in all units that a selector (a written position) can use: log
+/// positions, conversation events and turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The log position of the last event; -1 if the log is empty.
     pub head_seq: i64,
-    /// The counts of the session up to and including its last event.
+    /// The counts of conversation events, turns and other totals, up to and including the session's
+    /// last event.
     pub counts: Counts,
 }
 

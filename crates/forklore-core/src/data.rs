@@ -37,8 +37,8 @@ impl Data {
         Ok(Self(text.into()))
     }
 
-    /// Wraps a JSON string that a store or an agent format has already checked. This function
-    /// checks nothing.
+    /// Wraps JSON text that a store or an agent format has already checked. This function checks
+    /// nothing.
     #[must_use]
     pub fn from_checked(text: impl Into<ByteString>) -> Self {
         Self(text.into())

@@ -85,7 +85,8 @@ pub struct Header {
     /// A link to the session whose beginning this session repeats, if an import found such a
     /// session.
     pub copy_of: Option<CopyOf>,
-    /// The tombstone of the session; `None` unless it was deleted.
+    /// The tombstone, which records when the session was deleted; `None` if the session was not
+    /// deleted.
     pub deleted: Option<Tombstone>,
 }
 
@@ -149,8 +150,8 @@ impl Lease {
     }
 }
 
-/// A mark in a session's header that the session was deleted. The header and its position in the
-/// lineage remain, and the events do not (docs/semantics.md, Delete, detach).
+/// The part of a session's header that records its deletion. The header of a deleted session
+/// remains, with its position in the lineage (docs/semantics.md, Delete, detach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tombstone {
     /// When the session was deleted.

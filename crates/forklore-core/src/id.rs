@@ -239,8 +239,8 @@ impl EventId {
     }
 
     /// Derives a UUIDv8 for an event without an id, from the id of its session and a number. For an
-    /// imported event, the number is its byte offset in the file; for an event that a fork writes,
-    /// it is the seq. The same arguments always give the same id.
+    /// imported event, the number is its byte offset in the file. For an event that a fork or a
+    /// recovery writes, it is the event's seq. The same arguments always give the same id.
     #[must_use]
     pub fn derived(session: &SessionId, number: u64) -> Self {
         Self::named(session, &number.to_string())
