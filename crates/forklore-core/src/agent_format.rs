@@ -49,45 +49,50 @@ pub trait AgentFormat: Send + Sync {
         false
     }
 
-    /// Returns a reader for one file. Without `memory`, the reader starts at the beginning of the
-    /// file. With `memory`, it continues after the lines of an earlier reader; `memory` is that
-    /// reader's [`LineReader::memory`].
+    /// Returns a reader for the session file at `path`. Without `memory`, the reader starts at the
+    /// beginning of the file. `memory` is the saved state of an earlier reader
+    /// ([`LineReader::memory`]); with it, the new reader continues after the lines that the earlier
+    /// one read.
     fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader>;
 
     /// Renders a stored record as a message; `None` if the record is not part of the conversation.
-    /// A compaction or a branch summary renders as the message that the model sees at its position.
+    /// For a record that contains a summary (a compaction or a branch summary), the message is what
+    /// the model sees at the position of that record.
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message>;
 
-    /// Returns the usage (tokens and cost) of a model call that a stored record reports. `None` if
-    /// the record reports none, or if [`Record::usage`] already gave the usage at import.
+    /// Returns the usage (tokens and cost) of a model call, as a stored record reports it. `None`
+    /// if the record reports no usage, or if the import already counted the usage through
+    /// [`Record::usage`].
     fn call_usage(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         let _ = (kind, data);
         None
     }
 
-    /// Returns the model that a stored record selects for the model calls after it. Only agents
-    /// whose calls do not name their model need this.
+    /// Returns the name of the model that a stored record selects for later model calls. Only
+    /// formats whose usage records do not name the model implement this; the default returns
+    /// `None`.
     fn model_of_turn(&self, kind: &EventType, data: &Data) -> Option<String> {
         let _ = (kind, data);
         None
     }
 
-    /// Returns the part of the conversation that a stored compaction (a `history_compaction`
-    /// record) replaces. [`AgentFormat::instead`] returns the replacement.
+    /// Returns which part of the conversation a stored compaction replaces; `None` if `data` does
+    /// not state it. A compaction is a `history_compaction` record, whose summary replaces earlier
+    /// messages. [`AgentFormat::instead`] returns that summary.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         let _ = data;
         None
     }
 
-    /// Returns the number of a stored record in its file. A compaction with [`Covers::Through`]
-    /// refers to a record by this number. `None` if the agent's compactions do not use such
-    /// numbers.
+    /// Returns the number that the agent gave a stored record within its session file. A compaction
+    /// with [`Covers::Through`] refers to a record by this number. `None` if the agent's
+    /// compactions do not refer to records by number.
     fn number(&self, data: &Data) -> Option<u64> {
         let _ = data;
         None
     }
 
-    /// Returns the messages that the model sees instead of the part that a compaction covers.
+    /// Returns the messages that the model sees instead of the messages that a compaction replaces.
     /// `data` is the stored compaction, a `history_compaction` record.
     fn instead(&self, data: &Data) -> Vec<Message> {
         self.view(&EventType::HISTORY_COMPACTION, data).into_iter().collect()
@@ -100,9 +105,9 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the file in which the agent lists session titles, and the session's id in that list.
-    /// The session is that of the file at `path`. `None` if the agent stores titles in its session
-    /// files.
+    /// Returns the path of the agent's list of session titles, and the id by which the list refers
+    /// to the session. The session is the one whose file is at `path`. `None` if the agent stores
+    /// each title in the session file.
     fn names(&self, path: &Path) -> Option<(PathBuf, String)> {
         let _ = path;
         None
@@ -127,21 +132,24 @@ pub trait AgentFormat: Send + Sync {
         self.view(kind, a) == self.view(kind, b)
     }
 
-    /// Returns other folders to search for the session file that the file at `path` continues
-    /// ([`FileFacts::base`]). The file's own folder is not among them.
+    /// Returns additional folders to search for the file with the beginning of a session. The rest
+    /// of the session is in the file at `path` ([`FileFacts::base`]). The folder of that file is
+    /// searched anyway and is not returned.
     fn base_folders(&self, path: &Path) -> Vec<PathBuf> {
         let _ = path;
         Vec::new()
     }
 
-    /// Returns the agent's own session id, as the file name of `path` contains it. `path` is a
-    /// session file in one of the [`AgentFormat::base_folders`].
+    /// Extracts the session id that the agent wrote into the file name of `path`; `None` if the
+    /// name contains none. `path` is in one of the folders that are searched for the beginning of a
+    /// session ([`AgentFormat::base_folders`]).
     fn id_in_name<'p>(&self, path: &'p Path) -> Option<&'p str> {
         let _ = path;
         None
     }
 
     /// Returns the path of a separate document that describes the session in the file at `path`.
+    /// `None` if the agent writes no such document for this file.
     fn metadata_file(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
@@ -174,8 +182,8 @@ pub trait AgentFormat: Send + Sync {
     }
 }
 
-/// The part of a conversation that a compaction of another agent replaces. A compaction is a record
-/// whose summary replaces earlier messages.
+/// The part of a conversation that an agent's compaction replaces. A compaction is a record whose
+/// summary replaces earlier messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Covers {
     /// The compaction replaces everything before itself.
@@ -183,20 +191,22 @@ pub enum Covers {
     /// The compaction replaces everything before the record with this native id (the id that the
     /// agent gave it).
     Before(String),
-    /// The compaction replaces everything before the record with this 0-based position in its file.
+    /// The compaction replaces everything before the record with this position among the records of
+    /// its file, counted from 0.
     BeforeIndex(u64),
-    /// The compaction replaces everything up to and including the record with this
-    /// [number](AgentFormat::number).
+    /// The compaction replaces everything up to and including the record with this number. The
+    /// agent gave the number ([`AgentFormat::number`]).
     Through(u64),
 }
 
-/// A change to how an earlier record is sent to the model. It applies to the requests after the
-/// record that makes the change.
+/// A change to the form in which an earlier record is sent to the model. One record makes the
+/// change; it applies to all requests after that record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// The id that the agent gave the earlier record.
+    /// The id (given by the agent) of the record that the edit changes.
     pub target: String,
-    /// The new content, under the same role; `None` if the earlier record is no longer sent.
+    /// The content to send instead of the original content of the edited record, under the same
+    /// role. `None` if the edited record is no longer sent to the model.
     pub instead: Option<Content>,
 }
 
@@ -265,35 +275,37 @@ pub struct FileFacts {
     pub title: Option<String>,
     /// When the session was created. If several lines give a time, the first counts.
     pub created: Option<Timestamp>,
-    /// The path of another session's file, or the id that the agent gave that session. This file
-    /// repeats the other session's first records. If several lines name one, the first counts.
+    /// The original session whose first records this file repeats: the path of its file, or the id
+    /// that the agent gave it. If several lines name an original, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
     /// The id that the agent gave the session that called this session as a sub-agent. If several
     /// lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// The beginning of the session, if this file omits it and another file contains it. If several
-    /// lines give one, the first counts.
+    /// Where to find the beginning of the session, if another file contains it and this file omits
+    /// it. If several lines state this, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
-    /// A description of what is irregular about the line. The agent normally writes such a line
-    /// differently, or this version does not support its kind. The import reports the description
-    /// and still imports the readable rest.
+    /// A description of what is irregular about the line; `None` for a regular line. A line is
+    /// irregular if the agent normally writes it differently, or if this version of forklore does
+    /// not support its kind. The import reports the description and still imports the rest of the
+    /// line as far as it is readable.
     #[serde(skip)]
     pub irregular: Option<String>,
 }
 
-/// The beginning of a session, if another file contains it than the rest of the session.
+/// A reference to the beginning of a session that is in another file than the rest of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// The id that the agent gave the session whose file contains the beginning.
+    /// The id (given by the agent) of the session whose file contains the beginning of this
+    /// session.
     pub native_id: String,
-    /// The end of the beginning (exclusive): one more than the number of its last record. Each
-    /// record of the file that contains the beginning has its number as [`Record::key`].
+    /// The number of the last record of the shared beginning, plus 1. In the file that contains the
+    /// beginning, [`Record::key`] is the number of each record.
     pub end: u64,
-    /// The length of the beginning, in bytes of the file that contains it. `None` if the session
-    /// file does not state the length.
+    /// The length of the shared beginning in bytes, from the start of the file that contains it.
+    /// `None` if the session's own file does not state the length.
     pub bytes: Option<u64>,
 }
 
@@ -336,13 +348,15 @@ pub struct Record {
     pub class: Class,
     /// How the event changes the open tool calls and the turns.
     pub effect: Effect,
-    /// Whether the record contains only results of tool calls. Such a record joins the session that
-    /// made the calls, whatever the record's parent is. Parallel calls need this.
+    /// Whether the record contains only results of tool calls. Such a record is added to the
+    /// session in which the calls are open, even if its parent record is in another session:
+    /// results of parallel calls may have parents on different branches.
     pub only_results: bool,
-    /// Whether the record belongs to a sub-agent whose records are in the same file.
+    /// Whether the record belongs to a sub-agent whose records are in the same file as those of the
+    /// agent that called it.
     pub sidechain: bool,
-    /// Whether the agent would resume at this record. If this is true of several records, the agent
-    /// resumes at the last of them.
+    /// Whether the agent would resume the session after this record. If this is true of several
+    /// records of a file, the agent resumes after the last of them.
     pub leaf: bool,
     /// The usage (tokens and cost) that the record reports, if reporting usage is its only purpose
     /// (docs/semantics.md, Types, classes, inheritance).
@@ -403,8 +417,8 @@ impl<'a> AgentFormats<'a> {
         self.0.iter().copied().find(|dialect| dialect.detect(path, head))
     }
 
-    /// Returns the name of the agent that wrote the file, if forklore recognises that agent but
-    /// cannot read its files.
+    /// Returns the name of the agent that wrote the file with this path and these first bytes, if
+    /// forklore recognises that agent but cannot read its files.
     #[must_use]
     pub fn unsupported(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         self.0.iter().find_map(|dialect| dialect.lookalike(path, head))

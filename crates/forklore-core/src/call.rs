@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 /// event is written, and is stored with the event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Effect {
-    /// Whether the event is a message from the user, not one that a program injected in the user's
-    /// name. Such a message starts a turn, and calls that still have no result stop being open
-    /// (docs/semantics.md, Fork).
+    /// Whether the event starts a turn: it is a message that the user wrote, and not one that a
+    /// program injected in the user's name. At the start of a turn, tool calls that still have no
+    /// result stop being open (docs/semantics.md, Fork).
     pub starts_turn: bool,
-    /// The tool calls that the event opens and closes, in order.
+    /// The tool calls that the event opens (by calling a tool) and closes (by a result), in order.
     pub calls: Vec<CallStep>,
 }
 

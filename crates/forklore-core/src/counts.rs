@@ -9,20 +9,23 @@ use serde::{Deserialize, Serialize};
 use crate::call::OpenCalls;
 use crate::event::Event;
 
-/// Totals over a history, up to and including one event. Events of classes that forks do not
-/// inherit add nothing.
+/// Totals over the events of a session's history up to and including one event. Events of classes
+/// that forks do not inherit add nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counts {
-    /// The number of inheritable events: those that a fork after this event inherits.
+    /// The number of inheritable events in the counted range, which a fork at the end of the range
+    /// inherits.
     #[serde(rename = "kept")]
     pub inheritable: u64,
-    /// The number of conversation events, which is also the index of the next conversation event.
+    /// The number of conversation events in the counted range. This is also the index (from 0) of
+    /// the next conversation event after the range.
     pub index: u64,
-    /// The number of turns that have started.
+    /// The number of turns that start in the counted range of events.
     pub turns: u64,
-    /// The total size of `data` in the inheritable events, in bytes.
+    /// The total size in bytes of `data` (the payload) of all inheritable events in the counted
+    /// range.
     pub bytes: u64,
-    /// The number of open tool calls, those without a result.
+    /// The number of tool calls that are open (have no result) at the end of the counted range.
     pub open: u64,
 }
 
@@ -41,8 +44,8 @@ impl Counts {
         }
     }
 
-    /// Converts counts that start at a span (a range of a history) into counts of the whole
-    /// history. `base` are the counts before the span.
+    /// Converts counts that begin with 0 at the start of a span (a range of a history) into counts
+    /// from the start of the history. `base` contains the counts of the history before the span.
     #[must_use]
     pub fn based_on(self, base: Self) -> Self {
         Self {

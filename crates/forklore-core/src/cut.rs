@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Counts;
 use crate::id::EventId;
 
-/// A position in a session's log, as a person or a program writes it. The cut is directly after the
-/// events that the selector includes.
+/// A position in a session's log, as a person or a program writes it, such as `seq:3`. It selects
+/// the cut (the position at which a fork begins), directly after the last inheritable event that it
+/// includes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
     /// The position before the first event, written `start`. A fork there inherits nothing.
@@ -33,7 +34,8 @@ pub enum Selector {
     Event(EventId),
 }
 
-/// The reason why a selector gives no cut.
+/// The reason why a selector (a written position, such as `seq:3`) gives no cut at which a fork can
+/// begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CutError {
@@ -48,7 +50,8 @@ pub enum CutError {
         "an index counts the messages kept, from 0 on; for a place from the end say message:-N"
     )]
     NegativeIndex,
-    /// The number of the selector is outside the session's valid range.
+    /// The number in the selector (such as 3 in `seq:3`) is outside the range that is valid for the
+    /// session.
     #[error("{requested} is out of range: {valid}")]
     OutOfRange {
         /// The selector (a position in a log) that the caller requested.
@@ -56,7 +59,8 @@ pub enum CutError {
         /// The valid range of the selector's number, as text for people.
         valid: String,
     },
-    /// A fork at the cut would inherit nothing, and the selector is not `start` or `index:0`.
+    /// A fork at the selected position would inherit nothing. Only the selectors `start` and
+    /// `index:0` may request an empty history, and the selector is another one.
     #[error("{requested} keeps nothing; to begin with an empty history say start")]
     NothingToFork {
         /// The selector (a position in a log) that the caller requested.
@@ -68,27 +72,30 @@ pub enum CutError {
     /// More than one event of the session has the id that the selector `event:ID` names.
     #[error("{count} events have that id; name one by its seq")]
     ManyEvents {
-        /// The log positions of the first 20 events that have the id.
+        /// The log positions of the first 20 events that have the requested id.
         seqs: Vec<u64>,
-        /// The number of events that have the id.
+        /// The number of events of the session that have the requested id.
         count: usize,
     },
 }
 
-/// The length of a session, in the units that selectors use.
+/// The length of a session in all units that a selector (a written position) can use: log
+/// positions, conversation events and turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The log position of the last event; -1 if the log is empty.
     pub head_seq: i64,
-    /// The counts of the session up to and including its last event.
+    /// The counts of conversation events, turns and other totals, up to and including the session's
+    /// last event.
     pub counts: Counts,
 }
 
-/// The position that a store must look up for a selector. The numbers have been checked against an
-/// [`Extent`].
+/// A selector converted to the position that a store must look up. Its number has been checked
+/// against the length of the session ([`Extent`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CutPoint {
-    /// The position after this number of inheritable events; 0 is the start of the log.
+    /// The position directly after the first N inheritable events, where N is this number; 0 is the
+    /// start of the log.
     Inheritable(u64),
     /// The position after the last inheritable event at or before this log position.
     Seq(u64),
@@ -167,9 +174,9 @@ pub struct Cut {
     pub seq: Option<u64>,
     /// The number of inherited conversation events.
     pub index: u64,
-    /// The index of the last inherited event among the conversation events, from 0. Null if that
-    /// event is not a conversation event or nothing is inherited: the selector `message:N` would
-    /// give another cut.
+    /// The index of the last inherited event among the conversation events, from 0. Null if nothing
+    /// is inherited or if that event is not a conversation event, because no selector `message:N`
+    /// gives this cut.
     pub message: Option<u64>,
     /// The number of the last inherited turn, from 1. Null if the cut is inside a turn or before
     /// the first turn.

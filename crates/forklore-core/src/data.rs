@@ -7,10 +7,11 @@ use bytestring::ByteString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// One JSON value as a string without line breaks, stored verbatim. Unknown fields, the order of
-/// keys and the digits of numbers survive every read and write.
+/// The JSON text of one value, stored verbatim and without line breaks. Unknown fields, the order
+/// of keys and the digits of numbers survive every read and write.
 ///
-/// Cloning is cheap: several values may share one buffer that a store read at once.
+/// Cloning is cheap: a clone shares its buffer with the original. All values that a store reads at
+/// once may share one buffer.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Data(ByteString);
 
@@ -36,8 +37,8 @@ impl Data {
         Ok(Self(text.into()))
     }
 
-    /// Wraps a JSON string that a store or an agent format has already checked. This function
-    /// checks nothing.
+    /// Wraps JSON text that a store or an agent format has already checked. This function checks
+    /// nothing.
     #[must_use]
     pub fn from_checked(text: impl Into<ByteString>) -> Self {
         Self(text.into())
@@ -63,8 +64,8 @@ impl Data {
         &self.0
     }
 
-    /// Returns the JSON text, with all strings valid Unicode: [`without_lone_surrogates`] replaces
-    /// what is not Unicode.
+    /// Returns the value in a form in which every JSON string is valid Unicode.
+    /// [`without_lone_surrogates`] replaces each escape that is not.
     #[must_use]
     pub fn readable(&self) -> Cow<'_, Self> {
         match without_lone_surrogates(&self.0) {
@@ -109,8 +110,8 @@ pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Parses the `\uXXXX` escape at the beginning of `text` as a UTF-16 code unit; `None` if `text`
-/// does not begin with one.
+/// Parses the `\uXXXX` escape at the beginning of `text` as a UTF-16 code unit. `None` if `text`
+/// does not begin with such an escape.
 fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }

@@ -2,8 +2,9 @@
 //! (docs/semantics.md, Reading).
 
 /// Returns the number of conversation events that two histories have in common from the beginning.
-/// `len` is the number of conversation events in the shorter history. `same` checks whether the
-/// events of both histories at an index have the same origin.
+/// `len` is the number of conversation events in the shorter history. `same` checks whether, at a
+/// given index, both histories contain the same event: one that the same session first wrote at the
+/// same log position.
 ///
 /// A session inherits the history of its parent up to a cut, and nothing from any other session.
 /// Two histories that share an event therefore also share all events before that event. This lets a

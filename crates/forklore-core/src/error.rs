@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of an error. It is stable, so that scripts can test for it, and it determines the exit
-/// code.
+/// The kind of an error. Each kind has a stable name, so that scripts can test for it, and
+/// determines the exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -19,13 +19,14 @@ pub enum ErrorKind {
     /// Another writer changed the session first, or the session's present state does not allow the
     /// operation. The error's details give that state.
     Conflict,
-    /// The id or label is already in use. The id of a deleted session also counts as in use.
+    /// The requested id or label is already in use. The id of a deleted session also counts as in
+    /// use.
     AlreadyExists,
     /// The session still has branch children that inherit its events, so it cannot be deleted.
     HasChildren,
     /// A runtime has leased the session, or another process has locked the store.
     Busy,
-    /// The kind or version of the store or file is one that this program does not support.
+    /// This program does not support the kind or the version of the store or file.
     Unsupported,
     /// Stored bytes are damaged.
     Corrupt,
@@ -35,7 +36,7 @@ pub enum ErrorKind {
     LineageCycle,
     /// Any other failure, such as a full disk or a failed read.
     Internal,
-    /// The user interrupted the operation.
+    /// The user interrupted the operation, for example with Ctrl-C.
     Interrupted,
 }
 

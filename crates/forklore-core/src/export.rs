@@ -23,8 +23,8 @@ pub trait Export: Send + Sync {
     /// a session file at any path.
     fn home(&self) -> Option<Home>;
 
-    /// Returns the path for the new file. `read` returns the content of a small file below the
-    /// agent's folder, or `None` if that file does not exist.
+    /// Returns the path for the new session file `file`. The callback `read` returns the content of
+    /// a small file in the agent's folder, or `None` if that file does not exist.
     ///
     /// # Errors
     /// If every folder in which the agent would look for the file is already in use for something
@@ -35,25 +35,26 @@ pub trait Export: Send + Sync {
         read: &dyn Fn(&Path) -> Option<String>,
     ) -> Result<Placement, NoDestination>;
 
-    /// Returns the number of records that the agent's original file contains up to and including
-    /// `last`. A new file can refer to these records. `None` if a new file must copy them instead.
+    /// Returns the number of records up to and including `last` in the file from which they were
+    /// imported. The new file can refer to these records in that file. `None` if the new file must
+    /// copy the records instead.
     fn records_up_to(&self, last: &Event) -> Option<u64> {
         let _ = last;
         None
     }
 
-    /// Returns the commands that start the agent with the new file at `path`. Each command is a
-    /// program and its arguments.
+    /// Returns the commands that start the agent with the new file at `path`, in the order in which
+    /// to run them. Each command is a program and its arguments.
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>>;
 }
 
 /// The folder in which an agent stores its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The environment variable that overrides the folder.
+    /// The name of the environment variable by which a user changes the path of the agent's folder.
     pub variable: &'static str,
-    /// Whether the environment variable names the parent of the agent's folder, as `HOME` does. If
-    /// false, the variable names the folder itself.
+    /// Whether the value of the environment variable is the path of the parent of the agent's
+    /// folder, as with `HOME`. If false, the value is the path of the agent's folder itself.
     pub holds: bool,
     /// The default path of the agent's folder, relative to the user's home directory. The path uses
     /// `/` as separator.
@@ -89,8 +90,8 @@ pub struct NewFile {
     pub title: Option<String>,
     /// The file from which the session was imported; `None` if it was not imported.
     pub original: Option<Original>,
-    /// The beginning of the session, if the new file refers to another file for it. `None` if the
-    /// new file contains the whole session.
+    /// The beginning of the session, if the new file does not contain it and refers to another file
+    /// instead. `None` if the new file contains the whole session.
     pub shared: Option<Shared>,
 }
 
@@ -98,11 +99,13 @@ pub struct NewFile {
 /// that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// The id by which the agent refers to the file that contains the beginning.
+    /// The id by which the agent refers to the file that contains the beginning of the session.
     pub file_id: String,
-    /// The number of records that form the beginning, in the file that contains it.
+    /// The number of records in the shared beginning of the session, counted from the start of the
+    /// file that contains it.
     pub records: u64,
-    /// The byte offset at which the beginning ends (exclusive), in the file that contains it.
+    /// The byte offset (exclusive) at which the shared beginning of the session ends, in the file
+    /// that contains it.
     pub bytes: u64,
 }
 
@@ -116,7 +119,8 @@ pub struct Original {
 }
 
 impl NewFile {
-    /// Returns a UUID for use in the new file. The same `number` always gives the same UUID.
+    /// Returns a UUID for use in the new file. It is derived from the file's [`NewFile::id`] and
+    /// `number`, so the same `number` always gives the same UUID.
     #[must_use]
     pub fn fresh_id(&self, number: u64) -> String {
         EventId::derived(&self.id, number).as_str().to_owned()
@@ -131,23 +135,25 @@ pub trait FileWriter {
     /// If writing to `out` fails.
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes the record of an event that came from this same agent. Returns whether the agent will
-    /// see the record.
+    /// Writes the record of an event that was imported from the same agent for which this file is
+    /// written. Returns whether the agent will see the content of the record when it reads the
+    /// file.
     ///
     /// # Errors
     /// If writing to `out` fails.
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool>;
 
-    /// Writes a message that did not come from this same agent. The caller passes an answer of the
-    /// model as one message. It then passes the results of the answer's tool calls, each as its own
-    /// message, in the order of the calls and with the names of the tools.
+    /// Writes a message that was not imported from the agent for which this file is written. The
+    /// caller passes each answer of the model as one message. After it, the caller passes the
+    /// results of its tool calls, each as a separate message with the name of the tool, in the
+    /// order of the calls.
     ///
     /// # Errors
     /// If writing to `out` fails.
     fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes a line of the imported file that is not an event. The caller passes these lines after
-    /// all events. The default implementation drops the line.
+    /// Writes a line of the imported file that did not become an event. The caller passes such
+    /// lines after all events. The default implementation drops them.
     ///
     /// # Errors
     /// If writing to `out` fails.
@@ -156,20 +162,20 @@ pub trait FileWriter {
         Ok(())
     }
 
-    /// Writes the end of the file, after the last line. Returns the parts of messages that the
-    /// agent's format cannot represent, as a map from the kind of part to the number of such parts.
+    /// Writes the end of the file. Returns what was not written because the agent's format cannot
+    /// represent it, as a map from the kind of message or message part to the number of such items.
     ///
     /// # Errors
     /// If writing to `out` fails.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>>;
 }
 
-/// A message to write, with its time.
+/// A message to write to a session file, with its time.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedMessage<'a> {
-    /// The message.
+    /// The message to write.
     pub message: &'a Message,
-    /// The time of the message's event.
+    /// The time of the event that contains the message.
     pub ts: Timestamp,
     /// Whether the message starts a turn.
     pub starts_turn: bool,

@@ -30,7 +30,7 @@ pub struct Header {
     pub kind: SessionKind,
     /// The session's label, which is unique among the sessions with the same root.
     pub label: Label,
-    /// The session's title, for display.
+    /// The session's title, which is shown to people; `None` if it has none.
     pub title: Option<String>,
     /// The position in the parent's log at which the session begins; `None` for a root.
     pub cut: Option<Cut>,
@@ -38,22 +38,24 @@ pub struct Header {
     pub strategy: Option<Strategy>,
     /// The requested policy for tool calls that the cut leaves open; `None` for a root.
     pub tool_calls: Option<ToolCallPolicy>,
-    /// The counts after the last inherited event. `inherited.inheritable` is the number of
-    /// inherited events.
+    /// The counts of events, turns and open tool calls after the last inherited event.
+    /// `inherited.inheritable` is the number of inherited events.
     pub inherited: Counts,
-    /// The counts after the session's last event, including the inherited events.
+    /// The counts of events, turns and open tool calls after the session's last event. They include
+    /// the inherited events.
     pub counts: Counts,
     /// The number of events that the session wrote itself, including `session_fork` (the record of
     /// its fork).
     pub own_events: u64,
     /// The total size of `data` in the session's own events, in bytes.
     pub own_bytes: u64,
-    /// The usage of the model calls that the session made itself.
+    /// The usage (tokens and cost) of all model calls that the session itself made. Calls in
+    /// inherited events are not included.
     pub usage: Usage,
     /// The folder that the session belongs to.
     pub workspace: Workspace,
-    /// On whose behalf the session acts. The store records the principal and never bases a decision
-    /// on it.
+    /// The principal: a text that names on whose behalf the session acts. The store records this
+    /// text and never bases a decision on it.
     pub principal: Option<String>,
     /// The names of the permissions that the session may use at most; `None` means no ceiling.
     pub permissions: Option<BTreeSet<String>>,
@@ -61,7 +63,8 @@ pub struct Header {
     pub metadata: Option<Data>,
     /// The application's own configuration. forklore does not interpret it.
     pub config: Option<Data>,
-    /// The agent format (dialect) of the imported records in its history; `None` without such records.
+    /// The dialect (the agent's record format) of the imported records in the session's history.
+    /// `None` if the history contains no imported records.
     pub dialect: Option<String>,
     /// When the session was created.
     pub created: Timestamp,
@@ -69,17 +72,21 @@ pub struct Header {
     pub updated: Timestamp,
     /// The number of parent links between the session and its root; 0 for a root.
     pub depth: u64,
-    /// The lease of the runtime that runs the session. It may have expired.
+    /// The lease of the runtime (the process) that runs a turn of the session. The lease may have
+    /// expired.
     pub lease: Option<Lease>,
     /// Whether the session was detached: it has its own copy of its prefix and needs no ancestor.
     pub detached: bool,
-    /// The session, imported from the same file, that the file's agent would resume.
+    /// The id of the session that the agent of the imported file would resume, if one file became
+    /// several sessions. It is recorded on the first of these sessions.
     pub leaf: Option<SessionId>,
-    /// The file from which the session was imported.
+    /// The path of the file from which the session was imported; `None` if it was not imported.
     pub source: Option<String>,
-    /// The session whose beginning this session repeats, if an import found one.
+    /// A link to the session whose beginning this session repeats, if an import found such a
+    /// session.
     pub copy_of: Option<CopyOf>,
-    /// The tombstone of the session; `None` unless it was deleted.
+    /// The tombstone, which records when the session was deleted; `None` if the session was not
+    /// deleted.
     pub deleted: Option<Tombstone>,
 }
 
@@ -122,7 +129,7 @@ impl Header {
 /// (docs/semantics.md, Writing).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The runtime that has the lease.
+    /// The name of the runtime (a process that runs turns) that has the lease.
     pub owner: String,
     /// When the lease expires, unless the runtime renews it.
     pub expires: Timestamp,
@@ -143,8 +150,8 @@ impl Lease {
     }
 }
 
-/// The record that a session was deleted. Its header remains, with its position in the lineage
-/// (docs/semantics.md, Delete, detach).
+/// The part of a session's header that records its deletion. The header of a deleted session
+/// remains, with its position in the lineage (docs/semantics.md, Delete, detach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tombstone {
     /// When the session was deleted.
@@ -200,7 +207,7 @@ pub struct NotAChoice(&'static str);
 macro_rules! words {
     ($name:ident, $all:literal, $($variant:ident = $word:literal),*) => {
         impl $name {
-            /// Returns the variant's name, as JSON contains it.
+            /// Returns the name by which JSON refers to this variant.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }

@@ -32,12 +32,13 @@ pub enum IdError {
     /// The first character is not a letter, a digit or `_`.
     #[error("a name begins with a letter, a digit or `_`")]
     First,
-    /// A character after the first is not allowed in ids and labels.
+    /// The string contains, after its first character, a character that ids and labels may not
+    /// contain.
     #[error(
         "a name holds letters, digits, marks, `_`, `-` and `.`; character {at} is none of them"
     )]
     Character {
-        /// The position of the character in the string, in characters from 1.
+        /// The position of the disallowed character in the string, in characters from 1.
         at: usize,
     },
     /// The string is not in Unicode normalization form C.
@@ -81,7 +82,7 @@ macro_rules! name_type {
         pub struct $name($text);
 
         impl $name {
-            /// Returns the string, exactly as it was written.
+            /// Returns the id or label as a string, exactly as it was written.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -173,8 +174,8 @@ impl SessionId {
         Self(uuid.to_string().into())
     }
 
-    /// Derives the id `<dialect>-<16 hex of sha256(dialect, parts)>`. It is the id of an imported
-    /// session whose native id (given by its agent) is not usable, and of a branch inside an
+    /// Derives an id for an imported session: `<dialect>-<16 hex of sha256(dialect, parts)>`. It is
+    /// used if the id that the agent gave the session is not usable, and for each branch inside an
     /// imported file (docs/semantics.md, Sources).
     ///
     /// # Errors
@@ -237,17 +238,17 @@ impl EventId {
         ids.map(|id| Self(text.slice_ref(id))).collect()
     }
 
-    /// Derives a UUIDv8 for an event without an id, from its session and a number. The number is
-    /// the event's byte offset in a file, or its seq in a fork. The same arguments always give the
-    /// same id.
+    /// Derives a UUIDv8 for an event without an id, from the id of its session and a number. For an
+    /// imported event, the number is its byte offset in the file. For an event that a fork or a
+    /// recovery writes, it is the event's seq. The same arguments always give the same id.
     #[must_use]
     pub fn derived(session: &SessionId, number: u64) -> Self {
         Self::named(session, &number.to_string())
     }
 
-    /// Derives a UUIDv8 for an event from its session and a description of the event. Writers use
-    /// this for events whose log position is not determined in advance. The same arguments always
-    /// give the same id.
+    /// Derives a UUIDv8 for an event from the id of its session and `what`, a description of the
+    /// event. Writers use this for an event whose log position is determined only when it is
+    /// written. The same arguments always give the same id.
     #[must_use]
     pub fn named(session: &SessionId, what: &str) -> Self {
         let digest = Sha256::digest(format!("{session}\n{what}").as_bytes());

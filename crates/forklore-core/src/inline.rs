@@ -19,9 +19,9 @@ pub struct Inline<'a> {
     pub name: Option<Cow<'a, str>>,
 }
 
-/// Returns the data that a part, given as JSON, contains as base64. `None` if the part contains
-/// none, for instance because it refers to a web URL. The returned strings borrow from `part`,
-/// unless they contain escapes.
+/// Returns the data that a message part contains as base64. `part` is the JSON text of the message
+/// part. `None` if the part contains no base64 data, for instance because it refers to a web URL.
+/// The returned strings borrow from `part`, unless they contain escapes.
 #[must_use]
 pub fn inline(part: &str) -> Option<Inline<'_>> {
     let part = Fields::of(part)?;

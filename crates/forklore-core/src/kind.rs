@@ -41,7 +41,8 @@ impl Class {
         matches!(self, Self::Conversation | Self::Evidence | Self::Context)
     }
 
-    /// Checks whether events of this class are conversation events, which have an index.
+    /// Checks whether events of this class are conversation events, which alone have a conversation
+    /// index (their position among such events).
     #[must_use]
     pub fn is_conversation(self) -> bool {
         self == Self::Conversation
@@ -144,7 +145,8 @@ impl EventType {
         Self::own(&self.0).map_or(Class::Audit, |(_, class)| class)
     }
 
-    /// Checks whether only the engine may write events of this type (docs/semantics.md, Writing).
+    /// Checks whether only forklore itself may write events of this type, and applications may not
+    /// append them (docs/semantics.md, Writing).
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         *self == Self::SESSION_FORK || *self == Self::BRANCH_SUMMARY

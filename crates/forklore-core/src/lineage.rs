@@ -19,20 +19,21 @@ pub struct Span {
     /// The end of the range (exclusive): the position in the segment after the last event of the
     /// range.
     pub to: u64,
-    /// The counts of the session's whole history before this span. A span is a range of stored
-    /// events; the session is the one whose history contains it.
+    /// The counts of all events before this span (a range of stored events) in the history that
+    /// contains it.
     pub base: Counts,
 }
 
-/// A unit in which a search looks for a position of a history. The count in this unit never
+/// A quantity by which a search finds a position in a history. The count of this quantity never
 /// decreases along the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// The search looks for a number of inheritable events.
+    /// The search finds the position at which the history has a given number of inheritable events.
     Inheritable,
-    /// The search looks for a number of conversation events.
+    /// The search finds the position at which the history has a given number of conversation
+    /// events.
     Index,
-    /// The search looks for a number of turns.
+    /// The search finds the position at which the history has a given number of turns.
     Turns,
 }
 
@@ -56,18 +57,18 @@ pub struct NotSpans {
     pub at: usize,
 }
 
-/// Returns the list index of the span (a range of a history) in which the count of `unit` first
-/// reaches `want`. This is the last span before which the count is below `want`. `None` if the
-/// count reaches `want` before the first span, or the list is empty.
+/// Returns the index in `spans` of the span (a range of a history) in which the count of `unit`
+/// first reaches `want`. This is the last span before which the count is below `want`. `None` if
+/// the count reaches `want` before the first span, or if `spans` is empty.
 #[must_use]
 pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
     spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
-/// Returns the spans (ranges of stored events) that a child inherits if its cut is after
-/// `inheritable` inheritable events. `to` is the position after the last of these events, in the
-/// segment (the events stored with one session) of the last span returned. The result is empty if
-/// the child inherits no event of `spans`.
+/// Returns the part of `spans` that a child inherits if it inherits the first `inheritable` events.
+/// `spans` are ranges of stored events that form the parent's history. The last span returned is
+/// shortened to end at `to`: the position after the last inherited event in its segment (the events
+/// stored with one session). The result is empty if the child inherits no event of `spans`.
 #[must_use]
 pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =
@@ -78,9 +79,10 @@ pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     spans
 }
 
-/// Decides which earlier page of a span list a new page jumps to, by the skew-binary rule. The page
-/// before the new page has depth `depth` and jumps to the page at depth `jump`, which jumps to the
-/// page at depth `jump_of_jump`. If the result is true, the new page jumps to depth `jump_of_jump`;
+/// Decides to which earlier page a new page of a skew-binary list points. Each page has a depth
+/// (its position in the list, from 0) and a pointer, its jump, to an earlier page. The page before
+/// the new page has depth `depth` and jumps to the page at depth `jump`, which jumps to the page at
+/// depth `jump_of_jump`. If the result is true, the new page jumps to depth `jump_of_jump`;
 /// otherwise, it jumps to depth `depth`. The length of the longest jumps thus doubles as the list
 /// grows. The first page has depth 0 and jumps to itself.
 #[must_use]
@@ -88,8 +90,9 @@ pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
     depth > 0 && depth - jump == jump - jump_of_jump
 }
 
-/// Encodes the spans (ranges of stored events) compactly, as varints. Each count is encoded as its
-/// difference from the previous span, except `open`, which is encoded as it is.
+/// Encodes the spans (ranges of stored events) compactly, as varints. Each count of [`Span::base`]
+/// is encoded as the difference from that count of the previous span. Only the count `open` is
+/// encoded as it is.
 #[must_use]
 pub fn encode(spans: &[Span]) -> Vec<u8> {
     let mut out = Vec::with_capacity(spans.len() * 12);

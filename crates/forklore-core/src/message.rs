@@ -66,7 +66,7 @@ pub enum Part {
         /// The text of the part.
         text: String,
     },
-    /// Reasoning of the model. `opaque` contains the fields that the provider needs to continue the
+    /// Reasoning of the model. Its field `opaque` contains what the provider needs to continue the
     /// reasoning.
     Reasoning {
         /// The readable text of the model's reasoning.
@@ -121,7 +121,7 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         missing: bool,
     },
-    /// A part of a kind that has no variant here, or a malformed part.
+    /// A part of a kind that is not one of the other variants of this enum, or a malformed part.
     Other {
         /// The whole part of the message as stored, verbatim.
         value: Data,

@@ -40,8 +40,8 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The fields of all types of message parts in one struct. A field that belongs to another type
-/// than that of the part is `None`.
+/// One struct with the fields of all types of message parts. A field that the part does not contain
+/// is `None` or false.
 #[derive(Deserialize)]
 struct Fields {
     #[serde(rename = "type")]
@@ -69,7 +69,7 @@ struct Fields {
     value: Option<Data>,
 }
 
-/// Deserializes the value of a present field to `Some`, even if the value is `null`.
+/// Deserializes the value of a field that the JSON contains to `Some`, even if the value is `null`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Data>, D::Error> {
     Data::deserialize(deserializer).map(Some)
 }

@@ -14,7 +14,7 @@ use crate::usage::Usage;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PayloadError {
-    /// A required field is missing or has the wrong form.
+    /// A field that the event's type requires is missing from the payload or has the wrong form.
     #[error("a {kind} needs {needs}")]
     Missing {
         /// The event's type.
@@ -30,20 +30,21 @@ pub enum PayloadError {
         /// The error that the JSON parser returned.
         source: serde_json::Error,
     },
-    /// The writer gave a class other than the default to a type whose class is fixed.
+    /// The writer requested a class other than the default for an event of a type whose class is
+    /// fixed.
     #[error("the class of {kind} is fixed; only types that begin with `x.` may be given one")]
     ClassFixed {
         /// The event's type.
         kind: EventType,
     },
-    /// The writer gave the class `Lineage` to an event that is not a `session_fork`. The class is
-    /// reserved for records of forks.
+    /// The writer requested the class `Lineage` for an event that is not a `session_fork`. This
+    /// class is reserved for records of forks.
     #[error("no event but session_fork is of class lineage")]
     LineageClass,
 }
 
-/// The payload fields of all of forklore's own event types in one struct, not yet decoded. For each
-/// event type, only its own fields are decoded; all other fields may have any value.
+/// One struct with the payload fields of all of forklore's own event types, not yet decoded. For an
+/// event, only the fields that its type defines are decoded; the others may have any value.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]
@@ -198,8 +199,8 @@ fn effect(kind: &EventType, data: &Data, fields: &Fields<'_>) -> Result<Effect, 
     Ok(effect)
 }
 
-/// Converts the payload of a conversation event in forklore's own format to a message. Any other
-/// type gives `None`.
+/// Converts the payload of a conversation event in forklore's own format to a message. Returns
+/// `None` if `kind` is not a type of conversation event.
 ///
 /// # Errors
 /// If the payload does not have the required form.
@@ -304,7 +305,8 @@ fn tool_result(fields: &Fields<'_>) -> Part {
     }
 }
 
-/// Parses the usage in a `provider_usage` payload. Each missing or malformed value becomes 0.
+/// Parses the usage (tokens and cost) in the payload of a `provider_usage` event. Each missing or
+/// malformed value becomes 0.
 #[must_use]
 pub fn usage(data: &Data) -> Usage {
     #[derive(Deserialize, Default)]

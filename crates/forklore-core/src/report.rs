@@ -42,12 +42,13 @@ pub struct Problem {
 pub struct Collected {
     /// The number of bytes returned to the file system.
     pub freed_bytes: u64,
-    /// The number of segments removed. A segment is the events stored with one session; no session
-    /// needed the removed segments any more.
+    /// The number of segments removed, because no session needed them any more. A segment consists
+    /// of the events that are stored with one session.
     pub segments: u64,
-    /// The number of events in the removed segments (each is the events stored with one session).
+    /// The number of events in all removed segments. A segment consists of the events that are
+    /// stored with one session.
     pub events: u64,
-    /// The number of attachments removed. No event names them any more.
+    /// The number of attachments removed, because no event names them any more.
     pub attachments: u64,
 }
 
@@ -60,8 +61,8 @@ pub struct Packed {
     pub freed_bytes: u64,
     /// The number of events that were compressed.
     pub events: u64,
-    /// The number of session histories that were joined, because each consisted of many small
-    /// stored pieces.
+    /// The number of session histories that consisted of many small stored ranges and were joined
+    /// into larger ones.
     pub histories: u64,
 }
 
@@ -83,12 +84,12 @@ pub struct Check {
     pub kind: Option<ErrorKind>,
 }
 
-/// The verdict of a check.
+/// The verdict of a health check of the command `doctor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
-    /// No problem.
+    /// The check found no problem.
     Ok,
     /// The store works, but something needs attention.
     Warning,

@@ -8,23 +8,25 @@ use jiff::Timestamp;
 
 /// Reads files of one agent that each contain many sessions, such as databases.
 pub trait SessionContainer: Send + Sync {
-    /// Returns the name of the agent format that parses the lines of these sessions.
+    /// Returns the name of the agent format that parses the lines which [`Inside::lines`] writes.
     fn dialect(&self) -> &'static str;
 
-    /// Checks by the path alone whether a file in a folder may contain sessions of this agent.
+    /// Checks by the path alone whether a file that a search of a folder finds may contain sessions
+    /// of the agent.
     fn may_own(&self, path: &Path) -> bool;
 
-    /// Checks whether a file with this path and these first bytes contains sessions of this agent.
+    /// Checks whether a file with this path and these first bytes contains sessions of the agent.
+    /// `head` is those first bytes.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// Opens a snapshot of the file; later changes to it are not visible.
+    /// Opens the file at `path` as a snapshot, in which later changes of the file are not visible.
     ///
     /// # Errors
     /// If the file cannot be read, or is of an unknown kind.
     fn open(&self, path: &Path) -> Result<Box<dyn Inside>, ExpandError>;
 }
 
-/// A snapshot of an open file with many sessions.
+/// An open snapshot of a file that contains many sessions.
 pub trait Inside {
     /// Returns all sessions of the file.
     ///
@@ -32,9 +34,9 @@ pub trait Inside {
     /// If the sessions cannot be read.
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError>;
 
-    /// Writes the new lines of the session `id` to `out`. `earlier` contains the lines that earlier
-    /// calls wrote for this session; they are not written again. Returns the problems found in the
-    /// session.
+    /// Converts the session `id` to lines and writes the new ones to `out`. `earlier` contains the
+    /// lines that earlier calls wrote for this session, which are not written again. Returns the
+    /// problems found in the session.
     ///
     /// # Errors
     /// If the lines cannot be read or written.
@@ -46,7 +48,7 @@ pub trait Inside {
     ) -> Result<Vec<Trouble>, ExpandError>;
 }
 
-/// A problem in one session of a file with many sessions.
+/// A problem found in one session of a file that contains many sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The agent has not finished writing a part of the session. The string describes that part.
@@ -56,12 +58,13 @@ pub enum Trouble {
     Damage(String),
 }
 
-/// A session in a file with many sessions.
+/// A session that was found in a file with many sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The agent's id of the session.
+    /// The id that the agent gave the session.
     pub id: String,
-    /// The agent's id of the session that called this session as a sub-agent, if any.
+    /// The id (given by the agent) of the session that called this session as a sub-agent, if any
+    /// did.
     pub caller: Option<String>,
     /// When the session was created.
     pub created: Option<Timestamp>,

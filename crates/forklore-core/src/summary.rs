@@ -15,7 +15,8 @@ use crate::message::{Message, Part};
 
 pub use prose::prose;
 
-/// The name of the summary strategy that needs no model and always gives the same result.
+/// The name of the summary strategy that needs no model and always gives the same summary of the
+/// same history.
 pub const STRATEGY: &str = "deterministic_operational_summary_v2";
 
 const LAST_CALLS: usize = 50;
@@ -24,8 +25,8 @@ const LAST_FACTS: usize = 6;
 const FACT_BYTES: usize = 480;
 const FILE_KEYS: [&str; 6] = ["path", "file", "file_path", "filename", "paths", "files"];
 
-/// The summary of a history. Every `index` in it is a position among the conversation events, from
-/// 0.
+/// The summary of a session's history, made without a model. Every `index` in it is a position
+/// among the conversation events of the history, from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The number of events of each type, by type name.
@@ -55,7 +56,7 @@ pub struct Call {
     pub name: String,
 }
 
-/// The beginning of a message's text.
+/// An excerpt in a summary: the beginning of the text of one message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     /// The conversation index of the message.
@@ -225,8 +226,8 @@ fn excerpt(text: &str) -> String {
     out
 }
 
-/// Returns the texts of the unfinished items in the arguments of a plan or todo call. Items without
-/// a text are left out.
+/// Returns excerpts of the unfinished items in `arguments`, the arguments of a tool call that
+/// writes a plan or todo list. Items without a text are left out.
 fn unfinished(arguments: &Value) -> Vec<String> {
     let lists = ["todos", "plan", "items", "tasks", "steps"];
     let items = lists.iter().find_map(|key| arguments.get(key)?.as_array());

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::header::Header;
 use crate::id::SessionId;
 
-/// One node of a tree of sessions. The nodes are listed in pre-order.
+/// One node of a tree of sessions. [`arrange`] lists the nodes in pre-order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// The index of the session in the slice passed to [`arrange`]; `None` for a parent that is not
@@ -18,11 +18,12 @@ pub struct Placed {
     pub id: SessionId,
     /// The number of parent links between the node and the root of its tree; 0 for the root.
     pub depth: usize,
-    /// The problem with the node, if any.
+    /// The problem with the node, if any: its session is missing from the slice, or its parent
+    /// links lead into a cycle.
     pub mark: Option<Mark>,
 }
 
-/// A problem with a node of a tree.
+/// A problem with a node of a tree of sessions, found when the sessions are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// The session is the parent of a session in the list to arrange, but is not in that list

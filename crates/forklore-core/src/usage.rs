@@ -13,7 +13,7 @@ pub struct Usage {
     pub output: u64,
     /// The number of input tokens that the provider read from its cache.
     pub cached: u64,
-    /// The cost, in the currency that the events use.
+    /// The cost of the model calls, in the currency in which the `provider_usage` events state it.
     pub cost: f64,
 }
 

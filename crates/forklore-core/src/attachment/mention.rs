@@ -10,17 +10,18 @@ use crate::Data;
 pub struct Mention {
     /// The attachment that the string names.
     pub id: AttachmentId,
-    /// The file name and media type of the attachment, if an attachment part of a message contains
-    /// the string as its `ref`. `None` for a string anywhere else, which may have another meaning.
+    /// The file name and media type that the message part states, if the string is the `ref` of an
+    /// attachment part. `None` if it is any other string of the payload; that string may have
+    /// another meaning than to name an attachment.
     pub part: Option<Named>,
 }
 
 /// The name and media type of an attachment, as a message part of type `attachment` states them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
-    /// The attachment's file name.
+    /// The attachment's file name, if the message part states one.
     pub name: Option<String>,
-    /// The attachment's media type; empty if the part states none.
+    /// The attachment's media type, such as `image/png`; empty if the message part states none.
     pub media_type: String,
 }
 
@@ -67,10 +68,11 @@ fn end_of_string(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// A traversal of valid JSON without recursion.
+/// The state of a search for attachment names in valid JSON. The search does not recurse, so that
+/// deeply nested JSON cannot overflow the stack.
 #[derive(Default)]
 struct Walk<'a> {
-    /// The enclosing objects (`Some`) and arrays (`None`).
+    /// The objects (`Some`) and arrays (`None`) that enclose the current position, outermost first.
     open: Vec<Option<Object<'a>>>,
     /// Whether the next string is the value of a field, because a colon precedes it.
     is_value: bool,
@@ -127,8 +129,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Decodes the escapes of a JSON string without its quotes; `None` if the result is not valid
-/// Unicode.
+/// Decodes the escapes in `raw`, the inside of a JSON string without the quotes. Returns `None` if
+/// the result is not valid Unicode.
 fn unescaped(raw: &str) -> Option<Cow<'_, str>> {
     if !raw.contains('\\') {
         return Some(Cow::Borrowed(raw));

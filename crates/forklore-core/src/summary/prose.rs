@@ -8,11 +8,12 @@ use serde::Deserialize;
 use super::excerpt;
 use crate::Data;
 
-/// The maximum number of tool calls that the plain text of a summary lists. It lists the last ones.
+/// The maximum number of tool calls that the plain text of a summary lists. If there are more, the
+/// text lists the last ones.
 const CALLS: usize = 10;
 
-/// The fields of a recorded summary that its plain text uses. A field that an older version did not
-/// write is empty.
+/// The fields of a stored summary from which its plain text is written. A field that an older
+/// version of forklore did not store is empty.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Recorded {
@@ -36,9 +37,9 @@ struct Excerpt {
     text: String,
 }
 
-/// Converts a recorded summary to plain text; `None` if `recorded` does not have the form of a
-/// deterministic summary. A caller that shows the last answer in full passes it as `answer`; the
-/// text then omits the excerpt of that answer.
+/// Converts a stored summary to plain text; `None` if `recorded` does not have the form of a
+/// summary made without a model. A caller that also shows the model's last answer in full passes it
+/// as `answer`; the text then omits the excerpt of that answer.
 #[must_use]
 pub fn prose(recorded: &Data, answer: Option<&str>) -> Option<String> {
     let recorded: Recorded = recorded.read().ok()?;
