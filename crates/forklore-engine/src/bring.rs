@@ -12,11 +12,12 @@ use serde::Deserialize;
 use crate::summary::{BranchSummary, Of, usage_events};
 use crate::{Engine, Error, Result};
 
-/// Maximum length in bytes of the branch's last answer in the summary that [`Engine::bring`]
-/// records. The branch itself has the full answer.
+/// Maximum length, in bytes, of the answer that [`Engine::bring`] copies from a branch into its
+/// summary of the branch. A longer answer is truncated; the branch itself has the full answer.
 const ANSWER_BYTES: usize = 64 << 10;
-/// How often [`Engine::bring`] tries to append its summary of another branch. It tries again if
-/// another writer appended first, and returns `conflict` after the last attempt.
+/// Maximum number of attempts of [`Engine::bring`] to append its summary of another branch. An
+/// attempt fails if another writer appended first. After the last attempt, `bring` returns
+/// `conflict`.
 const ATTEMPTS: usize = 5;
 
 impl Engine {
@@ -128,9 +129,9 @@ impl Engine {
         Ok(Event { id: id.clone(), ts: self.now(), kind, class, dialect: None, effect, data })
     }
 
-    /// Returns the part of the branch `from` that the session `into` has neither inherited nor
-    /// received as a summary. If `requested` is given, considers only that range of conversation
-    /// indexes.
+    /// Returns the part of the branch `from` that the session `into` does not contain yet: neither
+    /// as inherited events nor as a summary. If `requested` is given, considers only that range of
+    /// conversation indexes.
     fn not_yet_brought(
         &self,
         from: &Header,
@@ -180,16 +181,17 @@ impl Engine {
     }
 }
 
-/// The range of a branch to summarize in another session, and whether that session already has an
-/// event that records it.
+/// The range of a branch to summarize in another session. Also states whether that session already
+/// has an event that summarizes the whole range.
 enum Part {
     New(Of),
-    /// An event of the target session already records the whole range, so there is nothing to
-    /// append.
+    /// The range is already summarized: the target session has an event that covers all of it.
+    /// Nothing is appended.
     Brought(Of, Existing),
 }
 
-/// The `branch_summary` event in the target session that already records a part of the branch.
+/// An event of type `branch_summary` in the target session that already summarizes the requested
+/// range of the branch.
 struct Existing {
     id: EventId,
     seq: u64,
@@ -204,7 +206,8 @@ struct Recorded {
 }
 
 /// Parses the payload of a `branch_summary` that [`Engine::bring`] wrote for `branch`. Returns the
-/// summary's strategy and the summarized range. Returns `None` for any other payload.
+/// summary's strategy (by a model, or deterministic) and the summarized range. Returns `None` for
+/// any other payload.
 fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorded)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -219,7 +222,8 @@ fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorde
 }
 
 /// Parses the payload of a `branch_summary` that [`Engine::bring`] wrote. Returns the summarized
-/// branch's label at that time and its session id. Returns `None` for any other payload.
+/// branch: its label at the time of the summary, and its session id. Returns `None` for any other
+/// payload.
 pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -230,16 +234,17 @@ pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     Some((brought_from, of.session_id))
 }
 
-/// Derives the id of a `branch_summary` event from the summarized range and the strategy. Two
-/// writers that record the same range at the same time use the same id, so the log gets only one
-/// event.
+/// Derives the id of a `branch_summary` event from the summarized range and the strategy (by a
+/// model, or deterministic). Two writers that record the same range at the same time thus use the
+/// same id, and the log gets only one event.
 fn event_id(of: &Of, by: &Summarize) -> EventId {
     let what = format!("brought {} {} {}", by.strategy(), of.from_index, of.to_index);
     EventId::named(&of.session_id, &what)
 }
 
-/// Derives the id of a usage event from the id of the summary event and the position `at`. By this
-/// id, the store recognizes a repeated append.
+/// Derives the id of an event that records the usage of a summary's model call. A summary has
+/// several such events if the usage has several entries; `at` is the number of the entry, from 0.
+/// The same arguments give the same id, so the store recognizes a repeated append.
 fn usage_id(brought: &Brought, at: usize) -> EventId {
     EventId::named(&brought.from_session_id, &format!("usage {at} of {}", brought.event_id))
 }

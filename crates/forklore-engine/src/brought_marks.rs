@@ -7,18 +7,18 @@ use forklore_store::port::{At, Direction, Query};
 use crate::Engine;
 use crate::bring::brought_by;
 
-/// Maximum number of events, summed over all sessions of the trees, for which
-/// [`Engine::mark_brought`] searches. Headers do not record which branches were brought into a
-/// session, so the search reads the sessions' own events, without their `data`. The limit bounds
-/// the time for large trees.
+/// Maximum number of events that [`Engine::mark_brought`] searches, summed over all sessions of the
+/// trees. It must search the sessions' own events (without their `data`), because headers do not
+/// record which branches were summarized in a session. The limit bounds the time for large trees.
 const MOST_EVENTS: u64 = 20_000;
-/// Number of events that one read of the store fetches.
+/// Maximum number of events that one read of the store fetches.
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// Adds to each session of the trees the branches that [`bring`](Self::bring) summarized in
-    /// that session. Returns `false` and adds nothing if these sessions have more than 20,000 own
-    /// events in total. For a damaged session, adds only the branches found before the damage.
+    /// Finds the branches that [`bring`](Self::bring) summarized in each session of the trees. Adds
+    /// them to the session's node. Returns `false` and adds nothing if these sessions have more
+    /// than 20,000 own events in total. For a damaged session, adds only the branches found before
+    /// the damage.
     pub fn mark_brought(&self, trees: &mut Trees) -> bool {
         let events: u64 = trees.nodes.iter().filter(|node| is_readable(node)).map(own).sum();
         if events > MOST_EVENTS {
@@ -30,8 +30,8 @@ impl Engine {
         true
     }
 
-    /// Returns the marks of a tree node: one for each branch summary that `bring` recorded in the
-    /// node's own events. Stops at the first event that cannot be read.
+    /// Returns one mark for each branch summary that `bring` recorded in the own events of a tree
+    /// node's session. Stops at the first event that cannot be read.
     fn marks_of(&self, node: &TreeNode) -> Vec<BroughtMark> {
         let mut marks = Vec::new();
         let mut from = first_own(node);
@@ -70,7 +70,8 @@ fn own(node: &TreeNode) -> u64 {
     node.header.as_ref().map_or(0, |found| found.own_events)
 }
 
-/// Returns the seq of the node's first own event, or, in a child, possibly the seq before it.
+/// Returns the seq at which to start a search of a session's own events. In a child, this may be
+/// the seq of its last inherited event, directly before its own events.
 fn first_own(node: &TreeNode) -> u64 {
     let head = node.header.as_ref().map_or(-1, |found| found.head_seq);
     u64::try_from(head + 1).unwrap_or(0).saturating_sub(own(node))

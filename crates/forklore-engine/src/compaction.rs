@@ -7,20 +7,22 @@ use forklore_store::port::At;
 use crate::summary::Of;
 use crate::{Engine, Result};
 
-/// The divisor of the size that a compaction may leave. A compaction leaves at most 1/4 of the
-/// bytes of the conversation uncompacted.
+/// The divisor 4 of the size limit for a compaction's remainder. A planned compaction leaves at
+/// most 1/4 of the conversation's bytes uncompacted if a possible end allows that.
 const RETAINED_FRACTION: u64 = 4;
 
-/// The range of a history that a compaction would cover, and a summary of that range.
+/// The range of a history that a compaction would cover (replace), and a summary of that range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactionPlan {
-    /// The conversation index of the first message that the compaction covers. System messages at
-    /// the beginning of the history are not covered.
+    /// The conversation index (the position among the conversation events, from 0) of the first
+    /// message that the compaction covers. System messages at the beginning of the history are not
+    /// covered.
     pub from_index: u64,
-    /// The exclusive end of the range of conversation indexes that the compaction covers.
+    /// The end, exclusive, of the range of conversation indexes that the compaction covers.
     pub to_index: u64,
-    /// The messages that the compaction covers, as the model receives them now. The summary of an
-    /// earlier compaction replaces the messages that the earlier compaction covers.
+    /// The messages that the compaction would replace, as the model receives them now. If they
+    /// include messages that an earlier compaction replaced, the summary of that compaction appears
+    /// instead.
     pub messages: Vec<Message>,
     /// The summary of the covered messages, computed deterministically without a model.
     pub summary: Summary,
@@ -37,10 +39,11 @@ struct Position {
 }
 
 impl Engine {
-    /// Plans a compaction: chooses the range of messages that a summary should replace. The
-    /// messages after the range have at most a quarter of the uncompacted bytes, if a possible end
-    /// allows that. The range ends before the first message of a turn if possible, and never
-    /// separates a tool call from its result. Returns `None` if there is nothing to cover.
+    /// Plans a compaction: chooses the range of messages that a summary should replace. The range
+    /// is long enough that at most a quarter of the uncompacted bytes remains after it; if that is
+    /// not possible, it is as long as possible. It ends before the first message of a turn if
+    /// possible, and never separates a tool call from its result. Returns `None` if there is
+    /// nothing to replace.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is

@@ -21,8 +21,8 @@ impl Engine {
     /// (docs/semantics.md, Where to cut).
     ///
     /// # Errors
-    /// `invalid_args` if the selector is out of range, or if it selects nothing and is not `start`
-    /// or `index:0`.
+    /// `invalid_args` if the selector is out of range, or if a fork at the cut would inherit
+    /// nothing and the selector is not `start` or `index:0`.
     pub fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
         Ok(self.find_cut(header, selector)?.cut)
     }
@@ -92,9 +92,9 @@ impl Engine {
         self.behind_first(header, At::Inheritable(inheritable))
     }
 
-    /// Returns the cut directly after the event at the position `at`. The read also fetches the
-    /// next event, because the cut depends on whether a turn starts there. That event is usually
-    /// the next inheritable one, so a second read is rarely necessary.
+    /// Returns the cut directly after the event at the position `at`. The cut also states whether a
+    /// turn starts at the next inheritable event (one that forks inherit). The first read fetches
+    /// two events, because the second is usually that event; otherwise, a second read is necessary.
     fn behind_first(&self, header: &Header, at: At) -> Result<Found> {
         let missing = format!("the event at {at:?}");
         let query = Query { at, direction: Direction::Forward, limit: 2, bare: true };
@@ -123,8 +123,8 @@ impl Engine {
         Ok(self.store().read(&header.id, &query)?.events.pop())
     }
 
-    /// Returns the tool calls that have no result at a cut. Reads the events before the cut
-    /// backwards, until the first event after which no call was open.
+    /// Returns the tool calls that have no result at a cut. Reads backwards from the cut to the
+    /// nearest event after which no call is open.
     pub fn open_calls(&self, header: &Header, cut: &Cut) -> Result<OpenCalls> {
         let mut effects = Vec::new();
         self.back_to_closed(header, cut, |event| effects.push(event.event.effect))?;
@@ -138,7 +138,8 @@ impl Engine {
     }
 
     /// Reads backwards from `cut` to the nearest event after which no tool call is open. Returns
-    /// that event, or `None` if there is none. Passes each event that it skipped to `visit`.
+    /// that event, or `None` if there is none. Calls `visit` with each event before it in this
+    /// order, that is, each event after which a call is open.
     fn back_to_closed(
         &self,
         header: &Header,

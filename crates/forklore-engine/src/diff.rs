@@ -22,9 +22,9 @@ impl Engine {
         Ok(Difference { ancestor, common, only_a, only_b })
     }
 
-    /// Compares the histories of two sessions, and returns the differing records as iterators. The
-    /// iterators read the records as they advance, so the memory use is constant. The common part
-    /// is not read, so the time does not depend on its length.
+    /// Compares the histories of two sessions, and returns the records that differ as iterators.
+    /// Each iterator reads its records one after another from the store, so the memory use is
+    /// constant. The common part is not read, so the time does not depend on its length.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -71,9 +71,10 @@ impl Engine {
         })
     }
 
-    /// Returns where the conversation event at this index was first written: the session and the
-    /// seq. The event must exist. If the session is a copy (it repeats the beginning of another
-    /// session) and the event is repeated, returns where the original has the event.
+    /// Returns the session and the seq at which the conversation event with this index was first
+    /// written. If that session is a copy (its beginning repeats another session, the original) and
+    /// the event is in the repeated part, returns the session and seq in the original. The event
+    /// must exist.
     fn origin(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let mut origin = self.written(session, index)?;
         let mut seen = HashSet::new();
@@ -90,8 +91,9 @@ impl Engine {
         Ok(origin)
     }
 
-    /// Returns the session whose event `session` repeats at this index. Returns `None` if `session`
-    /// is not a copy of another session, or does not repeat it up to this index.
+    /// Returns the original session if `session` is a copy and its event at this index is in the
+    /// repeated part. A copy is a session whose beginning repeats another session, the original.
+    /// Otherwise returns `None`.
     fn original_at(&self, session: &SessionId, index: u64) -> Result<Option<SessionId>> {
         let copy_of = match self.store().header(session) {
             Ok(header) => header.copy_of,
@@ -103,8 +105,9 @@ impl Engine {
         Ok(repeats.map(|copy_of| copy_of.session_id))
     }
 
-    /// Returns the session and the seq to which the conversation event at this index was first
-    /// appended. Does not look for the original of a copy.
+    /// Returns the session and the seq at which the conversation event with this index was
+    /// appended. If that session is a copy (it repeats the beginning of another session), does not
+    /// search the other session.
     fn written(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let found = self.event_at(session, At::Index(index))?;
         let missing = || StoreError::MissingAncestor {

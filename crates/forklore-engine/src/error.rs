@@ -9,8 +9,8 @@ use forklore_core::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
 
-/// Maximum number of folders that the message of [`Error::Elsewhere`] lists. The folders contain
-/// sessions that match a reference.
+/// Maximum number of folders that the message of [`Error::Elsewhere`] lists. This error means that
+/// only sessions of other folders match a session reference.
 const NAMED: usize = 3;
 
 /// The result of an engine operation. The error is [`Error`] by default.
@@ -23,7 +23,8 @@ pub enum Error {
     /// The store refused the operation or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The session selector (such as `turn:2`) does not resolve to a cut in the session.
+    /// The selector does not resolve to a cut in the session. A selector names a position in a log,
+    /// for example `turn:2`.
     #[error("session {session}: {source}")]
     Cut {
         /// The session in which the selector was resolved.
@@ -36,25 +37,25 @@ pub enum Error {
     /// repeat the name, which may be hostile.
     #[error("the {what} is not valid: {source}")]
     Name {
-        /// The kind of name, such as `session id`.
+        /// What the invalid name should name, such as `session id`.
         what: &'static str,
-        /// Which rule of the grammar the name violates.
+        /// The rule of the grammar that the invalid name violates.
         source: IdError,
     },
     /// An event in an append batch is invalid.
     #[error("event {line}: {source}")]
     Event {
-        /// The number of the event in the batch, from 1.
+        /// The number of the invalid event in the append batch, from 1.
         line: usize,
-        /// Why the payload of the event is invalid.
+        /// Why the payload or class of the event is not valid for its type.
         source: PayloadError,
     },
     /// An argument is invalid.
     #[error("{message}")]
     Invalid {
-        /// A fixed identifier that scripts can compare, such as `too_long`.
+        /// The problem with the argument, as a fixed identifier for scripts, such as `too_long`.
         reason: &'static str,
-        /// A description of the problem, for people.
+        /// The problem with the argument, as text for people.
         message: String,
     },
     /// The requested cut leaves tool calls open, and the tool-call policy of the request refuses
@@ -75,13 +76,14 @@ pub enum Error {
         /// The first property in which the existing session differs from the fork request.
         differs: &'static str,
     },
-    /// The request gives a child session a permission that its parent does not have.
+    /// The request gives a child session a permission that its parent does not have. The string is
+    /// the name of the permission.
     #[error("the parent does not have the permission {0:?}")]
     Permission(String),
-    /// The fork would exceed the maximum depth.
+    /// The new child would have more parent links above it than the maximum fork depth allows.
     #[error("session {session} is {links} forks deep already, and {max} are allowed")]
     TooDeep {
-        /// The session to fork, which is already as deep as allowed.
+        /// The session to fork, whose children would be too deep.
         session: SessionId,
         /// The number of parent links from this session up to its root or to its nearest detached
         /// ancestor.
@@ -107,14 +109,13 @@ pub enum Error {
         /// Up to 10 matching sessions of other workspaces, most recently updated first.
         found: Vec<Elsewhere>,
     },
-    /// The operation needs the imported file of this session, but the session was not imported from
-    /// one.
+    /// The session was not imported from a file, but the operation needs that file.
     #[error("session {0} was not read from a file")]
     NoSource(SessionId),
     /// A session reference, such as the prefix of an id, matches several sessions.
     #[error("{count} sessions fit {what}")]
     Ambiguous {
-        /// A description of the session reference. Never contains untrusted text.
+        /// A description of the ambiguous session reference. Never contains untrusted text.
         what: String,
         /// The first 10 sessions that match the reference.
         candidates: Vec<SessionId>,
@@ -188,7 +189,8 @@ impl Error {
         }
     }
 
-    /// Returns the machine-readable facts of the error as a JSON object, without its kind.
+    /// Returns the machine-readable facts of the error, such as the ids of the sessions, as a JSON
+    /// object. The error kind is not among them.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {

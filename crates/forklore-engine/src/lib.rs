@@ -121,15 +121,15 @@ pub use tree::Mark;
 
 use attachments::StoredAttachments;
 
-/// Performs all operations on the sessions of one store. A clone of an engine uses the same store.
+/// Performs all operations on the sessions of one store. Clones of an engine share the store.
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
     attachments: Option<StoredAttachments>,
     formats: &'static [&'static dyn AgentFormat],
     containers: &'static [&'static dyn SessionContainer],
-    /// The time and random source for tests. If `None`, the engine uses the store's clock and
-    /// system randomness.
+    /// The source of time and random bits for tests. If `None`, the engine uses the store's clock
+    /// and system randomness.
     clock: Option<Arc<dyn Clock>>,
     max_fork_depth: Option<u64>,
 }
@@ -173,7 +173,7 @@ impl Engine {
 
     /// Limits the depth of forks: a session may be at most `links` parent links below its root or
     /// its nearest detached ancestor (docs/semantics.md, Fork). `None`, the default, sets no limit.
-    /// The Trails profile uses 32.
+    /// A store with the Trails profile (a stricter set of rules) uses 32.
     #[must_use]
     pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
         self.max_fork_depth = links;
@@ -192,7 +192,7 @@ impl Engine {
         self.containers
     }
 
-    /// Returns the underlying store.
+    /// Returns the store on which the engine works.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.store

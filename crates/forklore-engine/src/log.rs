@@ -9,8 +9,9 @@ use forklore_store::port::{At, LogEntry};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Writes the events in `range` to `out`, each as one JSON line with the event's envelope.
-    /// Returns the seq after the last written event.
+    /// Writes the events of a session whose seqs are in `range` to `out`. Each event is one JSON
+    /// line with its envelope (ids, seq, time and type). Returns the seq after the last written
+    /// event.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
@@ -28,7 +29,7 @@ impl Engine {
         Ok(next)
     }
 
-    /// Returns the events of a session in `range`, in ascending seq.
+    /// Returns the events of a session whose seqs are in `range`, in ascending seq.
     ///
     /// An item may be an error: `corrupt` if stored data is damaged, `missing_ancestor` if
     /// inherited events are missing.
@@ -50,7 +51,8 @@ impl Engine {
     }
 }
 
-/// Writes one event, as JSON with its envelope, and a line feed.
+/// Writes one event to `out` as JSON with its envelope (ids, seq, time and type), and then a line
+/// feed.
 fn write_line(out: &mut impl Write, header: &Header, stored: &LogEntry) -> io::Result<()> {
     let origin = (stored.origin.session_id != header.id).then_some(&stored.origin);
     envelope::write_envelope(out, header, stored.seq, origin, &stored.event)?;

@@ -10,8 +10,8 @@ use crate::{Engine, Error, Result};
 
 impl Engine {
     /// Compresses the families (all sessions with one root) in which no session was updated for the
-    /// duration `idle`. Also joins the ranges of a history that refers to very many small ranges of
-    /// other sessions' events. No other operation returns different results.
+    /// duration `idle`. Also speeds up reads of histories that consist of very many small ranges of
+    /// other sessions' events: joins these ranges. Reads return the same results afterwards.
     ///
     /// # Errors
     /// `unsupported` if the store has no maintenance operations; `busy` if another process locks

@@ -61,14 +61,14 @@ struct Salvaging<'a> {
     into: &'a Engine,
     family: Family,
     sources: FileSources,
-    /// The sessions that were already created in the new store.
+    /// The sessions that the recovery has already created in the new store.
     made: HashSet<SessionId>,
     report: Recovery,
 }
 
 impl Salvaging<'_> {
-    /// Recreates every session in the new store. A session is created after its parent and after
-    /// the session before it in the same file. Uses a stack instead of recursion.
+    /// Recreates every session in the new store. Creates a session after its parent, and after the
+    /// session that precedes it in the same imported file. Uses a stack instead of recursion.
     fn make_all(&mut self) -> Result<()> {
         let (mut met, mut done) = (HashSet::new(), HashSet::new());
         for id in self.family.ids() {
@@ -98,9 +98,10 @@ impl Salvaging<'_> {
         self.sources.before(id).into_iter().chain(parent).collect()
     }
 
-    /// Applies the changes for which all sessions must exist in the new store: detached sessions,
-    /// the leaves of imported files, the files themselves and deletions. Then compares the counts
-    /// of the old and the new headers.
+    /// Completes the recovery with the changes for which all sessions must exist in the new store.
+    /// They are: detached sessions, the leaves of imported files (the branch that the agent would
+    /// resume), the files themselves, and deletions. Then reports sessions whose counts differ from
+    /// those in the old store.
     fn finish(&mut self) -> Result<()> {
         for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
             let store = self.into.store();

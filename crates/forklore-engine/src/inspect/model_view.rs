@@ -7,31 +7,31 @@ use super::sent::stand_in;
 use crate::fork::FORKED_BEFORE;
 use crate::{Engine, Inspection, Result};
 
-/// The messages that a model request of a session, or of a planned fork, would send. Also has the
-/// number of leading messages that requests of the parent session share.
+/// The messages that a model request of a session, or of a planned fork, would contain. Also states
+/// how many leading messages are the same in requests of the parent session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelView {
-    /// The session's header when the messages were read. For [`Engine::fork_view`], the parent's
-    /// header.
+    /// The header of the session whose messages were read, as it was then. For a planned fork
+    /// ([`Engine::fork_view`]), this is the parent's header.
     pub header: Header,
     /// The messages in the order in which a model request would send them.
     pub messages: Vec<Message>,
     /// Number of leading messages that the session inherits. A model request of its parent begins
     /// with the same messages.
     pub shared: usize,
-    /// For each fork on the path from the root to this session: how many leading messages were
-    /// inherited. The oldest fork is first, and this session's own fork is last. A child's list
-    /// begins with the numbers of its parent's list, as far as they are within the history that the
-    /// child inherits.
+    /// Numbers of leading messages that were inherited, one for each fork on the path from the root
+    /// to this session. The oldest fork is first, this session's own fork last. Zeros and repeated
+    /// numbers are left out. A child's list begins with those numbers of its parent's list that are
+    /// within the history that the child inherits.
     pub forks: Vec<usize>,
     /// Number of tool calls without a recorded result. `messages` has a synthetic result for each.
     pub open_results: usize,
 }
 
 impl Engine {
-    /// Returns the messages that `model` would receive of a session now. Leaves out the reasoning
-    /// of other models. If `model` is `None`, uses the model that the session's events named last,
-    /// as [`inspect`](Self::inspect) does.
+    /// Returns the messages that `model` would receive in a request of a session now. Leaves out
+    /// the reasoning of other models. If `model` is `None`, uses the model that the session's
+    /// events named last, as [`inspect`](Self::inspect) does.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
@@ -49,8 +49,8 @@ impl Engine {
         Ok(ModelView { header, messages, shared, forks, open_results })
     }
 
-    /// Returns the messages that `model` would receive of a new fork of `parent` at `cut`. Creates
-    /// no session.
+    /// Returns the messages that `model` would receive in a request of a planned fork of `parent`
+    /// at `cut`. Creates no session.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
@@ -86,9 +86,10 @@ impl Engine {
         Ok(ModelView { header: parent.clone(), messages, shared, forks, open_results })
     }
 
-    /// Returns, for each fork on the path from the root to a session, how many events it inherited.
-    /// The oldest fork is first. Leaves out a fork that inherited more events than a later fork,
-    /// because the later cut is before the end of what that fork inherited.
+    /// Returns the number of events that each fork on the path from the root to a session inherits.
+    /// The oldest fork is first. Stops at a delegate, which inherits nothing. Leaves out a fork if
+    /// a later fork on the path inherits fewer events: that later cut lies within the events that
+    /// the earlier fork inherited.
     fn forks(&self, header: &Header) -> Result<Vec<u64>> {
         let inherits = |kind| kind == SessionKind::Branch;
         if !inherits(header.kind) {

@@ -1,6 +1,6 @@
 //! Builds an outline of the messages of a request from the events of a session. Applies
 //! compactions, includes summaries and finished sub-agents, and leaves out events that the model
-//! does not receive. Calls and results are paired later, in `repair`.
+//! does not receive. Calls and results are paired later, in `pair_calls`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::messages;
 use crate::view::compacted_range;
 use crate::{Engine, Result};
 
-/// The messages of a model request, without their content.
+/// The structure of a model request: its messages in order, without their content.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) items: Vec<Item>,
@@ -24,24 +24,29 @@ pub(super) struct Outline {
     pub(super) model: Option<String>,
 }
 
-/// One message of a model request without its content, with the event that it comes from.
+/// One message of a model request without its content. States which event of the log the message
+/// comes from.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The seq of the event that contributes this message. The field `number` is the position of
-    /// the message among the messages of that event, from 0.
+    /// The seq of the event from which this message comes. If an event gives several messages, the
+    /// field `number` is the position of this one among them, from 0.
     pub(super) seq: u64,
     pub(super) number: u32,
-    /// Whether the message replaces other messages: the range of a compaction, or a message that it
-    /// edits. Such a message has the position of the replaced messages, not that of its own event.
+    /// Whether this message replaces earlier messages: the messages that a compaction covers, or
+    /// the message that an edit changes. Such a message appears at the position of the replaced
+    /// ones, not at that of its own event.
     pub(super) instead: bool,
-    /// The seq of the edited message, if this message is an edit that replaces it.
+    /// If this message is an edit that replaces an earlier message: the seq of that earlier
+    /// message.
     edits: Option<u64>,
-    /// The conversation index of the message; `None` if the event is not a conversation event.
+    /// The conversation index of the message: its position among the conversation events, from 0.
+    /// `None` if the message comes from an event of another class.
     index: Option<u64>,
     pub(super) role: Role,
     /// Whether this message starts a turn of the conversation.
     pub(super) starts_turn: bool,
-    /// Whether no part of the message remains, because all its tool results matched no open call.
+    /// Whether the message is now empty. It is if it consisted of tool results, and each of them
+    /// was removed because it belongs to no open call.
     pub(super) emptied: bool,
     /// The parts of the message that the request sends; `None` if the content is plain text.
     pub(super) parts: Option<Vec<Sketch>>,
@@ -50,11 +55,11 @@ pub(super) struct Item {
 /// The messages that one compaction replaces.
 #[derive(Debug)]
 enum Covered {
-    /// The messages with these conversation indexes. A compaction in forklore's own form has such a
-    /// range.
+    /// The messages whose conversation indexes are in this range. Compactions in forklore's own
+    /// form state such a range.
     Indexes(Range<u64>),
-    /// The given number of messages at the start. A compaction in the form of another agent has no
-    /// index range.
+    /// This number of messages, counted from the start. Used for compactions in the form of another
+    /// agent, which state no range of conversation indexes.
     First(usize),
 }
 
@@ -66,8 +71,9 @@ impl Covered {
         }
     }
 
-    /// Checks whether the item stays before the messages of the compaction: it is not covered, and
-    /// its index is below the end of the covered range. `at` is the item's position in the outline.
+    /// Checks whether an item that the compaction does not replace comes before the compaction's
+    /// own messages. It does if its conversation index is below the end of the replaced range. `at`
+    /// is the item's position in the outline. For `Covered::First`, no item does.
     fn begins_behind(&self, at: usize, item: &Item) -> bool {
         match self {
             Self::Indexes(indexes) => !self.holds(at, item) && item.index < Some(indexes.end),
@@ -130,8 +136,8 @@ impl Outline {
         *self.excluded.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Applies an edit that another agent recorded: replaces an earlier message, or removes it. The
-    /// replacement has the position of the earlier message.
+    /// Applies an edit that another agent recorded, which replaces or removes an earlier message. A
+    /// replacement appears at the position of the earlier message.
     fn edit(
         &mut self,
         engine: &Engine,
@@ -160,8 +166,8 @@ impl Outline {
         Ok(())
     }
 
-    /// Returns which of the preceding messages a compaction covers, or `None` if its payload does
-    /// not say.
+    /// Returns which of the preceding messages a compaction replaces, or `None` if its payload does
+    /// not state that.
     fn covered(
         &self,
         engine: &Engine,
@@ -200,9 +206,10 @@ impl Outline {
         })
     }
 
-    /// Returns where the last run of items begins whose events `is_inherited` all accepts. Searches
-    /// backwards from the end of the outline; the result is the end if the run is empty. Skips
-    /// items that replace others. The run is short, so one read per item is fast enough.
+    /// Returns the position of the first item that a compaction retains. The retained items are the
+    /// longest run at the end of the outline whose events `is_inherited` all accepts. Items that
+    /// replace others do not count. Returns the length of the outline if the run is empty. The run
+    /// is short, so one read per item is fast enough.
     fn inherited_from(
         &self,
         engine: &Engine,
@@ -223,8 +230,8 @@ impl Outline {
         Ok(from)
     }
 
-    /// Replaces the messages that a compaction covers with `messages`, the messages of the
-    /// compaction.
+    /// Applies a compaction: removes the messages that it covers, and inserts its own `messages`
+    /// instead.
     fn compact(&mut self, seq: u64, messages: &[Message], covered: &Covered) {
         let mut items = std::mem::take(&mut self.items).into_iter().enumerate().peekable();
         while let Some((_, item)) = items.next_if(|(at, item)| covered.begins_behind(*at, item)) {
@@ -247,7 +254,8 @@ impl Outline {
         }
     }
 
-    /// Returns the seq of the last event before `seq` that has the id `id`, or `None`.
+    /// Returns the seq of the last event before `seq` whose event id is `id`, or `None` if there is
+    /// none.
     fn seq_of(
         &self,
         engine: &Engine,
@@ -286,7 +294,8 @@ impl Item {
         Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
     }
 
-    /// Checks whether the item is a message of a compaction, which replaces other messages.
+    /// Checks whether the item is a message of a compaction. Such a message replaces other
+    /// messages, but is not an edit.
     fn covers(&self) -> bool {
         self.instead && self.edits.is_none()
     }
@@ -308,7 +317,8 @@ impl Sketch {
     }
 }
 
-/// Returns the event type under which a message with this role is counted if it is left out.
+/// Returns the event type for a message with this role. Messages left out of a request are counted
+/// by this type.
 fn kind_of(role: Role) -> &'static str {
     match role {
         Role::System => "system_message",

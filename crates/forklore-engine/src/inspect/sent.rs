@@ -20,16 +20,16 @@ pub struct Messages {
     engine: Engine,
     session: SessionId,
     items: std::vec::IntoIter<Item>,
-    /// The session's events, starting at the first event whose message no compaction or edit
-    /// replaced.
+    /// The session's events, from the first event that gives a message at its own position.
+    /// Messages that replace others (of compactions and edits) are read separately.
     events: Events,
-    /// The compaction or edit that was read last: its seq and its messages. The messages of a
-    /// compaction are consecutive in the output, so that one read serves them all.
+    /// The compaction or edit that was read last: its seq and its messages. The messages of one
+    /// compaction are consecutive in the output, so one read suffices for all of them.
     compaction: Option<(u64, Vec<Message>)>,
     ready: VecDeque<Sent>,
-    /// Synthetic tool results to insert before the next message that is not a tool result.
+    /// Synthetic tool results that are inserted before the next message that is not a tool result.
     waiting: VecDeque<Sent>,
-    /// The timestamp of the event that was read last.
+    /// The timestamp of the event that was read last. Synthetic results get this timestamp.
     ts: Timestamp,
     left: usize,
 }
@@ -56,9 +56,9 @@ impl Messages {
         self.left
     }
 
-    /// Returns how many leading messages come from the events up to seq `seq`, inclusive. Stops
-    /// counting at the first message with an open tool call, because a longer history could contain
-    /// the call's result.
+    /// Returns how many leading messages of the request come from the events up to seq `seq`,
+    /// inclusive. The count ends with the first message that has an open tool call, because a
+    /// longer history could contain the result of that call.
     pub(super) fn shared_up_to(&self, seq: u64) -> usize {
         let mut shared = 0;
         for item in self.items.as_slice().iter().filter(|item| !item.emptied) {
@@ -121,7 +121,7 @@ impl Messages {
     }
 
     /// Returns the messages of the event `found`, which must have the seq `seq`. Returns an error
-    /// if the event is missing, because it existed when the outline was built.
+    /// if it is missing: the event existed when the structure of the request was computed.
     fn messages_of(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
         self.ts = found.event.ts;

@@ -9,7 +9,7 @@ use forklore_store::port::LogEntry;
 use super::read::{Slot, slots};
 use crate::{Engine, Result};
 
-/// Where the histories of a session's descendants contain the session's own events.
+/// Records which events of a session occur in the histories of its descendants, and where.
 #[derive(Default)]
 pub(super) struct Copies {
     /// Runs of events that are consecutive both in the session and in a descendant. The key is the
@@ -19,14 +19,14 @@ pub(super) struct Copies {
 
 struct Run {
     heir: SessionId,
-    /// The seq that the run's first event has in the descendant `heir`.
+    /// The seq that the run's first event has in the history of the descendant `heir`.
     at: u64,
     len: u64,
 }
 
 impl Copies {
-    /// Records that the descendant `heir` has the session's event `seq`, at its own seq `at`. If
-    /// several descendants have the event, the first recorded one is used.
+    /// Records that the history of the descendant `heir` contains the session's event `seq`, at the
+    /// seq `at`. If several descendants have the event, only the first one recorded is used.
     pub(super) fn add(&mut self, seq: u64, heir: &SessionId, at: u64) {
         if self.locate(seq).is_some() {
             return;
@@ -62,8 +62,8 @@ impl Copies {
         Ok(found)
     }
 
-    /// Calls `show` for each event of the session that a descendant has, in ascending seq. `show`
-    /// gets the seq in the session itself, not in the descendant.
+    /// Calls `show` for each event of the session that a descendant's history contains, in
+    /// ascending seq. `show` gets the seq in the session itself, not in the descendant.
     ///
     /// # Errors
     /// Returns store failures that are not damage, and the errors of `show`.

@@ -58,7 +58,8 @@ impl Family {
         self.headers.insert(header.id.clone(), header);
     }
 
-    /// Reconstructs the headers of missing parents, so that their children remain in the lineage.
+    /// Reconstructs the headers of parents whose header is missing, so that their children remain
+    /// connected to the family's tree.
     pub(super) fn guess_missing(&mut self, from: &Engine, report: &mut Recovery) -> Result<()> {
         loop {
             let missing = self.headers.values().find_map(|child| {
@@ -98,15 +99,16 @@ impl Family {
         self.guessed.contains(id)
     }
 
-    /// Checks whether the session's own log can be read. It cannot if the session was deleted or if
-    /// its header was reconstructed: then only descendants have its events.
+    /// Checks whether the session's events can be read from the session itself. They cannot if the
+    /// session was deleted or its header was reconstructed: then only the descendants' histories
+    /// contain its events.
     pub(super) fn is_readable(&self, header: &Header) -> bool {
         header.deleted.is_none() && !self.is_guessed(&header.id)
     }
 
-    /// Returns the minimum counts of a session, as proved by the latest cut at which a child
-    /// begins. Sets the count of inheritable events and of conversation events. The session must
-    /// have had that many.
+    /// Returns the minimum counts that a session must have had. They follow from the latest cut at
+    /// which one of its children begins. Sets only the numbers of inheritable events (those that
+    /// forks inherit) and of conversation events.
     pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
         let children = self.children.get(id).into_iter().flatten();
         let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());
@@ -144,8 +146,9 @@ impl Family {
         Ok(found)
     }
 
-    /// Returns the readable descendants that inherit events of a session. Each comes with the
-    /// number of leading inheritable events that it has in common with the session.
+    /// Returns the readable descendants that inherit events of a session. The number with each
+    /// descendant is how many leading inheritable events (those that forks inherit) it has in
+    /// common with the session.
     fn heirs(&self, id: &SessionId) -> Vec<(&Header, u64)> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
@@ -168,8 +171,8 @@ impl Family {
 }
 
 /// Reconstructs the lost header of the session `id` from the header of its child. `witness` is a
-/// readable descendant, with the number of leading inheritable events that it has in common with
-/// `id`.
+/// readable descendant that inherits events of `id`. The number with it is how many leading
+/// inheritable events (those that forks inherit) it has in common with `id`.
 fn guess(
     from: &Engine,
     child: &Header,

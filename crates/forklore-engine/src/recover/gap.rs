@@ -6,11 +6,12 @@ use serde_json::json;
 
 use crate::{Error, Result};
 
-/// The event type of markers. A marker replaces an event that could not be read.
+/// The event type of the markers that a recovery writes. A marker replaces an event that could not
+/// be read.
 const LOST: &str = "x.lost";
 
-/// How many inheritable events, conversation events and turns are missing in a gap of unreadable
-/// events. Computed from the counts before and after the gap.
+/// How many events and turns are missing in a gap of unreadable events: events that forks inherit,
+/// conversation events, and turns. Computed from the counts before and after the gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     inheritable: u64,
@@ -28,14 +29,14 @@ impl Missing {
         }
     }
 
-    /// Checks whether all missing events are of classes that no fork inherits.
+    /// Checks whether no fork inherits any of the missing events, because of their event classes.
     pub(super) fn is_only_own(self) -> bool {
         self == Self::default()
     }
 
-    /// Returns the event class of the next marker in the gap, and whether the marker starts a turn.
-    /// The markers may have another order than the lost events, but after the gap all counts are
-    /// correct again.
+    /// Returns the event class of the next marker (replacement event) in the gap, and whether the
+    /// marker starts a turn. The markers may have another order than the lost events, but after the
+    /// gap all counts are correct again.
     pub(super) fn next(&mut self) -> (Class, bool) {
         let turn = self.turns > 0;
         self.turns = self.turns.saturating_sub(1);
@@ -52,8 +53,8 @@ impl Missing {
     }
 }
 
-/// Returns the counts before `event`, given the counts after it. Does not change the fields for
-/// bytes and open calls.
+/// Computes the counts before `event` from the counts after it. Does not change the fields `bytes`
+/// and `open` (open tool calls).
 pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     Counts {
         inheritable: counts.inheritable.saturating_sub(u64::from(event.class.is_inherited())),
@@ -63,8 +64,8 @@ pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     }
 }
 
-/// Builds a marker for the event that is lost at `seq`. The marker has only the lost event's class
-/// and whether it started a turn.
+/// Builds a marker, the event that replaces the lost event at `seq`. The marker has only the lost
+/// event's class, and whether that event started a turn.
 pub(super) fn marker(
     session: &SessionId,
     seq: u64,
@@ -82,7 +83,8 @@ pub(super) fn marker(
     })
 }
 
-/// Turns an event whose `data` is unreadable into a marker: replaces its `data` and its type.
+/// Converts an event whose `data` is unreadable to a marker (a replacement event). Replaces its
+/// `data` and its type.
 pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
     let mut lost = json!({"seq": seq, "what": "data", "type": event.kind.as_str()});
     if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {

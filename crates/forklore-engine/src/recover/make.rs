@@ -13,8 +13,8 @@ use super::report::Losing;
 use super::tail::{Tail, first_marker};
 use crate::{Error, Result};
 
-/// Maximum number of generated labels to try if another session of the new store already has the
-/// session's label.
+/// Maximum number of generated labels that a recovery tries for one session. It generates labels if
+/// another session of the new store already has the session's label.
 const LABELS: usize = 24;
 
 impl Salvaging<'_> {
@@ -38,8 +38,8 @@ impl Salvaging<'_> {
         self.own_events(&header)
     }
 
-    /// Returns the event at seq 0 of a child: its `session_fork`, or a marker if that event is
-    /// lost. Returns nothing for a root.
+    /// Returns the event at seq 0 of a child: its `session_fork`, or a marker (a replacement event)
+    /// if that event is lost. Returns no event for a root.
     fn first_events(&mut self, header: &Header) -> Result<Vec<Event>> {
         if header.parent_id.is_none() {
             return Ok(Vec::new());
