@@ -69,10 +69,10 @@ impl Engine {
         })
     }
 
-    /// Stores the bytes of `bytes`, at most `limit`, as an attachment. The caller then appends a
-    /// message with a part `{type:"attachment",ref,media_type,name?}` whose `ref` is the
-    /// attachment's id. While the returned pin exists, no `gc` removes the attachment: drop the pin
-    /// after that append.
+    /// Stores the content of `bytes`, at most `limit` bytes, as an attachment, and pins it. A pin
+    /// protects an attachment from removal by `gc`. The caller then appends a message with a part
+    /// `{type:"attachment",ref,media_type,name?}` whose `ref` is the attachment's id. Drop the
+    /// returned pin only after that append.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` if there are more than `limit`
@@ -89,9 +89,9 @@ impl Engine {
         Ok(&**attachments?.store())
     }
 
-    /// Pins the attachments that these payloads mention, so that no `gc` removes them. Call this
-    /// before the payloads are appended: a `gc` that has already read the session does not see the
-    /// new mentions.
+    /// Pins the attachments that these event payloads mention. No `gc` removes an attachment while
+    /// its returned pin exists. Call this before the payloads are appended: a `gc` that has already
+    /// read the session does not see the new mentions.
     pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Pin> {
         let Some(attachments) = &self.attachments else { return Vec::new() };
         let mentions = data.into_iter().flat_map(attachment::mentions);

@@ -9,7 +9,7 @@ use crate::{Engine, Result};
 
 impl Engine {
     /// Returns the branches in the family of `session` (all sessions with the same root), including
-    /// the root. Leaves out delegates and deleted sessions.
+    /// the root. Leaves out delegates (sub-agent sessions) and deleted sessions.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted.

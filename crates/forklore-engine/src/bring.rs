@@ -16,8 +16,9 @@ use crate::{Engine, Error, Result};
 /// records such a summary with the branch's last answer, cut to this length. The branch itself has
 /// the full answer.
 const ANSWER_BYTES: usize = 64 << 10;
-/// How often [`Engine::bring`] tries to append its summary of another branch. It tries again if
-/// another writer appended first, and returns `conflict` after the last attempt.
+/// Maximum number of attempts of [`Engine::bring`] to append its summary of another branch. An
+/// attempt fails if another writer appended first. After the last attempt, `bring` returns
+/// `conflict`.
 const ATTEMPTS: usize = 5;
 
 impl Engine {
@@ -130,9 +131,9 @@ impl Engine {
         Ok(Event { id: id.clone(), ts: self.now(), kind, class, dialect: None, effect, data })
     }
 
-    /// Returns the part of the branch `from` that the session `into` has neither inherited nor
-    /// received as a summary. If `requested` is given, considers only that range of conversation
-    /// indexes.
+    /// Returns the part of the branch `from` that the session `into` does not contain yet: neither
+    /// as inherited events nor as a summary. If `requested` is given, considers only that range of
+    /// conversation indexes.
     fn not_yet_brought(
         &self,
         from: &Header,
@@ -186,12 +187,13 @@ impl Engine {
 /// already has an event that records the range.
 enum Part {
     New(Of),
-    /// An event of the target session already records the whole range, so there is nothing to
-    /// append.
+    /// The range is already summarized: the target session has an event that covers all of it.
+    /// Nothing is appended.
     Brought(Of, Existing),
 }
 
-/// The `branch_summary` event in the target session that already records a part of the branch.
+/// An event of type `branch_summary` in the target session that already summarizes the requested
+/// range of the branch.
 struct Existing {
     id: EventId,
     seq: u64,
@@ -234,9 +236,9 @@ pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     Some((brought_from, of.session_id))
 }
 
-/// Derives the id of a `branch_summary` event from the summarized range and the strategy. Two
-/// writers that record the same range at the same time use the same id, so the log gets only one
-/// event.
+/// Derives the id of a `branch_summary` event from the summarized range and the strategy (by a
+/// model, or deterministic). Two writers that record the same range at the same time thus use the
+/// same id, and the log gets only one event.
 fn event_id(of: &Of, by: &Summarize) -> EventId {
     let what = format!("brought {} {} {}", by.strategy(), of.from_index, of.to_index);
     EventId::named(&of.session_id, &what)

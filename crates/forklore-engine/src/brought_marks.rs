@@ -12,7 +12,7 @@ use crate::bring::brought_by;
 /// trees. It has to read events, without their `data`, because headers do not record which branches
 /// were brought into a session.
 const MOST_EVENTS: u64 = 20_000;
-/// Number of events that one read of the store fetches.
+/// Maximum number of events that one read of the store fetches.
 const PAGE: usize = 1_000;
 
 impl Engine {
@@ -31,8 +31,8 @@ impl Engine {
         true
     }
 
-    /// Returns the marks of a tree node: one for each branch summary that `bring` recorded in the
-    /// node's own events. Stops at the first event that cannot be read.
+    /// Returns one mark for each branch summary that `bring` recorded in the own events of a tree
+    /// node's session. Stops at the first event that cannot be read.
     fn marks_of(&self, node: &TreeNode) -> Vec<BroughtMark> {
         let mut marks = Vec::new();
         let mut from = first_own(node);

@@ -11,16 +11,18 @@ use crate::{Engine, Result};
 /// is the divisor.
 const RETAINED_FRACTION: u64 = 4;
 
-/// The range of a history that a compaction would cover, and a summary of that range.
+/// The range of a history that a compaction would cover (replace), and a summary of that range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactionPlan {
-    /// The conversation index of the first message that the compaction covers. System messages at
-    /// the beginning of the history are not covered.
+    /// The conversation index (the position among the conversation events, from 0) of the first
+    /// message that the compaction covers. System messages at the beginning of the history are not
+    /// covered.
     pub from_index: u64,
-    /// The exclusive end of the range of conversation indexes that the compaction covers.
+    /// The end, exclusive, of the range of conversation indexes that the compaction covers.
     pub to_index: u64,
-    /// The messages that the compaction covers, as the model receives them now. The summary of an
-    /// earlier compaction replaces the messages that the earlier compaction covers.
+    /// The messages that the compaction would replace, as the model receives them now. If they
+    /// include messages that an earlier compaction replaced, the summary of that compaction appears
+    /// instead.
     pub messages: Vec<Message>,
     /// The summary of the covered messages, computed deterministically without a model.
     pub summary: Summary,

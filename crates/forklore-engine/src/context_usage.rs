@@ -10,9 +10,10 @@ use serde::de::IgnoredAny;
 
 use crate::{Engine, Result};
 
-/// Estimated bytes of text per token, used if no provider counted the tokens. A rule of thumb.
+/// Estimated bytes of text per token: a rule of thumb. Used for text whose tokens no provider
+/// counted.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Estimated tokens per image: a rule of thumb.
+/// Estimated number of tokens of one image in a message: a rule of thumb.
 const IMAGE_TOKENS: u64 = 1_600;
 const PAGE: usize = 64;
 
@@ -23,13 +24,14 @@ pub struct ContextUsage {
     /// The tokens that the next model request needs: those that a provider counted plus the
     /// estimated ones.
     pub tokens: u64,
-    /// How many of `tokens` are estimated from the length of messages instead of counted by a
-    /// provider.
+    /// The part of `tokens` that is estimated from the length of messages. A provider counted the
+    /// rest.
     pub estimated: u64,
 }
 
 impl ContextUsage {
-    /// Adds the estimated number of tokens for messages with a total size of `bytes` bytes.
+    /// Adds messages with a total size of `bytes` bytes: estimates their tokens and adds the
+    /// estimate to both fields.
     #[must_use]
     pub fn and_bytes(self, bytes: u64) -> Self {
         let tokens = bytes / BYTES_PER_TOKEN;
@@ -53,9 +55,10 @@ enum Found {
 }
 
 impl Engine {
-    /// Returns how full the context window of a session's model is. Takes the tokens of the last
-    /// model call since the last compaction, even if an ancestor made that call. Without such a
-    /// call, estimates the tokens from the size of the messages that the model would receive.
+    /// Returns how full the context window of a session's model is. Starts with the tokens of the
+    /// last model call since the last compaction, even if an ancestor made that call, and adds an
+    /// estimate for later messages. Without such a call, estimates the tokens of all messages that
+    /// the model would receive.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
@@ -95,9 +98,10 @@ impl Engine {
         Ok(ContextUsage::default().and_bytes(bytes))
     }
 
-    /// Returns the seq of the last event in the run of non-inheritable events directly after a cut.
-    /// Returns the cut itself if no such event follows. This run contains the token usage of the
-    /// last answer before the cut.
+    /// Searches directly after a cut for events that a fork there does not inherit. Returns the seq
+    /// of the last one before the next inheritable event. These events contain the token usage of
+    /// the last answer before the cut. Returns the cut itself if no such event follows. Reads at
+    /// most 64 events.
     fn last_behind(&self, header: &Header, cut: u64) -> Result<u64> {
         let at = At::Seq(cut + 1);
         let query = Query { at, direction: Direction::Forward, limit: PAGE, bare: true };
@@ -154,8 +158,8 @@ fn tokens_of(stored: &LogEntry) -> Option<u64> {
     Some(usage.tokens()).filter(|tokens| *tokens > 0)
 }
 
-/// Returns the size of a message in bytes. Counts an inline image as the bytes of `IMAGE_TOKENS`
-/// tokens, not by the length of its base64.
+/// Returns the size of a message in bytes. Each inline image counts as `IMAGE_TOKENS *
+/// BYTES_PER_TOKEN` bytes, whatever the length of its base64.
 fn message_bytes(message: &Message) -> u64 {
     let all = serde_json::to_string(message).map_or(0, |text| text.len() as u64);
     let (images, base64) = inline_bytes(message);

@@ -15,29 +15,33 @@ use crate::{Engine, Result};
 /// the original does not have. It includes usage events directly before that event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Repeated {
-    /// Number of conversation events in the repeated part of a copy.
+    /// Number of conversation events in the part of a copied session that repeats the original
+    /// session.
     index: u64,
-    /// Number of all events in the repeated part of a copy.
+    /// Number of all events in the part of a copied session that repeats the original session.
     pub(crate) events: u64,
-    /// Number of inheritable events in the repeated part of a copy.
+    /// Number of events that a fork inherits in the part of a copied session that repeats the
+    /// original session.
     pub(crate) inherited: u64,
-    /// Total size of the event payloads in the repeated part of a copy, in bytes.
+    /// Total size, in bytes, of the event payloads in the part of a copied session that repeats the
+    /// original session.
     pub(crate) bytes: u64,
-    /// The model usage of the events in the repeated part of a copy. It is counted in the same way
-    /// as in the copy's header.
+    /// The model usage of the events in the part of a copied session that repeats the original
+    /// session. It is counted in the same way as in the copied session's header.
     pub(crate) usage: Usage,
 }
 
 impl Repeated {
-    /// Checks whether this event of a copy belongs to the part that repeats the original.
+    /// Checks whether an event of a copied session belongs to the part that repeats the original
+    /// session.
     pub(crate) fn holds(&self, stored: &LogEntry) -> bool {
         stored.counts.index <= self.index
     }
 }
 
 impl Engine {
-    /// Measures the part of the session `copy` that repeats its original. Returns `None` if the
-    /// session is not a copy of another session.
+    /// Measures the part of the session `copy` that repeats another session, its original. Returns
+    /// `None` if the session is not a copy.
     pub(crate) fn repeated(&self, copy: &Header) -> Result<Option<Repeated>> {
         let Some(copy_of) = &copy.copy_of else { return Ok(None) };
         let mut repeated = Repeated { index: copy_of.index, ..Repeated::default() };

@@ -123,8 +123,8 @@ impl Engine {
         Ok(self.store().read(&header.id, &query)?.events.pop())
     }
 
-    /// Returns the tool calls that have no result at a cut. Reads the events before the cut
-    /// backwards, until the first event after which no call was open.
+    /// Returns the tool calls that have no result at a cut. Reads backwards from the cut to the
+    /// nearest event after which no call is open.
     pub fn open_calls(&self, header: &Header, cut: &Cut) -> Result<OpenCalls> {
         let mut effects = Vec::new();
         self.back_to_closed(header, cut, |event| effects.push(event.event.effect))?;
@@ -138,7 +138,8 @@ impl Engine {
     }
 
     /// Reads backwards from `cut` to the nearest event after which no tool call is open. Returns
-    /// that event, or `None` if there is none. Passes each event that it skipped to `visit`.
+    /// that event, or `None` if there is none. Calls `visit` with each event before it in this
+    /// order, that is, each event after which a call is open.
     fn back_to_closed(
         &self,
         header: &Header,

@@ -10,14 +10,14 @@ use jiff::Timestamp;
 
 use crate::{Engine, Result};
 
-/// Maximum number of attempts of a cascading delete. It starts again if another writer created a
-/// branch in the subtree meanwhile.
+/// Maximum number of attempts of a cascading delete. Another attempt is necessary if another writer
+/// created a branch in the subtree in the meantime.
 const TRIES: usize = 8;
 
 impl Engine {
-    /// Deletes a session, and those of its delegates that have no branch children
-    /// (docs/semantics.md, Delete, detach). In cascade mode, also deletes the descendants, except
-    /// those that are detached.
+    /// Deletes a session, and those of its delegates (sub-agent sessions) that have no branch
+    /// children (docs/semantics.md, Delete, detach). In cascade mode, also deletes the descendants,
+    /// except detached ones (which have their own copy of the inherited events).
     ///
     /// # Errors
     /// `has_children` if a branch child still reads the session's history and the request does not
@@ -66,8 +66,8 @@ impl Engine {
     }
 }
 
-/// The sessions that one request deletes together, and the family (all sessions with one root) that
-/// contains them.
+/// The sessions that one delete request removes together, and the family (all sessions with one
+/// root) that contains them.
 struct Set {
     sessions: Vec<SessionId>,
     family: Family,
@@ -97,14 +97,16 @@ impl Family {
         self.children.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Checks whether `child` reads history through its parent: it is a branch and is not detached.
+    /// Checks whether `child` reads a part of its history from its parent. It does if it is a
+    /// branch and not detached (a detached session has its own copy of the inherited events).
     fn builds_on_parent(child: &Header) -> bool {
         child.kind == SessionKind::Branch && !child.detached
     }
 
-    /// Returns the session of `header` and the sessions that must be deleted with it. Descendants
-    /// precede ancestors. With `cascade`, these are all descendants except detached branches and
-    /// their descendants; otherwise only delegates on which no branch depends.
+    /// Returns the session of `header` and the sessions that must be deleted with it, descendants
+    /// before ancestors. If `cascade` is true, these are all descendants except detached branches
+    /// (which have their own copy of the inherited events) and the descendants of such branches.
+    /// Otherwise, they are only delegates (sub-agent sessions) on which no branch depends.
     fn closed_set(&self, header: &Header, cascade: bool) -> Vec<SessionId> {
         let mut set = vec![header.id.clone()];
         let mut seen = HashSet::from([header.id.clone()]);

@@ -22,9 +22,9 @@ impl Engine {
         Ok(Difference { ancestor, common, only_a, only_b })
     }
 
-    /// Compares the histories of two sessions, and returns the differing records as iterators. The
-    /// iterators read the records as they advance, so the memory use is constant. The common part
-    /// is not read, so the time does not depend on its length.
+    /// Compares the histories of two sessions, and returns the records that differ as iterators.
+    /// Each iterator reads its records one after another from the store, so the memory use is
+    /// constant. The common part is not read, so the time does not depend on its length.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -71,9 +71,10 @@ impl Engine {
         })
     }
 
-    /// Returns where the conversation event at this index was first written: the session and the
-    /// seq. The event must exist. If the session is a copy (it repeats the beginning of another
-    /// session) and the event is repeated, returns where the original has the event.
+    /// Returns the session and the seq at which the conversation event with this index was first
+    /// written. If that session is a copy (its beginning repeats another session, the original) and
+    /// the event is in the repeated part, returns the session and seq in the original. The event
+    /// must exist.
     fn origin(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let mut origin = self.written(session, index)?;
         let mut seen = HashSet::new();

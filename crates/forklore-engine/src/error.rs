@@ -36,25 +36,25 @@ pub enum Error {
     /// repeat the name, which may be hostile.
     #[error("the {what} is not valid: {source}")]
     Name {
-        /// The kind of name, such as `session id`.
+        /// What the invalid name should name, such as `session id`.
         what: &'static str,
-        /// Which rule of the grammar the name violates.
+        /// The rule of the grammar that the invalid name violates.
         source: IdError,
     },
     /// An event in an append batch is invalid.
     #[error("event {line}: {source}")]
     Event {
-        /// The number of the event in the batch, from 1.
+        /// The number of the invalid event in the append batch, from 1.
         line: usize,
-        /// Why the payload of the event is invalid.
+        /// Why the payload or class of the event is not valid for its type.
         source: PayloadError,
     },
     /// An argument is invalid.
     #[error("{message}")]
     Invalid {
-        /// A fixed identifier that scripts can compare, such as `too_long`.
+        /// The problem with the argument, as a fixed identifier for scripts, such as `too_long`.
         reason: &'static str,
-        /// A description of the problem, for people.
+        /// The problem with the argument, as text for people.
         message: String,
     },
     /// The requested cut leaves tool calls open, and the tool-call policy of the request refuses
@@ -75,13 +75,14 @@ pub enum Error {
         /// The first property in which the existing session differs from the fork request.
         differs: &'static str,
     },
-    /// The request gives a child session a permission that its parent does not have.
+    /// The request gives a child session a permission that its parent does not have. The string is
+    /// the name of the permission.
     #[error("the parent does not have the permission {0:?}")]
     Permission(String),
     /// The child of the fork would have more parent links above it than the depth limit allows.
     #[error("session {session} is {links} forks deep already, and {max} are allowed")]
     TooDeep {
-        /// The session to fork, which is already as deep as allowed.
+        /// The session to fork, whose children would be too deep.
         session: SessionId,
         /// The number of parent links from this session up to its root or to its nearest detached
         /// ancestor.
@@ -114,7 +115,7 @@ pub enum Error {
     /// A session reference, such as the prefix of an id, matches several sessions.
     #[error("{count} sessions fit {what}")]
     Ambiguous {
-        /// A description of the session reference. Never contains untrusted text.
+        /// A description of the ambiguous session reference. Never contains untrusted text.
         what: String,
         /// The first 10 sessions that match the reference.
         candidates: Vec<SessionId>,
@@ -188,7 +189,8 @@ impl Error {
         }
     }
 
-    /// Returns the machine-readable facts of the error as a JSON object, without its kind.
+    /// Returns the machine-readable facts of the error, such as the ids of the sessions, as a JSON
+    /// object. The error kind is not among them.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {

@@ -21,7 +21,8 @@ pub struct Events {
     next: Option<At>,
     /// The maximum number of events in the next page.
     limit: usize,
-    /// Whether a read failed because of damaged data. All later pages then stay small.
+    /// Whether a read failed because of damaged data. After that, the iterator reads only small
+    /// pages.
     near_damage: bool,
     page: std::vec::IntoIter<LogEntry>,
 }
@@ -84,8 +85,8 @@ impl Events {
         Ok(())
     }
 
-    /// Reads the page of events that starts at the position `at`. If the page contains damage,
-    /// halves the page size until the events before the damage can be read.
+    /// Reads the page of events that starts at the position `at`. If an event of the page is
+    /// damaged, halves the page size until the events before the damaged one can be read.
     fn read(&mut self, at: &At) -> Result<Page> {
         loop {
             let limit = self.limit;

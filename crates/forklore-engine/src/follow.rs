@@ -19,8 +19,9 @@ pub struct Follower<'e> {
 }
 
 impl Engine {
-    /// Creates a follower that reports the changes of a session from now on. Read the session after
-    /// this call, not before it: otherwise you miss a change between the read and the call.
+    /// Creates a follower that waits for changes of a session. It reports the changes that happen
+    /// after this call. Read the session after this call, not before: a change between an earlier
+    /// read and this call would be missed.
     ///
     /// # Errors
     /// - `not_found`: the store was deleted.

@@ -39,7 +39,8 @@ impl Engine {
     /// - `invalid_args`: the cut is invalid.
     /// - `conflict`: the cut leaves tool calls open under [`forklore_core::ToolCallPolicy::Error`],
     ///   or the child would exceed the maximum depth.
-    /// - `permission_denied`: the request has a permission that is not in the parent's ceiling.
+    /// - `permission_denied`: the request has a permission that is not in the parent's ceiling (the
+    ///   permissions that the parent may use at most).
     /// - `already_exists`: another session has the id or the label.
     pub fn fork(&self, request: &Fork) -> Result<Forked> {
         let named = [Some(&request.parent), request.id.as_ref()].into_iter().flatten();
@@ -113,8 +114,9 @@ impl Engine {
     }
 }
 
-/// Returns the header `found` if its session is the child that `plan` would create. Returns `None`
-/// if no session has the child's id, and an error if a different session has it.
+/// Checks whether the session `found` is the child that `plan` would create, and returns its
+/// header. Returns `None` if no session has the child's id, and an error if a different session has
+/// it.
 fn same_child(
     found: forklore_store::Result<Header>,
     parent: &Header,
@@ -145,7 +147,8 @@ fn same_child(
 enum Outcome {
     Planned,
     Made,
-    /// The requested child existed already. The field is whether the request was a dry run.
+    /// The fork found the requested child already in the store. The field states whether the
+    /// request was a dry run.
     Existing(bool),
 }
 

@@ -45,8 +45,9 @@ impl Engine {
         self.inspect_up_to(session, end)
     }
 
-    /// Returns the messages that the model would receive of the events up to seq `end`, inclusive.
-    /// If `end` is `None`, uses no limit. Reads each message only when the iterator reaches it.
+    /// Returns the messages that the model would receive if the session ended at seq `end`,
+    /// inclusive. If `end` is `None`, returns no messages. Reads each message from the store only
+    /// when the iterator reaches it.
     pub(crate) fn inspect_up_to(
         &self,
         session: &SessionId,
@@ -55,8 +56,9 @@ impl Engine {
         self.inspect_for(session, end, None)
     }
 
-    /// Returns the messages that `model` would receive of the events up to seq `end`, inclusive. If
-    /// `model` is `None`, uses the model that these events named last.
+    /// Returns the messages that `model` would receive if the session ended at seq `end`,
+    /// inclusive. If `end` is `None`, returns no messages. If `model` is `None`, uses the model
+    /// that these events named last.
     fn inspect_for(
         &self,
         session: &SessionId,

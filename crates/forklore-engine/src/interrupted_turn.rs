@@ -24,8 +24,9 @@ impl Engine {
         Ok(Some(self.open_calls(&header, &end)?.calls().to_vec()))
     }
 
-    /// Checks whether the last conversation event is an incomplete answer, marked `partial`. The
-    /// turn of such an answer is complete, and the caller may request the rest of the answer.
+    /// Checks whether the last conversation event is an incomplete answer: an assistant message
+    /// marked `partial`. The caller may then request the rest of the answer. Unlike an interrupted
+    /// turn, such an answer ends its turn.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is

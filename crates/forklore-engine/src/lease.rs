@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 
 use crate::{Engine, Result};
 
-/// How long a lease lasts after it was acquired or renewed: 10 s.
+/// How long a lease is valid after it was acquired or renewed: 10 s.
 pub const LEASE: Duration = Duration::from_secs(10);
 
 impl Engine {

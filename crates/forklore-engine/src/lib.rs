@@ -121,7 +121,7 @@ pub use tree::Mark;
 
 use attachments::StoredAttachments;
 
-/// Performs all operations on the sessions of one store. A clone of an engine uses the same store.
+/// Performs all operations on the sessions of one store. Clones of an engine share the store.
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
@@ -192,7 +192,7 @@ impl Engine {
         self.containers
     }
 
-    /// Returns the underlying store.
+    /// Returns the store on which the engine works.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.store

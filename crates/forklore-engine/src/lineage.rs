@@ -10,8 +10,8 @@ use crate::list::problems;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Returns the ancestors and children of a session. Orders ancestors from the parent to the
-    /// root, and children by their cut and then by creation time.
+    /// Returns the ancestors and the children of a session. The ancestors are ordered from the
+    /// parent to the root, the children by the position of their cut and then by creation time.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted; `lineage_cycle` if the parent

@@ -18,7 +18,8 @@ pub struct Listing {
     pub problems: Vec<Problem>,
 }
 
-/// Converts the errors about damaged session headers to the problems that an answer lists.
+/// Converts store errors about damaged session headers to the problems that the answer to a request
+/// lists.
 pub(crate) fn problems(damaged: &[forklore_store::Error]) -> Vec<Problem> {
     damaged.iter().map(|error| error.problem(None)).collect()
 }
@@ -34,8 +35,8 @@ pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
 }
 
 impl Engine {
-    /// Returns one page of the list of sessions. Includes delegates only if the request names that
-    /// kind.
+    /// Returns one page of the list of sessions. Includes delegates (sub-agent sessions) only if
+    /// the request names that kind of session.
     ///
     /// # Errors
     /// `invalid_args` if `after` in the request is not a valid cursor.
@@ -69,12 +70,14 @@ pub(crate) fn cursor_of(last: &Header) -> Cursor {
     Cursor { updated: last.updated, id: last.id.clone() }
 }
 
-/// Converts a page cursor to the string that answers contain.
+/// Converts a page cursor (the position in a list of sessions) to the string that the answer
+/// contains.
 pub(crate) fn cursor_text(cursor: &Cursor) -> String {
     format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
 }
 
-/// Parses a page cursor from the string that an earlier answer contained.
+/// Parses a page cursor (the position in a list of sessions) from the string that an earlier answer
+/// contained.
 pub(crate) fn parse_cursor(text: &str) -> Result<Cursor> {
     let parse = || {
         let (micros, id) = text.split_once('@')?;

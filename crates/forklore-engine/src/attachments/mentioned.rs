@@ -17,9 +17,9 @@ use crate::{Engine, Error, Result};
 const TRIES: u32 = 3;
 
 impl Engine {
-    /// Removes the attachments that no event mentions. Leaves every attachment that is pinned, or
-    /// that was added or pinned after this function began, because a writer may be about to append
-    /// an event that mentions it.
+    /// Removes the attachments that no event mentions. Does not remove an attachment that is
+    /// pinned, or that was added or pinned after this function began, because a writer may be about
+    /// to append an event that mentions it.
     pub(crate) fn sweep_attachments(&self) -> Result<Swept> {
         let Some(attachments) = &self.attachments else { return Ok(Swept::default()) };
         let mut unneeded = attachments.store().list()?;
@@ -32,8 +32,9 @@ impl Engine {
     }
 
     /// Returns the attachments that the events of all sessions mention. May miss events that are
-    /// appended during the scan; their writers pin the attachments they mention. If a session is
-    /// deleted during the scan, the scan finds its events in the sessions that inherited them.
+    /// appended during the scan; the writers of such events pin the attachments that they mention.
+    /// If a session is deleted during the scan, the scan finds its inherited events in the sessions
+    /// that inherit them.
     fn mentioned(&self) -> Result<HashSet<AttachmentId>> {
         let (mut found, mut read) = (HashSet::new(), HashSet::new());
         let mut failures = 0;
@@ -63,8 +64,8 @@ impl Engine {
         }
     }
 
-    /// Returns one problem for each mention of a missing or damaged attachment in a message of
-    /// these sessions. The problem names the session and the seq of the message.
+    /// Returns one problem for each mention of a missing or damaged attachment in the messages of
+    /// the sessions `headers`. The problem names the session and the seq of the message.
     pub(crate) fn attachment_problems(&self, headers: &[Header]) -> Result<Vec<Problem>> {
         let mut headers: Vec<_> =
             headers.iter().filter(|header| header.deleted.is_none()).cloned().collect();
@@ -108,7 +109,8 @@ impl Engine {
     }
 
     /// Calls `give` for each mention of an attachment in the events of a session. `give` gets the
-    /// seq of the event and the mention. Skips inherited events if `own_only` is set.
+    /// event's seq and the mention. If `own_only` is true, skips the events that the session
+    /// inherits.
     fn each_mention(
         &self,
         header: &Header,
@@ -124,8 +126,8 @@ impl Engine {
     }
 }
 
-/// Checks whether the attachment scan can skip the inherited events of this session. It can if
-/// `read`, the set of sessions already scanned, contains the parent.
+/// Checks whether the attachment scan can skip the inherited events of a session. It can if the
+/// session's parent is in `read`, the set of sessions already scanned.
 fn own_only(header: &Header, read: &HashSet<SessionId>) -> bool {
     header.inherited.inheritable > 0
         && header.parent_id.as_ref().is_some_and(|parent| read.contains(parent))

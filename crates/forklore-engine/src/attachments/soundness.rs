@@ -12,8 +12,9 @@ use crate::Engine;
 #[derive(Clone)]
 pub(crate) struct StoredAttachments {
     store: Arc<dyn Attachments>,
-    /// Caches the result of the last digest check of each attachment: the checked version of the
-    /// attachment, and whether its bytes matched its digest.
+    /// The result of the last integrity check, by attachment: the version checked, and whether the
+    /// bytes matched the digest. The version of an attachment changes whenever it is stored again
+    /// or pinned.
     read: Arc<Mutex<HashMap<AttachmentId, (u128, bool)>>>,
 }
 

@@ -41,8 +41,8 @@ struct Call {
 }
 
 impl Exchanges {
-    /// Adds the next message of the history to the queue. Returns the messages that can be written
-    /// now.
+    /// Adds the next message of the history to the queue. Returns the messages that now can be
+    /// written, because no later message changes them or their order.
     pub(super) fn push(&mut self, sent: Sent) -> Vec<Sent> {
         let Sent { mut message, ts, starts_turn } = sent;
         let results = take_results(&mut message);
@@ -88,8 +88,8 @@ impl Exchanges {
         self.waiting.drain(..).flat_map(Exchange::in_order).collect()
     }
 
-    /// Adds a message to the queue. If it and the previous message belong to one model response,
-    /// appends its parts to the previous message instead.
+    /// Adds a message to the queue. If this message continues the model response of the previous
+    /// message, appends its parts to that message instead.
     fn speak(&mut self, message: Message, ts: Timestamp, starts_turn: bool) {
         let calls = calls_of(&message);
         if message.role == Role::Assistant
@@ -104,8 +104,8 @@ impl Exchanges {
         self.waiting.push_back(Exchange { message, ts, starts_turn, calls });
     }
 
-    /// Attaches a tool result to the waiting call with the same id. If no such call waits, adds the
-    /// result as a separate message.
+    /// Attaches a tool result to the call with the same id in a waiting message. If no such call
+    /// waits for a result, adds the result to the queue as a separate message.
     fn answer(&mut self, mut result: Part, ts: Timestamp) {
         let Part::ToolResult { call_id, name, .. } = &mut result else { return };
         let mut calls = self.waiting.iter_mut().rev().flat_map(|it| it.calls.iter_mut().rev());
@@ -143,8 +143,8 @@ impl Exchanges {
 }
 
 impl Exchange {
-    /// Checks whether further output of the model would still belong to this message. It would if
-    /// the message is an assistant message and none of its tool calls has a result.
+    /// Checks whether the next output of the model would still belong to this message. That is true
+    /// for an assistant message none of whose tool calls has a result.
     fn goes_on(&self) -> bool {
         self.message.role == Role::Assistant && self.calls.iter().all(|call| call.result.is_none())
     }
@@ -189,8 +189,8 @@ mod tests {
         Sent { message, ts: Timestamp::UNIX_EPOCH, starts_turn }
     }
 
-    /// Builds a message from a word: a letter for the kind, then a name. The letter `u` means a
-    /// user message, `i` an injected user message, `t` text of the model, `c` a tool call, `r` a
+    /// Builds a test message from a code: a letter for the kind, then a name. The letter `u` means
+    /// a user message, `i` an injected user message, `t` text of the model, `c` a tool call, `r` a
     /// tool result.
     fn message(word: &str) -> Sent {
         let (letter, name) = word.split_at(1);

@@ -20,7 +20,7 @@ const BACK_EVENTS: usize = 64;
 pub struct Outgoing {
     engine: Engine,
     header: Header,
-    /// The seq of the last event to export. `None` exports no event.
+    /// The seq of the last event to export, inclusive. `None` means that no event is exported.
     end: Option<u64>,
     /// The dialect (record format) of the target agent. Records in this dialect are written
     /// unchanged.
@@ -28,8 +28,9 @@ pub struct Outgoing {
     source: Option<SourceId>,
     export: &'static dyn Export,
     file: NewFile,
-    /// The seq of the last record that is already in the target agent's dialect (its record
-    /// format). `None` if the whole session is written as messages.
+    /// The seq of the session's last imported record, if that record is in the target agent's
+    /// dialect (its record format). Otherwise `None`: the whole session is then written as
+    /// messages.
     native: Option<u64>,
 }
 
@@ -132,10 +133,11 @@ impl Outgoing {
         self.export
     }
 
-    /// Returns the part of the original file that the new file could refer to instead of repeating
-    /// it. The tuple contains the path of the original file, the part's last record, and the part's
-    /// end. The end has no byte offset yet (`bytes` is 0), because only the original file can give
-    /// the offset. Returns `None` if there is no such part.
+    /// Returns the beginning of the original file to which the new file could refer instead of
+    /// repeating it. The tuple contains the path of the original file, the payload of the last
+    /// shared record, and the description of the beginning. Its `bytes` is 0 here: only the
+    /// original file can give the byte offset. Returns `None` if the new file cannot refer to the
+    /// original file.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
@@ -154,8 +156,8 @@ impl Outgoing {
         Ok(shared)
     }
 
-    /// Makes the new session file refer to the `shared` part of the original file instead of
-    /// repeating it.
+    /// Makes the new session file refer to the beginning of the original file, described by
+    /// `shared`, instead of repeating it.
     #[must_use]
     pub fn sharing(mut self, shared: Shared) -> Self {
         self.file.shared = Some(shared);
@@ -190,8 +192,8 @@ impl Outgoing {
         Ok(writing.exported)
     }
 
-    /// Writes the events to the session file in log order. The agent's own records are written
-    /// unchanged, and forklore's events as messages between them.
+    /// Writes the events to the session file in log order. Writes records in the agent's own format
+    /// unchanged, and all other events as messages between them.
     fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
         let shared = self.file.shared.as_ref().and(self.native);
@@ -230,7 +232,8 @@ impl Outgoing {
         self.engine.open_calls(&self.header, &cut)
     }
 
-    /// Writes those JSON lines of the original session file that were not imported as events.
+    /// Writes the side lines of the original session file: the JSON lines that were not imported as
+    /// events.
     fn write_sides(&self, writing: &mut Writing<'_>) -> Result<()> {
         let (Ok(sources), Some(source)) = (self.engine.sources(), self.source) else {
             return Ok(());
@@ -292,7 +295,7 @@ impl Writing<'_> {
         self.write_messages(&ready)
     }
 
-    /// Writes all messages that still wait for the results of their tool calls.
+    /// Writes all messages that still wait in the queue for the results of their tool calls.
     fn finish_exchanges(&mut self) -> Result<()> {
         let ready = self.exchanges.finish();
         self.write_messages(&ready)

@@ -13,8 +13,8 @@ use super::Fork;
 use crate::cut::Found;
 use crate::{Engine, Error, Result, Summarize};
 
-/// The decisions of a fork: cut, id, open calls, workspace and permissions. All are based on one
-/// snapshot of the parent's header.
+/// All decisions of a fork before it is written: cut, id, open calls, workspace and permissions.
+/// They are based on one snapshot of the parent's header.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) parent: SessionId,
@@ -23,10 +23,10 @@ pub(super) struct Plan {
     pub(super) strategy: Strategy,
     pub(super) tool_calls: ToolCallPolicy,
     pub(super) cut: Cut,
-    /// Number of tool calls without a result at the cut.
+    /// Number of tool calls that have no result at the cut where the child begins.
     open: u64,
-    /// The cut that the caller requested. Set only if the fork uses an earlier cut, because the
-    /// requested cut leaves tool calls open.
+    /// The cut that the caller requested, if the fork uses an earlier one. It does if the requested
+    /// cut leaves tool calls open.
     pub(super) requested: Option<Cut>,
     pub(super) adjusted_from: Option<Cut>,
     pub(super) synthetic: Vec<OpenCall>,
@@ -125,12 +125,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns the number of events that the child inherits.
+    /// Returns the number of events that the planned child inherits from its parent; 0 for a
+    /// delegate (a sub-agent without inherited history).
     pub(super) fn inherited(&self) -> u64 {
         if self.kind == SessionKind::Delegate { 0 } else { self.cut.inheritable }
     }
 
-    /// Returns the seq that the last event of the new child will have after the fork.
+    /// Returns the seq that the new child's last event will have directly after the fork.
     pub(super) fn head_seq(&self) -> i64 {
         let summary = self.summarize.as_ref().map_or(0, |by| 1 + by.usage().len() as u64);
         let tail = self.synthetic.len() as u64 + summary;
@@ -166,8 +167,8 @@ fn permissions(parent: &Header, request: &Fork) -> Result<Option<BTreeSet<String
 }
 
 impl Engine {
-    /// Returns an error if a child of `parent` would exceed the maximum fork depth. Follows at most
-    /// as many parent links as that maximum.
+    /// Returns an error if a child of `parent` would exceed the maximum fork depth. Counts parent
+    /// links upwards from `parent`, at most as many as that maximum.
     fn check_depth(&self, parent: &Header) -> Result<()> {
         let Some(max) = self.max_fork_depth else { return Ok(()) };
         let mut links = 0;

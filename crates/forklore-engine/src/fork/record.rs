@@ -15,8 +15,8 @@ use super::plan::Plan;
 use crate::summary::{Of, usage_events};
 use crate::{Engine, Error, Result};
 
-/// The payload of the `session_fork` event, a child's first event. It states the child's lineage,
-/// so that a reader of the log needs no header.
+/// The payload of a child's first event, `session_fork`. It states the child's lineage, so that a
+/// reader of the log does not need the header.
 #[derive(Clone, Debug, Serialize)]
 pub struct ForkRecord<'a> {
     /// Whether the forked child is a branch or a delegate (a sub-agent without inherited history).
@@ -28,14 +28,14 @@ pub struct ForkRecord<'a> {
     /// The position in the parent's log where the child begins. Includes the id of the parent's
     /// last event before that position.
     pub cut: &'a Cut,
-    /// The cut that the caller requested. Set only if the fork uses an earlier cut, because the
-    /// requested cut leaves tool calls open.
+    /// The cut that the caller requested, if the fork uses an earlier one. It does if the requested
+    /// cut leaves tool calls open.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_asked")]
     pub requested_cut: Option<&'a Cut>,
     /// Number of events that the child inherits from its parent.
     pub event_count: u64,
-    /// How the store stores the events that the child inherits: shared with the parent, or copied.
+    /// How the events that the child inherits are stored: shared with the parent, or copied.
     pub strategy: Strategy,
     /// The requested policy for tool calls that have no result at the cut.
     pub tool_calls: ToolCallPolicy,
@@ -58,8 +58,8 @@ pub struct ForkRecord<'a> {
 
 impl ForkRecord<'_> {
     /// Builds the `session_fork` event, the first event in the log of `child`. The event's id is
-    /// derived from the child's id, so that the same fork in two copies of a store gives the same
-    /// event id.
+    /// derived from the child's id. The same fork, repeated in two copies of a store, thus gives
+    /// the same event id.
     ///
     /// # Errors
     /// Returns an error if the record cannot be serialized to JSON.
@@ -79,8 +79,8 @@ impl ForkRecord<'_> {
 const BRANCH_LIMITS: &[&str] = &["usage, failures and other audit events are not inherited"];
 const DELEGATE_LIMITS: &[&str] = &["no history is inherited"];
 
-/// Returns sentences that state what a child of this kind does not inherit. The `session_fork`
-/// event contains these sentences.
+/// Returns English sentences that state what a child of this kind does not inherit. The
+/// `session_fork` event contains them.
 #[must_use]
 pub fn limitations(kind: SessionKind) -> &'static [&'static str] {
     if kind == SessionKind::Delegate { DELEGATE_LIMITS } else { BRANCH_LIMITS }
@@ -134,7 +134,8 @@ impl Plan {
     }
 }
 
-/// The content of the synthetic result for a tool call that had no result at the cut of a fork.
+/// The content of a synthetic tool result. A fork adds such a result for each tool call that had no
+/// result at its cut.
 pub(crate) const FORKED_BEFORE: &str =
     "No result: the session was forked before the tool answered.";
 

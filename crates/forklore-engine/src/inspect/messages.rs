@@ -32,14 +32,14 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
     }
 }
 
-/// Converts an edit to the message that replaces the edited message. Returns `None` if the edit
-/// removes the message. The caller sets the role to that of the edited message.
+/// Converts an edit (a recorded change to an earlier message) to the new message. Returns `None` if
+/// the edit removes the earlier message. The caller sets the role to that of the earlier message.
 fn edited(edit: Edit) -> Option<Message> {
     Some(Message { role: Role::User, content: edit.instead? })
 }
 
-/// Converts a branch summary event to the user message that the model receives. Returns no message
-/// for any other event.
+/// Converts a branch summary event to the user message that the model receives instead. Returns no
+/// message for any other event.
 fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     if event.kind != EventType::BRANCH_SUMMARY {
         return Vec::new();

@@ -7,12 +7,12 @@ use super::sent::stand_in;
 use crate::fork::FORKED_BEFORE;
 use crate::{Engine, Inspection, Result};
 
-/// The messages that a model request of a session, or of a planned fork, would send. Also has the
-/// number of leading messages that requests of the parent session share.
+/// The messages that a model request of a session, or of a planned fork, would contain. Also states
+/// how many leading messages are the same in requests of the parent session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelView {
-    /// The session's header when the messages were read. For [`Engine::fork_view`], the parent's
-    /// header.
+    /// The header of the session whose messages were read, as it was then. For a planned fork
+    /// ([`Engine::fork_view`]), this is the parent's header.
     pub header: Header,
     /// The messages in the order in which a model request would send them.
     pub messages: Vec<Message>,
@@ -29,9 +29,9 @@ pub struct ModelView {
 }
 
 impl Engine {
-    /// Returns the messages that `model` would receive of a session now. Leaves out the reasoning
-    /// of other models. If `model` is `None`, uses the model that the session's events named last,
-    /// as [`inspect`](Self::inspect) does.
+    /// Returns the messages that `model` would receive in a request of a session now. Leaves out
+    /// the reasoning of other models. If `model` is `None`, uses the model that the session's
+    /// events named last, as [`inspect`](Self::inspect) does.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
@@ -49,8 +49,8 @@ impl Engine {
         Ok(ModelView { header, messages, shared, forks, open_results })
     }
 
-    /// Returns the messages that `model` would receive of a new fork of `parent` at `cut`. Creates
-    /// no session.
+    /// Returns the messages that `model` would receive in a request of a planned fork of `parent`
+    /// at `cut`. Creates no session.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.

@@ -24,20 +24,23 @@ pub(super) struct Outline {
     pub(super) model: Option<String>,
 }
 
-/// One message of a model request without its content, with the event that it comes from.
+/// One message of a model request without its content. States which event of the log the message
+/// comes from.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The seq of the event that contributes this message. The field `number` is the position of
-    /// the message among the messages of that event, from 0.
+    /// The seq of the event from which this message comes. If an event gives several messages, the
+    /// field `number` is the position of this one among them, from 0.
     pub(super) seq: u64,
     pub(super) number: u32,
     /// Whether the message replaces other messages, because it belongs to a compaction or edits an
     /// earlier message. Such a message appears where the replaced messages were, not where its own
     /// event is.
     pub(super) instead: bool,
-    /// The seq of the edited message, if this message is an edit that replaces it.
+    /// If this message is an edit that replaces an earlier message: the seq of that earlier
+    /// message.
     edits: Option<u64>,
-    /// The conversation index of the message; `None` if the event is not a conversation event.
+    /// The conversation index of the message: its position among the conversation events, from 0.
+    /// `None` if the message comes from an event of another class.
     index: Option<u64>,
     pub(super) role: Role,
     /// Whether this message starts a turn of the conversation.
@@ -52,8 +55,8 @@ pub(super) struct Item {
 /// The messages that a compaction replaces, in one of two forms.
 #[derive(Debug)]
 enum Covered {
-    /// The messages with these conversation indexes. A compaction in forklore's own form has such a
-    /// range.
+    /// The messages whose conversation indexes are in this range. Compactions in forklore's own
+    /// form state such a range.
     Indexes(Range<u64>),
     /// The first messages of the history; the field is their number. A compaction in the form of
     /// another agent has no index range.
@@ -133,8 +136,8 @@ impl Outline {
         *self.excluded.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Applies an edit that another agent recorded: replaces an earlier message, or removes it. The
-    /// replacement has the position of the earlier message.
+    /// Applies an edit that another agent recorded, which replaces or removes an earlier message. A
+    /// replacement appears at the position of the earlier message.
     fn edit(
         &mut self,
         engine: &Engine,
@@ -251,7 +254,8 @@ impl Outline {
         }
     }
 
-    /// Returns the seq of the last event before `seq` that has the id `id`, or `None`.
+    /// Returns the seq of the last event before `seq` whose event id is `id`, or `None` if there is
+    /// none.
     fn seq_of(
         &self,
         engine: &Engine,
@@ -290,7 +294,8 @@ impl Item {
         Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
     }
 
-    /// Checks whether the item is a message of a compaction, which replaces other messages.
+    /// Checks whether the item is a message of a compaction. Such a message replaces other
+    /// messages, but is not an edit.
     fn covers(&self) -> bool {
         self.instead && self.edits.is_none()
     }
@@ -312,7 +317,8 @@ impl Sketch {
     }
 }
 
-/// Returns the event type under which a message with this role is counted if it is left out.
+/// Returns the event type for a message with this role. Messages left out of a request are counted
+/// by this type.
 fn kind_of(role: Role) -> &'static str {
     match role {
         Role::System => "system_message",

@@ -11,9 +11,9 @@ use forklore_core::Role;
 use super::outline::{Item, Outline, What};
 
 /// Removes the parts that must not be sent to the model: reasoning of other models, reasoning
-/// without a message after it, and results without a call. Returns two counts: the calls without a
-/// recorded result, and the synthetic results, both those recorded in the log and those to be
-/// added.
+/// without a message after it, and tool results without a call. Returns two counts: the tool calls
+/// without a recorded result, and the synthetic results (those recorded in the log, and those to be
+/// added).
 pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
     drop_foreign_reasoning(outline);
     drop_dangling_reasoning(outline);
@@ -67,7 +67,7 @@ fn pair_results(outline: &mut Outline) {
 }
 
 impl Item {
-    /// Marks the tool calls with the id `call` in this item as answered.
+    /// Marks the tool calls of this item whose id is `call` as answered: they have a result.
     fn answer(&mut self, call: &str) {
         for part in self.parts.iter_mut().flatten() {
             if let What::Call { id, answered } = &mut part.what
@@ -91,8 +91,8 @@ impl Item {
     }
 }
 
-/// Removes the reasoning that was written by models other than the target model. Reasoning is sent
-/// only to the model that wrote it.
+/// Removes the reasoning that other models than the outline's model wrote. Reasoning is sent only
+/// to the model that wrote it.
 fn drop_foreign_reasoning(outline: &mut Outline) {
     let Some(target) = outline.model.clone() else { return };
     let foreign = |what: &What| match what {
@@ -112,8 +112,8 @@ fn drop_foreign_reasoning(outline: &mut Outline) {
     }
 }
 
-/// Removes each reasoning item that no assistant message follows, because providers refuse such an
-/// item.
+/// Removes each item that contains only reasoning and that no assistant message follows. Model
+/// providers refuse such an item.
 fn drop_dangling_reasoning(outline: &mut Outline) {
     let mut followed = false;
     let mut dangling = HashSet::new();

@@ -23,13 +23,13 @@ pub struct Messages {
     /// The session's events. The first one is the first event whose own message the iterator
     /// returns.
     events: Events,
-    /// The compaction or edit that was read last: its seq and its messages. The messages of a
-    /// compaction are consecutive in the output, so that one read serves them all.
+    /// The compaction or edit that was read last: its seq and its messages. The messages of one
+    /// compaction are consecutive in the output, so one read suffices for all of them.
     compaction: Option<(u64, Vec<Message>)>,
     ready: VecDeque<Sent>,
-    /// Synthetic tool results to insert before the next message that is not a tool result.
+    /// Synthetic tool results that are inserted before the next message that is not a tool result.
     waiting: VecDeque<Sent>,
-    /// The timestamp of the event that was read last.
+    /// The timestamp of the event that was read last. Synthetic results get this timestamp.
     ts: Timestamp,
     left: usize,
 }
@@ -56,9 +56,9 @@ impl Messages {
         self.left
     }
 
-    /// Returns how many leading messages come from the events up to seq `seq`, inclusive. Stops
-    /// counting at the first message with an open tool call, because a longer history could contain
-    /// the call's result.
+    /// Returns how many leading messages of the request come from the events up to seq `seq`,
+    /// inclusive. The count ends with the first message that has an open tool call, because a
+    /// longer history could contain the result of that call.
     pub(super) fn shared_up_to(&self, seq: u64) -> usize {
         let mut shared = 0;
         for item in self.items.as_slice().iter().filter(|item| !item.emptied) {

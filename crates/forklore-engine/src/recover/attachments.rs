@@ -9,7 +9,7 @@ use crate::{Engine, Result};
 
 impl Engine {
     /// Copies every attachment whose bytes are intact to the store of `into`. Does nothing if one
-    /// of the two stores has no attachments.
+    /// of the two stores cannot store attachments.
     pub(super) fn salvage_attachments(&self, into: &Self, report: &mut Recovery) -> Result<()> {
         let (Some(from), Some(into)) = (&self.attachments, &into.attachments) else {
             return Ok(());

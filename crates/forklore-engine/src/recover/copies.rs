@@ -25,8 +25,8 @@ struct Run {
 }
 
 impl Copies {
-    /// Records that the descendant `heir` has the session's event `seq`, at its own seq `at`. If
-    /// several descendants have the event, the first recorded one is used.
+    /// Records that the history of the descendant `heir` contains the session's event `seq`, at the
+    /// seq `at`. If several descendants have the event, only the first one recorded is used.
     pub(super) fn add(&mut self, seq: u64, heir: &SessionId, at: u64) {
         if self.locate(seq).is_some() {
             return;
@@ -62,8 +62,8 @@ impl Copies {
         Ok(found)
     }
 
-    /// Calls `show` for each event of the session that a descendant has, in ascending seq. `show`
-    /// gets the seq in the session itself, not in the descendant.
+    /// Calls `show` for each event of the session that a descendant's history contains, in
+    /// ascending seq. `show` gets the seq in the session itself, not in the descendant.
     ///
     /// # Errors
     /// Returns store failures that are not damage, and the errors of `show`.

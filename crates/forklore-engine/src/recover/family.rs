@@ -58,7 +58,8 @@ impl Family {
         self.headers.insert(header.id.clone(), header);
     }
 
-    /// Reconstructs the headers of missing parents, so that their children remain in the lineage.
+    /// Reconstructs the headers of parents whose header is missing, so that their children remain
+    /// connected to the family's tree.
     pub(super) fn guess_missing(&mut self, from: &Engine, report: &mut Recovery) -> Result<()> {
         loop {
             let missing = self.headers.values().find_map(|child| {
@@ -144,8 +145,9 @@ impl Family {
         Ok(found)
     }
 
-    /// Returns the readable descendants that inherit events of a session. Each comes with the
-    /// number of leading inheritable events that it has in common with the session.
+    /// Returns the readable descendants that inherit events of a session. The number with each
+    /// descendant is how many leading inheritable events (those that forks inherit) it has in
+    /// common with the session.
     fn heirs(&self, id: &SessionId) -> Vec<(&Header, u64)> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
@@ -168,8 +170,8 @@ impl Family {
 }
 
 /// Reconstructs the lost header of the session `id` from the header of its child. `witness` is a
-/// readable descendant, with the number of leading inheritable events that it has in common with
-/// `id`.
+/// readable descendant that inherits events of `id`. The number with it is how many leading
+/// inheritable events (those that forks inherit) it has in common with `id`.
 fn guess(
     from: &Engine,
     child: &Header,

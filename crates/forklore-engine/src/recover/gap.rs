@@ -10,8 +10,8 @@ use crate::{Error, Result};
 /// read.
 const LOST: &str = "x.lost";
 
-/// How many inheritable events, conversation events and turns are missing in a gap of unreadable
-/// events. Computed from the counts before and after the gap.
+/// How many events and turns are missing in a gap of unreadable events: events that forks inherit,
+/// conversation events, and turns. Computed from the counts before and after the gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     inheritable: u64,
@@ -53,8 +53,8 @@ impl Missing {
     }
 }
 
-/// Returns the counts before `event`, given the counts after it. Does not change the fields for
-/// bytes and open calls.
+/// Computes the counts before `event` from the counts after it. Does not change the fields `bytes`
+/// and `open` (open tool calls).
 pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     Counts {
         inheritable: counts.inheritable.saturating_sub(u64::from(event.class.is_inherited())),

@@ -13,8 +13,8 @@ use super::report::Losing;
 use super::tail::{Tail, first_marker};
 use crate::{Error, Result};
 
-/// Maximum number of generated labels to try if another session of the new store already has the
-/// session's label.
+/// Maximum number of generated labels that a recovery tries for one session. It generates labels if
+/// another session of the new store already has the session's label.
 const LABELS: usize = 24;
 
 impl Salvaging<'_> {

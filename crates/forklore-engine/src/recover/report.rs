@@ -3,7 +3,7 @@
 use forklore_api::{LostKind, LostPiece, Recovery};
 use forklore_core::{Header, SessionId};
 
-/// Adds losses to the report of a store recovery.
+/// Adds lost data to the report of a store recovery.
 pub(super) trait Losing {
     /// Adds an entry to the report for a piece of data that could not be read.
     fn lose(
@@ -14,8 +14,8 @@ pub(super) trait Losing {
         reason: &(impl ToString + ?Sized),
     );
 
-    /// Adds an entry to the report if the counts of a recovered session differ from those in its
-    /// old header.
+    /// Adds an entry to the report if a recovered session has other counts than before. `was` is
+    /// its header in the damaged store, `is` its header in the new store.
     fn compare(&mut self, was: &Header, is: &Header);
 }
 
