@@ -47,7 +47,8 @@ pub struct Case {
     pub group: &'static str,
     /// The requirement that the conformance test checks, as an identifier.
     pub name: &'static str,
-    /// The optional part of the store contract that the conformance test uses.
+    /// The part of the store contract that the conformance test needs. A store that lacks an
+    /// optional part skips the test.
     pub needs: Capability,
     /// The function that runs the conformance test. It panics if the store violates the
     /// requirement.
@@ -77,7 +78,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// Returns the name of the capability, as a user of the macro `suite!` writes it.
+    /// Returns the name of the capability, as it is written in a call of the macro `suite!`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -120,8 +121,8 @@ fn number(name: &str) -> u16 {
     CASES.iter().find(|case| case.name == name).map(|case| case.number).expect("a listed case")
 }
 
-/// Calls the macro `$then` of this crate. Its arguments are `$first` and the list of all
-/// conformance tests.
+/// Calls the macro `$then` of this crate with `$first` and the list of all conformance tests as
+/// arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_cases {

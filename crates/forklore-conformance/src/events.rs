@@ -18,12 +18,13 @@ impl Clock {
         Self(AtomicU64::new(ticks))
     }
 
-    /// Advances the clock and returns the new time (see [`at_tick`]).
+    /// Advances the clock by one tick (a millisecond) and returns the new time.
     pub fn now(&self) -> Timestamp {
         at_tick(self.tick())
     }
 
-    /// Advances the clock and returns the next event id, a UUIDv7.
+    /// Advances the clock by one tick (a millisecond) and returns an event id for the new time, a
+    /// UUIDv7.
     pub fn event_id(&self) -> EventId {
         let tick = self.tick();
         let mut random = [0; 10];
@@ -76,21 +77,22 @@ impl Draft {
         Self::new(kind, data.to_string())
     }
 
-    /// Sets the class of the test event. Otherwise it gets the default class of its type.
+    /// Sets the class of the test event, which decides whether children inherit it. Without this
+    /// call, the event gets the default class of its type.
     #[must_use]
     pub fn class(mut self, class: Class) -> Self {
         self.class = Some(class);
         self
     }
 
-    /// Sets the id of the test event. Otherwise the clock generates one.
+    /// Sets the id of the test event. Without this call, the clock generates an id.
     #[must_use]
     pub fn id(mut self, id: &str) -> Self {
         self.id = Some(id.parse().unwrap());
         self
     }
 
-    /// Sets the time of the test event. Otherwise it is that of the clock.
+    /// Sets the time of the test event. Without this call, the time is that of the clock.
     #[must_use]
     pub fn ts(mut self, ts: Timestamp) -> Self {
         self.ts = Some(ts);
@@ -105,7 +107,7 @@ impl Draft {
     }
 
     /// Builds the described event, and checks its payload as the engine does. `clock` supplies the
-    /// id and the timestamp if the description has none.
+    /// id or the timestamp if the description has none.
     #[must_use]
     pub fn build(self, clock: &Clock) -> Event {
         let data = Data::parse(&self.data).unwrap();
@@ -134,7 +136,8 @@ pub fn user(text: &str) -> Draft {
     Draft::of("user_message", &json!({"content": text}))
 }
 
-/// Describes a user message that was injected, such as a reminder. It begins no turn.
+/// Describes a user message that a program injected into the conversation, such as a reminder. Such
+/// a message begins no turn.
 #[must_use]
 pub fn injected(text: &str) -> Draft {
     Draft::of("user_message", &json!({"content": text, "injected": true}))
@@ -146,7 +149,8 @@ pub fn assistant(text: &str) -> Draft {
     Draft::of("assistant_message", &json!({"content": text}))
 }
 
-/// Describes an assistant message that calls tools. Each call is given as `(call id, tool)`.
+/// Describes an assistant message that calls tools. Each element of `calls` is the pair `(call id,
+/// tool name)`.
 #[must_use]
 pub fn asks(calls: &[(&str, &str)]) -> Draft {
     let part = |(id, name): &(&str, &str)| json!({"type": "tool_call", "id": id, "name": name, "arguments": {}});
@@ -173,8 +177,8 @@ pub fn workflow(name: &str) -> Draft {
     Draft::of("workflow_event", &json!({"name": name}))
 }
 
-/// Describes a compaction, which summarizes the conversation events with these indexes. Its class
-/// is context, which children inherit.
+/// Describes a compaction: a summary that replaces the conversation events from `from_index` up to,
+/// but not including, `to_index`. Its class is context, which children inherit.
 #[must_use]
 pub fn compaction(from_index: u64, to_index: u64) -> Draft {
     Draft::of(

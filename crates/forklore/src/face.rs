@@ -16,9 +16,9 @@ use crate::open::{OpenError, StoreUrl};
 use pool::Pool;
 pub use rows::Rows;
 
-/// The maximum number of engine calls that run at the same time per store. It is somewhat higher
-/// than the number of a store's read connections, so that no read connection is idle. It is low
-/// enough that a burst of calls does not create many threads.
+/// The default maximum number of engine calls that run at the same time on a store. The number is
+/// somewhat higher than the number of a store's read connections, so that no read connection is
+/// idle while calls wait. It is low enough that a burst of calls does not create many threads.
 const AT_ONCE: usize = 16;
 
 /// A store and the operations on its sessions, for async programs.
@@ -108,9 +108,9 @@ impl Forklore {
         Self { engine, pool: Pool::of(AT_ONCE) }
     }
 
-    /// Returns a handle to the same store that runs at most `at_once` calls at the same time. The
-    /// limit applies to this handle and its clones. It is separate from the limit of all other
-    /// handles.
+    /// Limits this handle to at most `at_once` engine calls at the same time, and returns it.
+    /// Clones made from the returned handle share the limit with it. All other handles to the same
+    /// store have their own limits.
     #[must_use]
     pub fn with_steps_at_once(self, at_once: NonZeroUsize) -> Self {
         Self { pool: Pool::of(at_once.get()), ..self }
@@ -131,7 +131,8 @@ impl Forklore {
         pool.run(move || drop(engine)).await;
     }
 
-    /// Runs `verb`, which calls the blocking engine, on a thread of the pool. Returns its result.
+    /// Runs the closure `verb`, which calls the blocking engine, on a thread of the pool. Returns
+    /// the result of `verb`.
     async fn step<T: Send + 'static>(
         &self,
         verb: impl FnOnce(&Engine) -> Result<T> + Send + 'static,

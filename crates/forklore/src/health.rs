@@ -7,8 +7,8 @@ use forklore_store::health::Health;
 
 use crate::StoreUrl;
 
-/// Checks the store that `url` names, which need not exist. Does not create, write or repair
-/// anything.
+/// Checks the store that `url` names for problems and returns the findings. The store need not
+/// exist. Does not create, write or repair anything.
 ///
 /// ```
 /// let dir = tempfile::tempdir().unwrap();

@@ -25,7 +25,7 @@ pub enum StoreUrl {
     /// `graph:DIR`: a directory like that of `files:DIR`, with one file of JSON lines per session
     /// and an RDF graph of the sessions. The store maintains the graph, which makes the sessions
     /// available to SPARQL queries. `graph:DIR?profile=trails` creates a store that follows the
-    /// rules of the profile Trails.
+    /// rules of the Trails profile: for example, it limits the depth of forks.
     #[cfg(feature = "graph")]
     Graph(PathBuf, Option<Profile>),
     /// `memory:`: a store in memory, which is lost when the process ends.
@@ -65,9 +65,9 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// Returns a warning if the store is at a location where its locks may not work. This is a
-    /// store of files on a network file system: it works, but its locks may not apply across
-    /// machines.
+    /// Returns a warning if the store's locks may not work across machines. This is so for a store
+    /// of files on a network file system. Such a store works as long as no two machines write to it
+    /// at once.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         match self {

@@ -76,8 +76,8 @@ pub(super) fn the_same_bytes_are_stored_once(scene: &Scene<'_>) {
     assert_eq!(read(scene, &first.id).unwrap(), b"the same");
 }
 
-/// A reader that returns at most the first bytes of `rest` per call. The pieces have varying
-/// lengths.
+/// A reader that returns the bytes of `rest` in order, in pieces of varying lengths: one piece per
+/// call.
 struct InPieces<'a> {
     rest: &'a [u8],
     most: usize,
@@ -108,7 +108,7 @@ pub(super) fn one_byte_too_many_is_refused_and_leaves_nothing(scene: &Scene<'_>)
     assert_eq!(listed(scene), [(pin.id, 1_000)]);
 }
 
-/// A reader that returns this number of bytes and then fails.
+/// A reader that returns as many bytes as its number states and then fails.
 struct Failing(usize);
 
 impl Read for Failing {

@@ -78,8 +78,9 @@ pub(super) fn dialect_and_type_come_back(scene: &Scene<'_>) {
     assert_eq!(texts, [("user_message", Some("claude")), ("file-history.snapshot", Some("pi"))]);
 }
 
-/// Removes the strategy (shared or copied prefix) from a header. No other field may differ between
-/// two children of which one shares its prefix and the other copies it.
+/// Removes the strategy (shared or copied prefix) from a header, so that headers can be compared.
+/// Apart from the strategy, a child that shares its prefix has the same header as a child that
+/// copies it.
 fn comparable(header: Header) -> Header {
     Header { strategy: None, ..header }
 }

@@ -8,8 +8,8 @@ use crate::scene::{Scene, forward, id, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{At, LogEntry};
 
-/// Returns the events that a child inherits if it is cut after `inheritable` inheritable events of
-/// `log`. They have seqs from 1, and their origins are unchanged.
+/// Returns the events that a child inherits from `log` if the cut retains `inheritable` inheritable
+/// events. The inherited events get new seqs, from 1 on; their origins are unchanged.
 fn prefix(log: &[LogEntry], inheritable: u64) -> Vec<LogEntry> {
     let inherited = log.iter().filter(|stored| stored.event.class.is_inherited());
     let renumbered = (1..).zip(inherited.take(usize::try_from(inheritable).unwrap()));

@@ -22,8 +22,8 @@ fn by(scene: &Scene<'_>, owner: Option<&str>) -> Append {
     Append { owner: owner.map(str::to_owned), ..scene.appending(vec![user("more")]) }
 }
 
-/// Asserts that `owner` has the lease `lease`, that it began at `began_at`, and that it expires
-/// about [`LONG`] from now.
+/// Asserts that `owner` has the lease `lease`, that the lease began at seq `began_at`, and that it
+/// expires about an hour ([`LONG`]) from now.
 #[track_caller]
 fn assert_lease(scene: &Scene<'_>, lease: Option<&Lease>, owner: &str, began_at: i64) {
     let lease = lease.expect("a lease");

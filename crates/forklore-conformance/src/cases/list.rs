@@ -24,7 +24,8 @@ fn family(scene: &Scene<'_>) {
     scene.store().create(elsewhere).unwrap();
 }
 
-/// Creates sessions for a test of lists. Several of them were updated at the same time.
+/// Creates sessions for a test of lists. Several of these sessions were last updated at the same
+/// time.
 fn ties(scene: &Scene<'_>) {
     for (session, tick) in [("e", 3), ("b", 2), ("d", 2), ("a", 1), ("c", 2), ("B2", 2), ("_", 2)] {
         let new = NewSession { created: at_tick(tick), ..scene.draft(session, vec![]) };

@@ -42,7 +42,7 @@ pub(super) fn processes_that_put_the_same_bytes_store_them_once(scene: &Scene<'_
     }
 }
 
-/// A reader that returns all bytes of the reader in it. Instead of ending, it prints `stuck` on
+/// A reader that returns all bytes of the wrapped reader. Instead of ending, it prints `stuck` on
 /// standard output and blocks forever.
 struct Stuck<R>(R);
 

@@ -411,15 +411,16 @@ pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
     import(store, sidecar("/f.d/b", "/f")).unwrap();
 }
 
-/// Closes and opens the store if its data persists. Does nothing otherwise.
+/// Closes and reopens the store if its data persists across reopening. Does nothing otherwise.
 fn reopen_durable(scene: &mut Scene<'_>) {
     if scene.store().capabilities().durable {
         scene.reopen();
     }
 }
 
-/// Returns byte ranges of an imported file that refer to events of another session. `session` is
-/// the one from an earlier version of the file. There are two ranges for each kind of line end.
+/// Returns byte ranges of an imported file whose bytes are events of the session `session`. That
+/// session was imported from an earlier version of the file. There are two ranges for each kind of
+/// line end.
 fn shared_spans(session: &str) -> Vec<SourceSpan> {
     let ends = [LineEnd::None, LineEnd::Lf, LineEnd::CrLf];
     let spans = (0..).zip(ends).flat_map(|(seq, end)| {
@@ -432,7 +433,8 @@ fn shared_spans(session: &str) -> Vec<SourceSpan> {
 }
 
 /// Imports a file as the session `s`, and then a rewritten version of that file as the session `t`.
-/// `ranges` are the byte ranges of the rewritten file. Returns the ids of both sources.
+/// `ranges` describes the bytes of the rewritten version. Returns the source ids of the first and
+/// of the rewritten version (each imported version is a source).
 fn import_revision(store: &dyn Store, ranges: Vec<SourceSpan>) -> (SourceId, SourceId) {
     let writes = vec![create("s"), append("s", -1, &["a", "b", "c"])];
     let first = import(store, step(new(), "/f", 10, writes)).unwrap();

@@ -32,8 +32,8 @@ fn remove(scene: &Scene<'_>, sessions: &[&str]) -> Write {
     Write::Remove(Removal { sessions, children: Children::Refuse, now: scene.clock.now() })
 }
 
-/// Returns the headers of all sessions. For a living session, also returns its events as short
-/// texts.
+/// Returns the headers of all sessions, including deleted ones. For a session that is not deleted,
+/// also returns its events as short texts.
 fn everything(scene: &Scene<'_>) -> Vec<(forklore_core::Header, Option<Vec<String>>)> {
     let filter = Filter { deleted: true, ..Filter::default() };
     let headers = scene.store().sessions(&filter, None, 0).unwrap().all().unwrap();

@@ -38,20 +38,20 @@ impl Forklore {
         self.step(move |engine| engine.resolve(&reference, &scope)).await
     }
 
-    /// Returns the sessions that any process wrote to after the mark `since`. A mark is a position
-    /// in the store's sequence of changes (docs/semantics.md, The feed). If nothing was written
-    /// since, waits for the next commit, at most for the duration `wait`. The answer contains the
-    /// mark to pass to the next call.
+    /// Returns the sessions that any process wrote to after the position `since`, at most `limit`
+    /// sessions (0 means no limit). If nothing was written after that position, waits for the next
+    /// commit, at most for the duration `wait`. The answer contains a mark: the position in the
+    /// store's sequence of changes (docs/semantics.md, The feed) to pass to the next call.
     ///
     /// # Errors
     /// `invalid_args` if the mark belongs to another store; `conflict` if the mark is newer than
-    /// the store, because an older copy of the store was restored.
+    /// the store's last change, because an older copy of the store was restored.
     pub async fn changes(&self, since: Since, limit: usize, wait: Duration) -> Result<Changes> {
         self.step(move |engine| Ok(engine.store().changes(&since, limit, wait)?)).await
     }
 
     /// Lists one page of sessions, the most recently updated first. Delegates (sessions of
-    /// sub-agents) are listed only if the request names their kind.
+    /// sub-agents) are listed only if the request's `kind` is delegate.
     ///
     /// # Errors
     /// `invalid_args` if the request's cursor `after` is not valid.
@@ -82,7 +82,8 @@ impl Forklore {
         Rows::of(self.pool.clone(), self.engine.events(session, at))
     }
 
-    /// Returns the events of a range of a session's log. `header` is the session's header.
+    /// Returns the events of a session's log that are in `range`. `header` is the session's
+    /// header.
     ///
     /// # Errors
     /// Each row may fail with `corrupt` (damaged data) or `missing_ancestor` (an ancestor whose
@@ -132,10 +133,13 @@ impl Forklore {
     }
 
     /// Replays a session at its original pace: returns each record with the pause that precedes it.
-    /// The stream itself never waits. The caller waits, with the timer of its executor.
+    /// `up_to` is the cut at which the replay ends; `None` replays all records. The stream itself
+    /// never waits. The caller waits, with the timer of its executor.
     ///
     /// # Errors
-    /// The errors of [`Forklore::replay`].
+    /// `not_found` if the session does not exist or was deleted; `invalid_args` if the session has
+    /// no such cut. Each row may fail with `corrupt` (damaged data) or `missing_ancestor` (an
+    /// ancestor whose events are inherited is missing).
     pub async fn playback(
         &self,
         session: &SessionId,
@@ -148,8 +152,9 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), paced))
     }
 
-    /// Returns what the model of a session would receive now (docs/semantics.md, Reading). If the
-    /// history may not fit in memory, use [`Forklore::inspect_lazily`].
+    /// Returns the messages that the model would receive if the session continued now
+    /// (docs/semantics.md, Reading). If the history may not fit in memory, use
+    /// [`Forklore::inspect_lazily`].
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
@@ -159,8 +164,9 @@ impl Forklore {
         self.step(move |engine| engine.inspect(&session)).await
     }
 
-    /// Returns what the model of a session would receive now (docs/semantics.md, Reading). The
-    /// messages are a stream that reads them as it advances, unlike those of [`Forklore::inspect`].
+    /// Returns the messages that the model would receive if the session continued now
+    /// (docs/semantics.md, Reading). The messages are a stream, which reads each one when it is
+    /// requested. [`Forklore::inspect`] reads them all into memory.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
@@ -205,13 +211,13 @@ impl Forklore {
         self.step(move |engine| engine.tree(&request)).await
     }
 
-    /// Marks each session in the trees with the branches whose results [`Forklore::bring`] recorded
-    /// in it. Returns the trees, and `true` if marks were computed. Returns `false` and adds no
-    /// mark if the sessions of the trees wrote more than 20,000 events together. For a damaged
+    /// Adds to each session in the trees a mark for each branch that [`Forklore::bring`] summarized
+    /// in it. Returns the trees, and `true` if the marks were added. Returns `false` and adds no
+    /// mark if the sessions in the trees wrote more than 20,000 events in total. For a damaged
     /// session, adds the marks that can be read.
     ///
     /// # Errors
-    /// Returns no error of the store: data that cannot be read is left out.
+    /// Returns no error for damage. [`Forklore::verify`] reports the events that cannot be read.
     pub async fn mark_brought(&self, mut trees: Trees) -> Result<(Trees, bool)> {
         self.step(move |engine| {
             let reported = engine.mark_brought(&mut trees);

@@ -14,13 +14,14 @@ use super::Forklore;
 
 impl Forklore {
     /// Imports session files of agents, the oldest first (docs/semantics.md, Sources). `paths`
-    /// names files, and directories whose files in an agent format that forklore supports are
-    /// imported. A file that was imported before is continued after the last imported byte. A
-    /// problem with one file does not stop the others. `progress` is called on a blocking thread.
+    /// names files and directories. From a directory, imports all files in an agent format that
+    /// forklore supports. The import of a file that was imported before continues after the last
+    /// imported byte. A problem with one file does not stop the others. `progress` is called on a
+    /// blocking thread.
     ///
     /// # Errors
     /// `unsupported` if the store cannot retain imported files, `invalid_args` for an unknown
-    /// format (dialect), and failures of the store. Problems with files are in the report.
+    /// format (dialect), and failures of the store. The returned report lists problems with files.
     pub async fn import(
         &self,
         paths: impl IntoIterator<Item = PathBuf>,
@@ -43,7 +44,7 @@ impl Forklore {
         self.step(move |engine| engine.recover(&into)).await
     }
 
-    /// Writes the file that `session` was imported from to `out`, up to the last imported byte.
+    /// Writes to `out` the file from which `session` was imported, up to the last imported byte.
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file, `conflict` if a session that was
@@ -117,7 +118,8 @@ impl Forklore {
     /// message. `None` means all messages.
     ///
     /// # Errors
-    /// The errors of [`Self::export_plain`].
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, or the error of writing to `out`.
     pub async fn export_plain_until<W: Write + Send + 'static>(
         &self,
         session: &SessionId,
@@ -156,10 +158,11 @@ impl Forklore {
         self.engine.agents_to_export_to()
     }
 
-    /// Counts the files at `paths` whose names match the session files of one agent format,
-    /// `dialect`. Also counts how many of these files are in the store. Searches the directories
-    /// among the paths. Opens only files that may contain many sessions, such as databases, and
-    /// only if the store has sessions.
+    /// Counts the files at `paths` that are session files of the agent format `dialect`, judged by
+    /// their names. Also counts how many of these files are imported in the store. Searches the
+    /// directories among the paths. Opens no file, with one exception: if the store has sessions,
+    /// opens files that may contain many sessions, such as databases, to compare these sessions
+    /// with the store.
     ///
     /// # Errors
     /// `unsupported` if the store cannot retain imported files, `invalid_args` for an unknown

@@ -7,8 +7,9 @@ use forklore_engine::{CompactionPlan, ContextUsage, ModelView, Result};
 use super::Forklore;
 
 impl Forklore {
-    /// Returns the messages that `model` would receive of a session now. Leaves out the reasoning
-    /// of other models. If `model` is `None`, uses the model that the session named last.
+    /// Returns the messages that the model `model` would receive if the session continued now.
+    /// Leaves out the reasoning of other models. If `model` is `None`, uses the model that the
+    /// session's events named last.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
@@ -18,12 +19,12 @@ impl Forklore {
         self.step(move |engine| engine.model_view(&session, model.as_deref())).await
     }
 
-    /// Returns the messages that `model` would receive of a new fork of a session at `cut`. Creates
-    /// no fork and writes nothing.
+    /// Returns the messages that the model `model` would receive if the session were forked at
+    /// `cut`. Creates no fork and writes nothing.
     ///
     /// # Errors
-    /// `corrupt` if its stored data is damaged, `missing_ancestor` if an ancestor whose events it
-    /// inherits is missing.
+    /// `corrupt` if the session's stored data is damaged, `missing_ancestor` if an ancestor whose
+    /// events the session inherits is missing.
     pub async fn fork_view(
         &self,
         parent: &Header,
@@ -34,8 +35,9 @@ impl Forklore {
         self.step(move |engine| engine.fork_view(&parent, &cut, model.as_deref())).await
     }
 
-    /// Returns how many tokens of the context window a session uses. Starts from the last model
-    /// call since the last compaction, and estimates the rest from the length of the messages.
+    /// Returns how many tokens of the model's context window a session uses. The number is the
+    /// tokens of the last model call since the last compaction, plus an estimate for the messages
+    /// after that call. Without such a call, all messages are estimated from their length.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is

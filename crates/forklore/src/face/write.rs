@@ -143,9 +143,9 @@ impl Forklore {
     /// detach).
     ///
     /// # Errors
-    /// `has_children` if the session has branch children and the request does not allow that,
-    /// `busy` if a runtime has leased a session that would be deleted, `not_found` if the session
-    /// does not exist. In each case nothing was deleted.
+    /// `has_children` if the session has branch children and the request does not allow deleting it
+    /// nevertheless, `busy` if a runtime has leased a session that would be deleted, `not_found` if
+    /// the session does not exist. In each case nothing was deleted.
     pub async fn delete(&self, request: Delete) -> Result<Deleted> {
         self.step(move |engine| engine.delete(&request)).await
     }
