@@ -1,6 +1,9 @@
 //! Finds the attachments that a payload mentions.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::{AttachmentId, SCHEME};
 use crate::Data;
@@ -31,8 +34,7 @@ pub struct Named {
 #[must_use]
 pub fn mentions(data: &Data) -> Vec<Mention> {
     let text = data.get();
-    // An escape can hide the prefix, so a payload with `\u` escapes must be parsed.
-    if !text.contains(SCHEME) && !text.contains("\\u") {
+    if !may_mention(text.as_bytes()) {
         return Vec::new();
     }
     let mut walk = Walk::default();
@@ -54,6 +56,18 @@ pub fn mentions(data: &Data) -> Vec<Mention> {
         }
     }
     walk.found
+}
+
+/// A fast test before the real search, because an import searches every event and hardly any event
+/// mentions an attachment. Returns `false` only if the JSON text cannot mention one: it contains
+/// neither the prefix of an attachment name nor an escape that may stand for one of the prefix's
+/// characters.
+fn may_mention(json: &[u8]) -> bool {
+    static PREFIX: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SCHEME));
+    static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u00"));
+    // `sha256:` consists of characters from U+0030 to U+003A, U+0061 to U+0068, and U+0073.
+    let escapes_prefix = |at: usize| matches!(json.get(at + 4), Some(b'3' | b'6' | b'7'));
+    PREFIX.find(json).is_some() || ESCAPE.find_iter(json).any(escapes_prefix)
 }
 
 /// Returns the byte offset of the closing quote of a JSON string. `text` begins directly after the
@@ -188,6 +202,11 @@ mod tests {
         let a = name('a').replace(':', "\\u003a");
         let part = Some((String::new(), String::new()));
         assert_eq!(found(&format!(r#"{{"r\u0065f":"{a}","type":"attachment"}}"#)), [('a', part)]);
+        for character in SCHEME.chars() {
+            let escape = format!("\\u{:04x}", u32::from(character));
+            let escaped = name('a').replacen(character, &escape, 1);
+            assert_eq!(found(&format!("[\"{escaped}\"]")), [('a', None)], "{escaped}");
+        }
         let (b, quoted) = (name('b'), r#"\\\" , { \\"#);
         assert_eq!(found(&format!(r#"{{"text":"{quoted}","ref":"{b}"}}"#)), [('b', None)]);
         assert_eq!(found(&format!(r#"{{"cut":"\ud83d","ref":"{b}"}}"#)), [('b', None)]);
