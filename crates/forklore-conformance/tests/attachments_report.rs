@@ -15,7 +15,7 @@ use forklore_store::port::{
     Transaction, Verification,
 };
 
-/// A defect of the attachments, which the suite must detect.
+/// A defect that these tests build into an attachment store, and that the suite must detect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
     CutsTheLastByte,

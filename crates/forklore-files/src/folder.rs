@@ -57,9 +57,10 @@ impl Folder {
         Self { fs, layout, poisoned, later, clock, feed, under_way }
     }
 
-    /// Returns the same folder with the file system `fs`, an overlay that collects the changes to
-    /// several files. The result also collects durable lengths and announced writes until the
-    /// change is complete.
+    /// Returns the same folder on the file system `fs`, an overlay that collects a change to
+    /// several files in memory. Until the change is complete, the returned folder also collects
+    /// what it would otherwise record at once: the durable lengths of files (`later`) and the ends
+    /// of the feed's announcements (`under_way`).
     pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
         let (layout, feed) = (self.layout.clone(), self.feed.clone());
         let clock = self.clock.clone();

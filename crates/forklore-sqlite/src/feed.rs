@@ -20,8 +20,8 @@ use crate::write_tx::WriteTx;
 pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};
 
-/// Maximum difference between a session's column `feed_until` and the number of the session's last
-/// transaction. The column is an upper bound of that number and has an index.
+/// By how much a session's column `feed_until` may exceed the number of the session's last
+/// transaction. The column is indexed; because it may be ahead, most appends do not change it.
 const RESERVED: u64 = 1 << 10;
 
 /// The numbers of the transactions that created, last appended to and last changed a session. They

@@ -1,4 +1,5 @@
-//! The results of the tests: the outcome of each combination, and each fork that differs.
+//! The results of the tests: the outcome for each agent and kind of sessions, and each fork in
+//! which the model did not receive the expected messages.
 
 use std::fmt;
 

@@ -40,9 +40,9 @@ pub(crate) enum Measurement {
     Peers,
     /// Appends against writes to a plain file
     Append,
-    /// Threads of one process that append at once
+    /// Threads of one process that append at the same time
     Threads,
-    /// Processes that append at once
+    /// Processes that append at the same time
     Writers,
     /// Followers of the feed
     Waking,

@@ -132,9 +132,11 @@ impl<'a> Run<'a> {
         Status::Incomplete(format!("{} s", self.began.elapsed().as_secs()))
     }
 
-    /// Calls the model. Compacts the history first if the context window is too full. Returns
-    /// `None` if the model refused the request as too long, and the history was then compacted or
-    /// the turn stopped. After `None`, the caller tries again.
+    /// Calls the model. Compacts the history first if the context window is too full.
+    ///
+    /// If the model refuses the request as too long, compacts the history and returns `None`: the
+    /// caller tries again with the shorter history. Also returns `None` if the turn is stopped
+    /// during that compaction; the caller then ends the turn.
     async fn call_model(
         &self,
         log: &mut Log<'_>,

@@ -17,8 +17,8 @@ use crate::workspace;
 
 use super::{arguments, export, new_file};
 
-/// The maximum size, in bytes, of a file that is read to determine the path of a new session file.
-/// The file that is read is in the agent's folder.
+/// The maximum size, in bytes, of the agent's own files that are read to find out where it looks
+/// for sessions.
 const SMALL: u64 = 1 << 20;
 
 const EXAMPLES: &str = "\

@@ -1,4 +1,5 @@
-//! A call of a [`Store`] method that both the store and the model execute, and the answer to it.
+//! A call of a [`Store`] method that both the store under test and the reference model execute, and
+//! the answer of each, which must be the same.
 
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
@@ -28,7 +29,8 @@ pub(super) enum Answer {
 }
 
 /// Returns a header in which the lease's expiry time only says whether the lease is valid at `now`.
-/// The model can predict no more, because the exact time comes from the store's own clock.
+/// The reference model can predict no more, because the exact time comes from the store's own
+/// clock.
 pub(super) fn timeless(mut header: Header, now: Timestamp) -> Header {
     if let Some(lease) = &mut header.lease {
         lease.expires = if lease.holds_at(now) { NEVER } else { EXPIRED };
@@ -70,8 +72,9 @@ pub(super) fn answer<T>(result: Result<T>, to_answer: impl FnOnce(T) -> Answer) 
     result.map_or_else(|error| Answer::Refused(refusal(error)), to_answer)
 }
 
-/// Formats an error of a store as text to compare with the model's. It contains all fields, except
-/// messages that differ from store to store.
+/// Formats an error of the store under test as text, to compare it with the error that the
+/// reference model of a store predicts. Leaves out the message of `Invalid`: each store words it in
+/// its own way.
 fn refusal(error: Error) -> String {
     match error {
         Error::Invalid(_) => "Invalid".into(),

@@ -1,4 +1,4 @@
-//! Compares the state of a store with that of the model.
+//! Compares the state of a store with that of the reference model.
 
 use forklore_core::{Header, SessionId};
 
@@ -7,15 +7,15 @@ use super::model::{Model, Session};
 use crate::scene::{Scene, forward};
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
-/// Says which sessions' logs a comparison of a store with the model includes. Headers are always
-/// compared.
+/// Says which sessions' logs a comparison of a store with the reference model includes. Headers are
+/// always compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logs<'a> {
     All,
     Of(&'a SessionId),
 }
 
-/// Compares the store with the model.
+/// Compares the store with the reference model.
 ///
 /// # Errors
 /// A description of the first difference.

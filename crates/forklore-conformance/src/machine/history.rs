@@ -1,5 +1,5 @@
 //! Performs one random history: turns each step into a call, and executes the call on both the
-//! store and the model.
+//! store and the reference model.
 
 #[cfg(test)]
 mod tests;
@@ -26,8 +26,8 @@ pub(super) struct History<'f> {
     made: usize,
     /// Whether two concurrent calls have left the state of the store unclear. The answers of the
     /// store fit both orders of the calls, but each order makes a history refer to stored events of
-    /// other sessions. No answer shows yet which order the store chose, so the model cannot predict
-    /// later answers that depend on it.
+    /// other sessions. No answer shows yet which order the store chose, so the reference model
+    /// cannot predict later answers that depend on it.
     unsure: bool,
 }
 
@@ -46,8 +46,8 @@ impl<'f> History<'f> {
         Ok(history)
     }
 
-    /// Executes one random step on the store and the model. Then compares the logs that the step
-    /// may have changed, or all logs if the step moves stored data.
+    /// Executes one random step on the store and the reference model. Then compares the logs that
+    /// the step may have changed, or all logs if the step moves stored data.
     pub(super) fn take(&mut self, step: &Step) -> Result<(), String> {
         if self.unsure {
             return Ok(());
@@ -69,13 +69,13 @@ impl<'f> History<'f> {
         self.finish()
     }
 
-    /// Compares all headers and logs of the store with those of the model.
+    /// Compares all headers and logs of the store with those of the reference model.
     pub(super) fn finish(&self) -> Result<(), String> {
         compare(&self.scene, &self.model, Logs::All)
     }
 
     /// Executes both steps on the store at the same time. The answers and the state must be those
-    /// of the model for one of the two orders.
+    /// of the reference model for one of the two orders.
     fn race(&mut self, one: &Step, two: &Step) -> Result<(), String> {
         let (Some(one), Some(two)) = (self.call(one), self.call(two)) else {
             return Ok(());
@@ -85,8 +85,8 @@ impl<'f> History<'f> {
         self.agree_with_an_order(&one, &two, &answers)
     }
 
-    /// Executes both calls on the model, in an order that leads to these answers and to the store's
-    /// state. Fails if neither order does.
+    /// Executes both calls on the reference model, in an order that leads to these answers and to
+    /// the store's state. Fails if neither order does.
     fn agree_with_an_order(
         &mut self,
         one: &Call,
@@ -119,8 +119,8 @@ impl<'f> History<'f> {
         Err(format!("{one:?}\nand {two:?}\nagree with neither order:\n{}", differences.join("\n")))
     }
 
-    /// Picks a session of the model by a random number. It usually is a living session. For one
-    /// number in 16, it may be a deleted one or none.
+    /// Picks a session of the reference model by a random number. It usually is a living session.
+    /// For one number in 16, it may be a deleted one or none.
     fn pick(&self, number: u8) -> Option<&Session> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);

@@ -20,17 +20,17 @@ pub(super) const NEVER: Timestamp = Timestamp::MAX;
 /// The expiry time that stands for a lease which has expired.
 pub(super) const EXPIRED: Timestamp = Timestamp::MIN;
 
-/// The model of a store: all sessions ever created, in the order of creation.
+/// The reference model of a store: all sessions ever created, in the order of creation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) sessions: Vec<Session>,
 }
 
-/// A session in the model of a store: its header and its complete log.
+/// A session in the reference model of a store: its header and its complete log.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
-    /// The header as it was written last. Its counts may be out of date, because the model computes
-    /// them from the log.
+    /// The header as it was written last. Its counts may be out of date, because the reference
+    /// model computes them from the log.
     header: Header,
     prefix: Vec<Line>,
     own: Vec<Line>,

@@ -1,8 +1,8 @@
 //! Writes requests to Anthropic's messages API.
 //!
-//! Cache breakpoints mark the ends of the prefixes that a session shares with its ancestors. One
-//! more breakpoint, for the whole request, is a field of the body; the server applies it to the
-//! last message. Thus the breakpoints in the history stay at the same messages in each request.
+//! Cache breakpoints mark the ends of the prefixes that a session shares with its ancestors. The
+//! last message gets a breakpoint too. A field of the body requests it, not the message itself, so
+//! an earlier message has the same bytes in the next request.
 
 use std::borrow::Cow;
 

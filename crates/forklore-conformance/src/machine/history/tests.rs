@@ -13,7 +13,8 @@ fn hold(millis: u8) -> Step {
 }
 
 /// Executes two steps one after the other, but checks them as if they were concurrent. Then appends
-/// without an owner, which only a valid lease prevents.
+/// as a writer without a lease: the store must refuse this append if and only if the two steps left
+/// a lease that is still valid.
 fn follow(one: &Step, two: &Step, one_first: bool) -> Result<(), String> {
     let factory = || Handle::new(MemoryStore::default());
     let mut history = History::new(&factory)?;
