@@ -27,7 +27,8 @@ pub struct Delegate {
     pub label: Option<Label>,
     /// The title of the sub-agent's session.
     pub title: Option<String>,
-    /// The configuration that is stored with the sub-agent's session.
+    /// Opaque data for the header of the sub-agent's session. It is only stored: the sub-agent works
+    /// with `session_config`. `None` stores none.
     pub config: Option<Data>,
     /// The application's metadata that is stored with the sub-agent's session.
     pub metadata: Option<Data>,

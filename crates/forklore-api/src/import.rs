@@ -18,7 +18,7 @@ pub struct Import {
     /// The dialect (record format of an agent) of the files. `null` detects the dialect of each
     /// file.
     pub dialect: Option<String>,
-    /// The workspace for sessions whose file does not name a directory.
+    /// The workspace of sessions whose file does not record the directory that they worked in.
     pub workspace: Workspace,
     /// Whether to import sessions again that were deleted from the store. Such sessions get new
     /// ids.

@@ -7,11 +7,11 @@ use bytestring::ByteString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// The JSON text of one value, stored verbatim and without line breaks. Unknown fields, the order
-/// of keys and the digits of numbers survive every read and write.
+/// The JSON text of one value as its writer wrote it, except that line breaks between tokens become
+/// spaces. Unknown fields, the order of keys and the digits of numbers survive every read and write.
 ///
-/// Cloning is cheap: a clone shares its buffer with the original. All values that a store reads at
-/// once may share one buffer.
+/// Cloning is cheap: a clone shares its buffer with the original. Values that a store reads together
+/// may share one buffer, which lives as long as one of them.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Data(ByteString);
 

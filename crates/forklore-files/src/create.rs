@@ -97,8 +97,8 @@ fn publish_session(
     Ok(())
 }
 
-/// Determines what a new child inherits from its parent: counts, open tool calls and spans (ranges
-/// of events). Returns these, the counts as a part of the child's header.
+/// Determines what a new child inherits from its parent. Returns the child's header with the
+/// inherited counts, the open tool calls, and the spans (ranges of events) of its ancestors.
 fn inherit(
     folder: &Folder,
     header: Header,

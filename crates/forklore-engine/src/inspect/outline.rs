@@ -294,8 +294,8 @@ impl Item {
         Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
     }
 
-    /// Checks whether the item is a message of a compaction. Such a message replaces other
-    /// messages, but is not an edit.
+    /// Checks whether a compaction put this item, such as its summary, in place of other messages.
+    /// An item with `edits` stands in place of another message too, but comes from an edit.
     fn covers(&self) -> bool {
         self.instead && self.edits.is_none()
     }

@@ -9,14 +9,15 @@ use forklore_llm::Provider;
 use crate::asking::{ask, call, data, model, request, user, weather};
 use crate::endpoint::{Endpoint, Then, ok};
 
+/// Lets the double answer with `events` and returns everything that the model yields.
 async fn all(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
     let endpoint = Endpoint::streaming(events, Then::Close);
     let model = model(provider, &endpoint.url());
     ask(&model, &request(vec![user("Hello")])).await.unwrap()
 }
 
-/// Returns the stream events of a response with these server events, without the intermediate
-/// usage.
+/// Lets the double answer with `events` and returns what the model yields, except the usage that it
+/// reports meanwhile (see [`so_far`]).
 async fn pieces(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
     let mut text = all(provider, events).await;
     text.retain(|piece| !matches!(piece, StreamEvent::Usage { .. }));

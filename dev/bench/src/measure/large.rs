@@ -10,8 +10,8 @@ use crate::samples::Samples;
 use crate::scene::Scene;
 use crate::thousands::grouped;
 
-/// The number of runs of each command. A command ends so soon that its memory may not be sampled in
-/// a single run.
+/// The number of runs of each command. The memory of a command is sampled while it runs, and a
+/// single run can end before the first sample.
 const ROUNDS: usize = 15;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
