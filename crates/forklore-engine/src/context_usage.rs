@@ -80,8 +80,9 @@ impl Engine {
             // A delegate does not inherit its parent's context.
             let parent =
                 at.parent_id.filter(|_| at.inherited.inheritable > 0 && links <= header.depth);
-            // A session's history stays readable if the header of its parent is gone.
+            // A session stays usable if its parent was deleted or the parent's header is gone.
             let parent = parent.and_then(|parent| self.store().header(&parent).ok());
+            let parent = parent.filter(|parent| parent.deleted.is_none());
             next = match (parent, at.cut.and_then(|cut| cut.seq)) {
                 (Some(parent), Some(cut)) => {
                     let seq = self.last_behind(&parent, cut)?;

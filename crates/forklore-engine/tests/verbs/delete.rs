@@ -8,6 +8,7 @@ use crate::world::{World, id, on_every_store, refusal};
 on_every_store!(
     delete_refuses_with_children,
     delete_with_detach_children_copies_nothing,
+    context_usage_is_estimated_when_the_parent_that_counted_it_is_deleted,
     detach_in_the_middle_then_delete_the_root,
     a_cascade_lists_leaves_first_and_takes_what_an_earlier_one_left,
     a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn,
@@ -58,6 +59,15 @@ fn delete_with_detach_children_copies_nothing(world: &World) {
     assert_eq!((after.sessions, after.own_events), (1, world.header("c").own_events));
     assert_eq!(after.usage, before.usage);
     assert_eq!(world.header("c").root_id, id("a"));
+}
+
+fn context_usage_is_estimated_when_the_parent_that_counted_it_is_deleted(world: &World) {
+    family(world);
+    let counted = world.engine.context_usage(&id("c")).unwrap();
+    assert!(counted.tokens > counted.estimated, "{counted:?}");
+    delete(world, "b", DeleteMode::DetachChildren).unwrap();
+    let usage = world.engine.context_usage(&id("c")).unwrap();
+    assert_eq!(usage.tokens, usage.estimated);
 }
 
 fn detach_in_the_middle_then_delete_the_root(world: &World) {
