@@ -26,5 +26,6 @@ mod scene;
 mod sidecars;
 mod source_state;
 mod spending;
+mod titles;
 mod trees;
 mod whole;
