@@ -4,6 +4,7 @@
 
 mod akcoder;
 mod amplifier;
+mod claude;
 mod codex;
 mod copies;
 mod damage;
