@@ -155,9 +155,10 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Parses the content of the document at [`AgentFormat::metadata_file`].
-    fn read_metadata(&self, document: &str) -> FileFacts {
-        let _ = document;
+    /// Parses the content of the document at [`AgentFormat::metadata_file`] about the session in the
+    /// file at `path`.
+    fn read_metadata(&self, path: &Path, document: &str) -> FileFacts {
+        let _ = (path, document);
         FileFacts::default()
     }
 
@@ -191,6 +192,9 @@ pub enum Covers {
     /// The compaction replaces everything before the record with this native id (the id that the
     /// agent gave it).
     Before(String),
+    /// The compaction replaces everything up to and including the record with this native id (the
+    /// id that the agent gave it).
+    After(String),
     /// The compaction replaces everything before the record with this position among the records of
     /// its file, counted from 0.
     BeforeIndex(u64),
@@ -302,8 +306,13 @@ pub struct Base {
     /// session.
     pub native_id: String,
     /// The number of the last record of the shared beginning, plus 1. In the file that contains the
-    /// beginning, [`Record::key`] is the number of each record.
+    /// beginning, [`Record::key`] is the number of each record. Without meaning if there is an
+    /// `after`.
     pub end: u64,
+    /// The native id (the id that the agent gave it) of the last record of the shared beginning, if
+    /// the agent names that record by its id instead of its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// The length of the shared beginning in bytes, from the start of the file that contains it.
     /// `None` if the session's own file does not state the length.
     pub bytes: Option<u64>,
@@ -397,6 +406,10 @@ pub enum Parent {
     /// The parent is the latest record with this native id (the id that the agent gave it) or this
     /// [key](Record::key).
     Id(String),
+    /// The parent is the latest record with this native id or [key](Record::key). If the file
+    /// contains none before this record, the parent is the previous record. Agents name such a
+    /// parent in records that follow the previous one in any case, for example after a compaction.
+    IdOrPrevious(String),
 }
 
 /// The agent formats that a program supports, in the order in which they are tried on a file.

@@ -76,6 +76,7 @@ mod schema;
 pub mod session_container;
 pub mod summary;
 pub mod tree;
+pub mod typed;
 pub mod usage;
 pub mod workspace;
 

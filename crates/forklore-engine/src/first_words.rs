@@ -1,16 +1,19 @@
-//! Finds the first user message of a session. It describes a session that has no title.
+//! Finds what a person typed first in a session. It describes a session that has no title.
 
+use forklore_core::typed::{Typed, typed};
 use forklore_core::{Header, Role};
 use forklore_store::port::At;
 
 use crate::{Engine, Result};
 
-/// Maximum number of events that one search for a session's first user message reads.
+/// Maximum number of events that one search for the first words of a session reads.
 const LOOKED_AT: usize = 200;
 
 impl Engine {
-    /// Returns the text of the first user message that the session wrote itself. If there is none,
-    /// returns the text of the first user message in the inherited history. Each of the two
+    /// Returns what a person typed first in the part of the log that the session wrote itself. If
+    /// there is nothing, returns what a person typed first in the inherited history. Text that an
+    /// agent added to what was typed is left out, and so are messages that begin no turn. A command
+    /// for the agent (`/clear`) is returned only if nothing else was typed. Each of the two
     /// searches reads at most 200 events.
     ///
     /// # Errors
@@ -24,17 +27,22 @@ impl Engine {
     }
 
     fn first_text_from(&self, header: &Header, seq: u64) -> Result<Option<String>> {
+        let mut command = None;
         for stored in self.events(&header.id, At::Seq(seq)).take(LOOKED_AT) {
             let event = stored?.event;
-            if !event.class.is_conversation() {
+            if !event.class.is_conversation() || !event.effect.starts_turn {
                 continue;
             }
             let message = self.message(&event);
-            let text = message.plain_text();
-            if message.role == Role::User && !text.trim().is_empty() {
-                return Ok(Some(text));
+            if message.role != Role::User {
+                continue;
+            }
+            match typed(&message) {
+                Some(Typed::Text(text)) => return Ok(Some(text)),
+                Some(Typed::Command(text)) => command = command.or(Some(text)),
+                None => {}
             }
         }
-        Ok(None)
+        Ok(command)
     }
 }

@@ -60,7 +60,7 @@ impl AgentFormat for Amplifier {
         paths::is_transcript(path).then(|| path.parent().map(Path::to_owned)).flatten()
     }
 
-    fn read_metadata(&self, document: &str) -> FileFacts {
+    fn read_metadata(&self, _path: &Path, document: &str) -> FileFacts {
         paths::metadata_facts(document)
     }
 }

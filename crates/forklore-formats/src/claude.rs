@@ -2,6 +2,7 @@
 //! `parentUuid`.
 
 mod export;
+mod jobs;
 mod paths;
 mod record;
 mod usage;
@@ -9,13 +10,12 @@ mod view;
 
 use std::path::{Path, PathBuf};
 
-use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
+use forklore_core::agent_format::{AgentFormat, Covers, FileFacts, LineReader};
 use forklore_core::export::Export;
 use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::head::{LineOf, Probe, long_line_holds, recognise};
 use crate::lenient::MessageContent;
-use crate::lookalike;
 
 /// The name of Claude Code's record format, which is stored with each imported event.
 pub const NAME: &str = "claude";
@@ -35,10 +35,6 @@ impl AgentFormat for Claude {
         begun || recognise(head, line_of).is_own()
     }
 
-    fn lookalike(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
-        lookalike::writer_of(head)
-    }
-
     fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
         Box::new(record::Reader::new(path, memory))
     }
@@ -56,6 +52,22 @@ impl AgentFormat for Claude {
         Some(Covers::AllBefore)
     }
 
+    fn base_folders(&self, path: &Path) -> Vec<PathBuf> {
+        paths::project(path).into_iter().collect()
+    }
+
+    fn id_in_name<'p>(&self, path: &'p Path) -> Option<&'p str> {
+        paths::session_id(path)
+    }
+
+    fn metadata_file(&self, path: &Path) -> Option<PathBuf> {
+        jobs::state_file(path)
+    }
+
+    fn read_metadata(&self, path: &Path, document: &str) -> FileFacts {
+        jobs::facts(path, document)
+    }
+
     fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
         paths::belongs_to(path)
     }
@@ -70,19 +82,23 @@ impl AgentFormat for Claude {
 }
 
 /// Types of records that describe a Claude Code session and have no id.
-const SIDE_RECORDS: [&str; 12] = [
+const SIDE_RECORDS: [&str; 16] = [
     "agent-name",
     "agent-setting",
     "ai-title",
     "bridge-session",
     "content-replacement",
+    "continued-in",
+    "cost-state",
     "custom-title",
     "last-prompt",
     "mode",
     "permission-mode",
     "pr-link",
     "queue-operation",
+    "relocated",
     "tag",
+    "worktree-state",
 ];
 
 fn line_of(line: &Probe<'_>) -> LineOf {
@@ -103,6 +119,7 @@ fn line_of(line: &Probe<'_>) -> LineOf {
             has_id
         }
         "summary" => line.leaf_uuid.get().is_some(),
+        "fork-context-ref" => line.parent_session_id.get().is_some(),
         "file-history-snapshot" => line.message_id.get().is_some(),
         kind => {
             let is_own = line.uuid.get().is_some() || SIDE_RECORDS.contains(&kind);

@@ -3,7 +3,7 @@
 //! `/chat save` writes `checkpoint-<tag>.json`.
 
 mod export;
-mod message;
+pub(crate) mod message;
 mod record;
 mod usage;
 mod view;

@@ -25,6 +25,8 @@ pub(crate) struct Probe<'a> {
     pub(crate) timestamp: Text<'a>,
     #[serde(borrow, rename = "sessionId")]
     pub(crate) session_id: Text<'a>,
+    #[serde(borrow, rename = "parentSessionId")]
+    pub(crate) parent_session_id: Text<'a>,
     #[serde(borrow, rename = "projectHash")]
     pub(crate) project_hash: Text<'a>,
     #[serde(borrow, rename = "leafUuid")]

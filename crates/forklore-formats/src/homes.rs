@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::{AGENT_FORMATS, akcoder, amplifier, claude, pi};
+use crate::{AGENT_FORMATS, akcoder, amplifier, claude, droid, pi, qwen};
 
 /// An agent with the locations at which it stores session files on this computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ const KEEPERS: &[Keeper] = &[
     ("Gemini CLI", "gemini", |machine| {
         vec![machine.named("GEMINI_CLI_HOME", "").join(".gemini/tmp")]
     }),
+    ("Qwen Code", qwen::NAME, |machine| vec![machine.named("QWEN_HOME", ".qwen").join("projects")]),
+    ("Factory Droid", droid::NAME, |machine| vec![machine.home.join(".factory/sessions")]),
     ("opencode", "opencode", |machine| {
         let data = machine.named("XDG_DATA_HOME", ".local/share").join("opencode");
         vec![data.join("opencode.db"), data.join("storage")]

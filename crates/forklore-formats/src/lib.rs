@@ -43,21 +43,24 @@
 
 pub mod akcoder;
 pub mod amplifier;
+mod anthropic;
 pub mod claude;
 pub mod codex;
 mod document;
+pub mod droid;
 pub mod gemini;
+mod google;
 mod head;
 mod history;
 pub mod homes;
 mod lenient;
-mod lookalike;
 pub mod opencode;
 mod paths;
 pub mod pi;
 mod pieces;
 pub mod pixir;
 pub mod plain;
+pub mod qwen;
 mod roles;
 mod splice;
 mod time;
@@ -70,6 +73,8 @@ pub static AGENT_FORMATS: &[&dyn AgentFormat] = &[
     &pi::Pi,
     &codex::Codex,
     &claude::Claude,
+    &qwen::Qwen,
+    &droid::Droid,
     &gemini::Gemini,
     &opencode::Opencode,
     &amplifier::Amplifier,

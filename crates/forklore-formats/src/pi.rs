@@ -14,7 +14,7 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use serde::Deserialize;
 
 use crate::head::{LineOf, Probe, any_line, long_line_holds, recognise};
-use crate::lookalike;
+use crate::lenient::MessageContent;
 
 /// The name of Pi's record format, which is stored with each imported event.
 pub const NAME: &str = "pi";
@@ -32,10 +32,6 @@ impl AgentFormat for Pi {
         any_line(head, is_header)
             || recognise(head, line_of).is_own()
             || long_line_holds(head, &["\"type\":\"session\"", "\"version\":"])
-    }
-
-    fn lookalike(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
-        lookalike::writer_of(head)
     }
 
     fn reader(&self, _path: &Path, _memory: Option<&str>) -> Box<dyn LineReader> {
@@ -88,19 +84,20 @@ fn is_header(line: &Probe<'_>) -> bool {
 }
 
 /// Returns what a line of a file without a header is: a message of Pi, a message of another agent,
-/// or anything else. In Pi's files, a message whose content is a list of blocks contains a
-/// timestamp. Without that timestamp, another agent wrote the message.
+/// or anything else. In Pi's files, a message with content contains a timestamp. Without that
+/// timestamp, another agent wrote the message.
 fn line_of(line: &Probe<'_>) -> LineOf {
     let message = &line.message.0;
     let is_message = line.kind.is("message")
         && line.id.get().is_some()
         && line.timestamp.get().is_some()
         && message.role.get().is_some();
-    if !is_message {
-        LineOf::Other
-    } else if message.timestamp.0 || message.content.blocks().is_empty() {
-        LineOf::Message
-    } else {
-        LineOf::Unreadable
+    match message.content {
+        _ if !is_message => LineOf::Other,
+        _ if message.timestamp.0 => LineOf::Message,
+        // A message of Pi without content is the output of a command.
+        MessageContent::Nothing => LineOf::Message,
+        MessageContent::Text => LineOf::Other,
+        MessageContent::Blocks(_) => LineOf::Unreadable,
     }
 }

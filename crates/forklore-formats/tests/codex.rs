@@ -232,7 +232,7 @@ fn the_first_line_says_whose_session_it_is() {
         native_id: Some(B.into()),
         cwd: Some("/w".into()),
         created: Some("2026-11-21T21:04:08.551Z".parse().unwrap()),
-        base: Some(Base { native_id: A.into(), end: 39, bytes: Some(50_685) }),
+        base: Some(Base { native_id: A.into(), end: 39, after: None, bytes: Some(50_685) }),
         ..FileFacts::default()
     };
     assert_eq!(facts, expected);

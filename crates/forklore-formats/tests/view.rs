@@ -146,27 +146,42 @@ fn files_are_distinguished() {
     assert_eq!(detect(&long), Some("claude"));
     let (begun, text) = ("{\"parentUuid\":null,\"sessionId\":\"s\",", "y".repeat(70_000));
     let foreign = format!("{begun}\"message\":{{\"role\":\"user\",\"parts\":[{{\"text\":\"{text}");
-    assert_eq!(detect(&foreign), None);
+    assert_eq!(detect(&foreign), Some("qwen"));
 }
 
 #[test]
-fn a_file_whose_messages_no_agent_can_read_is_nobodys_and_its_writer_is_named() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/lookalikes");
-    let in_work = "-home-dev-projects-lookalike";
-    let session = "7d2c1b0a-2222-4333-8444-955556666777.jsonl";
-    let (qwen, droid) = (Some("Qwen Code"), Some("Factory Droid"));
+fn agents_whose_records_look_alike_are_told_apart() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let session = "-home-dev-projects-lookalike/7d2c1b0a-2222-4333-8444-955556666777.jsonl";
+    let in_chats = session.replace('/', "/chats/");
     for (path, writer) in [
-        (format!("qwen-code/projects/{in_work}/chats/{session}"), qwen),
-        (format!("qwen-code/projects/{in_work}/chats/only-system.jsonl"), qwen),
-        (format!("factory-droid/sessions/{in_work}/{session}"), droid),
-        (format!("factory-droid/sessions/{in_work}/without-its-beginning.jsonl"), None),
+        (format!("qwen/older/projects/{in_chats}"), "qwen"),
+        (
+            format!(
+                "qwen/older/projects/{}",
+                in_chats.replace("7d2c1b0a-2222-4333-8444-955556666777", "only-system")
+            ),
+            "qwen",
+        ),
+        (format!("droid/sessions/{session}"), "droid"),
+        (
+            format!(
+                "droid/sessions/{}",
+                session.replace("7d2c1b0a-2222-4333-8444-955556666777", "without-its-beginning")
+            ),
+            "droid",
+        ),
     ] {
-        let path = folder.join(path);
+        let path = testdata.join(path);
         let head = std::fs::read(&path).unwrap();
         let formats = AgentFormats(AGENT_FORMATS);
-        let found = formats.detect(&path, &head).map(AgentFormat::name);
-        assert_eq!(found, None, "{}", path.display());
-        assert_eq!(formats.unsupported(&path, &head), writer, "{}", path.display());
+        let found: Vec<_> = formats
+            .0
+            .iter()
+            .filter(|format| format.detect(&path, &head))
+            .map(|format| format.name())
+            .collect();
+        assert_eq!(found, [writer], "{}", path.display());
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use forklore_core::agent_format::{AgentFormat, FileFacts, Record};
 use forklore_core::limits::TITLE_BYTES;
+use forklore_core::typed::typed_text;
 use forklore_core::workspace::Workspace;
 use forklore_store::sources::{RecordKey, SeenFile};
 use jiff::Timestamp;
@@ -73,9 +74,11 @@ impl<'a> AgentFile<'a> {
         self.facts.native_id.as_ref().unwrap_or(&self.stem)
     }
 
-    /// Returns the title of the file's session, truncated to at most [`TITLE_BYTES`] bytes.
+    /// Returns the title of the file's session, truncated to at most [`TITLE_BYTES`] bytes. Returns
+    /// `None` if the title is text that the agent added to a message: some agents use the first
+    /// message as the title, whoever wrote it.
     pub(crate) fn title(&self) -> Option<String> {
-        let title = self.facts.title.as_deref().filter(|title| !title.is_empty())?;
+        let title = self.facts.title.as_deref().filter(|title| typed_text(title).is_some())?;
         let end = title.len().min(TITLE_BYTES);
         (0..=end).rev().find_map(|end| title.get(..end)).map(str::to_owned)
     }

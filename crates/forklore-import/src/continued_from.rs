@@ -76,7 +76,10 @@ impl Lookup<'_> {
         if base.bytes.is_some_and(|bytes| bytes > source.read.offset) {
             return Ok(Within::TooShort);
         }
-        let last = self.last_before(source, base.end)?;
+        let last = match &base.after {
+            Some(id) => self.sources.locate_record(source.id, record_key(id.as_bytes()))?,
+            None => self.last_before(source, base.end)?,
+        };
         // The base's length in bytes is unknown, so nothing proves that the source is long enough.
         if last.is_none() && base.bytes.is_none() {
             return Ok(Within::TooShort);

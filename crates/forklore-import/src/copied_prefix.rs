@@ -19,7 +19,7 @@ use crate::lookup::Lookup;
 use crate::original_events::OriginalEvents;
 use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
-use crate::record_patch::{DIFFERENCE, NAMELESS, RecordPatch};
+use crate::record_patch::{DIFFERENCE, Limit, NAMELESS, RecordPatch};
 
 /// A record of a session file, with the text and the line terminator that it has in the file.
 #[derive(Clone, Copy)]
@@ -190,38 +190,44 @@ fn find_original(
     Ok(None)
 }
 
-/// Returns the imported files from which this file may be copied, oldest first. `own` is this
-/// file's own id in the store. `name` is the key of the files with the same first record.
+/// Returns the imported files from which this file may be copied: first those that the agent names
+/// as the original, then the others, each oldest first. `own` is this file's own id in the store.
+/// `name` is the key of the files with the same first record.
 fn originals(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,
     own: Option<SourceId>,
     name: Option<RecordKey>,
 ) -> Result<Vec<Source>> {
-    let mut sources = match name {
+    let mut named = Vec::new();
+    if let Some(original) = &file.facts().copied_from {
+        named = lookup.sources.sources(&FindSource::Path(original.clone()))?;
+        named.extend(lookup.sources_of(original)?);
+    }
+    let mut alike = match name {
         Some(name) => lookup.sources.sources(&FindSource::Name(name))?,
         None => Vec::new(),
     };
-    if let Some(original) = &file.facts().copied_from {
-        sources.extend(lookup.sources.sources(&FindSource::Path(original.clone()))?);
-        sources.extend(lookup.sources_of(original)?);
-    }
+    named.sort_by_key(|source| source.id);
+    named.dedup_by_key(|source| source.id);
+    alike.retain(|source| named.iter().all(|named| named.id != source.id));
+    alike.sort_by_key(|source| source.id);
+    alike.dedup_by_key(|source| source.id);
     let copies = recorded_copies(lookup, file, own)?;
     let is_own = |source: &Source| source.paths.iter().any(|seen| seen.path == file.path());
+    let mut sources = [named, alike].concat();
     sources.retain(|source| {
         Some(source.id) != own
             && source.dialect == lookup.format.name()
             && !copies.iter().any(|copy| copy.id == source.id)
             && !is_own(source)
     });
-    sources.sort_by_key(|source| source.id);
-    sources.dedup_by_key(|source| source.id);
     Ok(sources)
 }
 
-/// Returns the maximum number of bytes in which a copied record may differ from its original event.
-/// The number is smaller for a record without an id, unless the agent gives all copies new ids.
-fn most(format: &dyn AgentFormat, record: &Record) -> usize {
+/// Returns in how much a copied record may differ from its original event. It is less for a record
+/// without an id, unless the agent gives all copies new ids.
+fn most(format: &dyn AgentFormat, record: &Record) -> Limit {
     let named = record.native_id.is_some() || format.renames_copies();
     if named { DIFFERENCE } else { NAMELESS }
 }

@@ -91,7 +91,10 @@ impl EarlierRevision {
                 SourceSpan::SharedSpread { session, seq, .. } => {
                     Some((EventLocation { session, seq }, 1))
                 }
-                SourceSpan::Raw { .. } | SourceSpan::Patched { .. } | SourceSpan::Gone(_) => None,
+                SourceSpan::Raw { .. }
+                | SourceSpan::Patched { .. }
+                | SourceSpan::PatchedOften { .. }
+                | SourceSpan::Gone(_) => None,
             };
             if self.run.is_none() {
                 return Ok(None);

@@ -34,6 +34,7 @@ pub(crate) fn import(
         Line::Record(mut record) => {
             input.enter(0);
             records.learn(input, std::mem::take(&mut record.facts));
+            records.settle_parent(&mut record)?;
             match raw {
                 Some(raw) => import_raw(input, records, *record, text, raw, end)?,
                 None => import_record(input, records, *record, text, end)?,

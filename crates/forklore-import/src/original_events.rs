@@ -10,7 +10,7 @@ use forklore_store::port::{At, LogEntry};
 use forklore_store::sources::{RecordKey, Source};
 
 use crate::lookup::Lookup;
-use crate::record_patch::RecordPatch;
+use crate::record_patch::{Limit, RecordPatch};
 
 /// Maximum number of events retained between two inheritable events of a copied file's original.
 /// The original is the session from which the file was copied. A copied record without an id is
@@ -20,7 +20,8 @@ const PASSED: usize = 256;
 /// Reads the events of the original, the session from which a file was copied. The next records of
 /// the file may repeat these events.
 pub(crate) struct OriginalEvents {
-    /// The imported files that may contain the original session or a branch of it, oldest first.
+    /// The imported files that may contain the original session or a branch of it, in the order in
+    /// which they are tried.
     sources: Vec<Source>,
     session: SessionId,
     events: Events,
@@ -85,9 +86,8 @@ impl OriginalEvents {
 
     /// Checks whether a copied record without an id repeats an event before the original's next
     /// inheritable event. Only events that forks do not inherit count. The types must be equal, and
-    /// at most `most` bytes of the content may differ. Drops the found event and the events before
-    /// it.
-    pub(crate) fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
+    /// the content may differ in `most`. Drops the found event and the events before it.
+    pub(crate) fn passed(&mut self, record: &Record, text: &ByteString, most: Limit) -> bool {
         let same = |stored: &LogEntry| {
             stored.event.kind == record.kind
                 && RecordPatch::of(stored.event.data.get(), text, most).is_some()

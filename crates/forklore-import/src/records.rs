@@ -98,6 +98,15 @@ impl<'a> Records<'a> {
         self.file.learn(facts);
     }
 
+    /// Decides what the parent of a record is that may continue the previous record.
+    pub(crate) fn settle_parent(&mut self, record: &mut Record) -> Result<()> {
+        if let Parent::IdOrPrevious(id) = &record.parent {
+            let found = self.output.locate(record_key(id.as_bytes()))?.is_some();
+            record.parent = if found { Parent::Id(id.clone()) } else { Parent::Previous };
+        }
+        Ok(())
+    }
+
     /// Returns the event that a record repeats from the file's earlier revision (the content before
     /// a rewrite). Such a record gets no event of its own.
     pub(crate) fn shared(
@@ -184,7 +193,9 @@ impl<'a> Records<'a> {
             return Ok(router.after_shared(record, spot, &header, begun));
         }
         let parent = match &record.parent {
-            Parent::Id(id) => self.output.locate(record_key(id.as_bytes()))?,
+            Parent::Id(id) | Parent::IdOrPrevious(id) => {
+                self.output.locate(record_key(id.as_bytes()))?
+            }
             Parent::Previous | Parent::None => None,
         };
         let router = Router::new(&self.route, self.sessions.list());

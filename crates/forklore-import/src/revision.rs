@@ -82,7 +82,7 @@ impl Revision {
         let continues_shared = match &record.parent {
             Parent::Previous => false,
             Parent::None => !record.sidechain,
-            Parent::Id(id) => {
+            Parent::Id(id) | Parent::IdOrPrevious(id) => {
                 let key = record_key(id.as_bytes());
                 shared(comparison, earlier, lookup, output, key)?.is_some()
             }
@@ -107,7 +107,7 @@ impl Revision {
         let id = match &record.parent {
             Parent::Previous => return Ok(self.last_shared().cloned()),
             Parent::None => return Ok(None),
-            Parent::Id(id) => id,
+            Parent::Id(id) | Parent::IdOrPrevious(id) => id,
         };
         let Some((comparison, earlier)) = self.opened(lookup, file)? else { return Ok(None) };
         shared(comparison, earlier, lookup, output, record_key(id.as_bytes()))

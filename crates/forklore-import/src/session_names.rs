@@ -33,7 +33,7 @@ impl SessionNames {
 /// file. Without a readable document, returns no facts.
 pub(crate) fn document_facts(dialect: &dyn AgentFormat, path: &Path) -> FileFacts {
     let text = dialect.metadata_file(path).and_then(|document| text_of(&document));
-    text.map(|text| dialect.read_metadata(&text)).unwrap_or_default()
+    text.map(|text| dialect.read_metadata(path, &text)).unwrap_or_default()
 }
 
 fn read(dialect: &dyn AgentFormat, list: &Path) -> HashMap<String, String> {

@@ -38,6 +38,7 @@ pub(crate) fn import(
         let Some(slice) = text.get(range.clone()) else { continue };
         let payload = on_one_line(text.slice_ref(slice));
         records.learn(input, std::mem::take(&mut record.facts));
+        records.settle_parent(&mut record)?;
         input.enter(range.start);
         let own = bytes.get(range.clone());
         let verbatim = own == Some(payload.as_bytes());

@@ -10,6 +10,7 @@ use forklore_store::Store;
 use forklore_store::sources::FindSource;
 
 use crate::file_metadata;
+use crate::opened::Opened;
 use crate::walk::{self, Wanted};
 
 /// A sidecar file: a file without a session that belongs to the session file `of`.
@@ -53,13 +54,16 @@ impl<'a> Sidecars<'a> {
     /// before. Returns whether it did. If not, and a person named the file, adds the sidecar files
     /// that belong to it instead.
     pub(crate) fn add_if_sidecar(&mut self, path: &Path, named: bool) -> Result<bool> {
-        for at in 0..self.formats.len() {
-            let Some(format) = self.formats.get(at).copied() else { break };
+        let mut owners = Vec::new();
+        for format in self.formats.clone() {
             let Some(of) = format.belongs_to(path) else { continue };
             if of.is_file() || self.is_recorded(&of)? {
-                self.add(path.to_owned(), format, of, named);
-                return Ok(true);
+                owners.push((format, of));
             }
+        }
+        if let Some((format, of)) = owner(owners) {
+            self.add(path.to_owned(), format, of, named);
+            return Ok(true);
         }
         if named {
             self.add_all_of(path);
@@ -91,4 +95,16 @@ impl<'a> Sidecars<'a> {
             self.found.push(Sidecar { path, format, of, size, named });
         }
     }
+}
+
+/// An agent format, and the session file to which a sidecar file would belong in that format.
+type Owner = (&'static dyn AgentFormat, PathBuf);
+
+/// Returns the owner of a sidecar file. If several formats give such files the same path, the owner
+/// is the first one whose format recognises the session file.
+fn owner(owners: Vec<Owner>) -> Option<Owner> {
+    let recognises =
+        |(format, of): &&Owner| Opened::open(of).is_ok_and(|file| format.detect(of, &file.head));
+    let recognised = if owners.len() > 1 { owners.iter().find(recognises).cloned() } else { None };
+    recognised.or_else(|| owners.into_iter().next())
 }

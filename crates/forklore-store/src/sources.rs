@@ -10,7 +10,7 @@ mod sidecar;
 
 use forklore_core::SessionId;
 
-pub use ranges::{LineEnd, RangeError, SourceSpan, decode, encode};
+pub use ranges::{LineEnd, Patch, RangeError, SourceSpan, decode, encode};
 pub use sidecar::{check_sidecar, sidecar_key};
 
 /// The number by which the store identifies a source (an imported file).

@@ -17,8 +17,8 @@ use forklore_store::port::{
     Append, At, Change, Children, Direction, NewSession, Query, Since, Store, Write,
 };
 use forklore_store::sources::{
-    FindSource, LineEnd, Progress, RecordLocation, SeenFile, Source, SourceId, SourceSession,
-    SourceSpan, SourceStep, Target,
+    FindSource, LineEnd, Patch, Progress, RecordLocation, SeenFile, Source, SourceId,
+    SourceSession, SourceSpan, SourceStep, Target,
 };
 
 fn event(name: &str) -> Event {
@@ -310,13 +310,20 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
         inserted: b"xy".to_vec(),
         end: LineEnd::None,
     };
-    second.ranges = vec![inherited.clone(), patched.clone()];
+    let patch = |at, inserted: &[u8]| Patch { at, removed: 1, inserted: inserted.to_vec() };
+    let patches = vec![patch(2, b"xyz"), patch(9, b"")];
+    let often = SourceSpan::PatchedOften { session: 0, seq: 4, patches, end: LineEnd::CrLf };
+    second.ranges = vec![inherited.clone(), patched.clone(), often.clone()];
     let source = import(store, second).unwrap();
     assert_eq!(store.header(&id("s")).unwrap().copy_of, Some(copy_of));
     assert_eq!(store.locate_record(source, 1).unwrap(), Some(location));
-    assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![inherited.clone(), patched]));
+    assert_eq!(
+        store.source_spans(source, 0).unwrap(),
+        Some(vec![inherited.clone(), patched, often])
+    );
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
-    assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![inherited, SourceSpan::Gone(2)]));
+    let gone = vec![inherited, SourceSpan::Gone(2), SourceSpan::Gone(3)];
+    assert_eq!(store.source_spans(source, 0).unwrap(), Some(gone));
 }
 
 pub(super) fn a_delete_erases_stored_bytes(scene: &Scene<'_>) {

@@ -184,10 +184,11 @@ impl Outline {
             Some(Covers::AllBefore) => Some(Covered::First(self.items.len())),
             Some(Covers::Before(id)) => {
                 let first_retained = self.seq_of(engine, session, &id, stored.seq)?;
-                let index = self.items.iter().position(|item| {
-                    !item.instead && first_retained.is_some_and(|retained| item.seq >= retained)
-                });
-                Some(Covered::First(index.unwrap_or(self.items.len())))
+                Some(self.covered_before(first_retained))
+            }
+            Some(Covers::After(id)) => {
+                let last_covered = self.seq_of(engine, session, &id, stored.seq)?;
+                Some(self.covered_before(last_covered.map(|last| last.saturating_add(1))))
             }
             Some(Covers::BeforeIndex(location)) => {
                 // In the session that first wrote the records, the seq of a record equals its
@@ -204,6 +205,15 @@ impl Outline {
                 Some(Covered::First(self.inherited_from(engine, session, &is_retained)?))
             }
         })
+    }
+
+    /// Returns the messages before the first event that a compaction retains. Without such an event,
+    /// returns all messages.
+    fn covered_before(&self, first_retained: Option<u64>) -> Covered {
+        let index = self.items.iter().position(|item| {
+            !item.instead && first_retained.is_some_and(|retained| item.seq >= retained)
+        });
+        Covered::First(index.unwrap_or(self.items.len()))
     }
 
     /// Returns the position in the outline from which `is_inherited` accepts the events of all

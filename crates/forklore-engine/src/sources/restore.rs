@@ -106,13 +106,12 @@ impl Restoring<'_> {
                 self.events(&id, *seq, *count, *end)
             }
             SourceSpan::Patched { session, seq, at, removed, inserted, end } => {
-                let id = self.header(*session)?.id.clone();
-                let event = self.page(&id, *seq, 1)?.pop();
-                let event = event.ok_or_else(|| damaged(Some(&id), "no event"))?.event;
-                let parts = patched(event.data.get().as_bytes(), *at, *removed, inserted);
-                let parts = parts.ok_or_else(|| damaged(Some(&id), "bytes of an event"))?;
-                parts.iter().try_for_each(|part| self.write(part))?;
-                self.write(end.bytes())
+                let patch = (*at, *removed, inserted.as_slice());
+                self.patched(*session, *seq, &[patch], *end)
+            }
+            SourceSpan::PatchedOften { session, seq, patches, end } => {
+                let patches = patches.iter().map(|it| (it.at, it.removed, it.inserted.as_slice()));
+                self.patched(*session, *seq, &patches.collect::<Vec<_>>(), *end)
             }
             SourceSpan::Shared { session, seq, count, end } => {
                 self.must_live(session)?;
@@ -126,6 +125,23 @@ impl Restoring<'_> {
             }
             SourceSpan::Gone(_) => Err(Error::SourceGone { sessions: Vec::new() }),
         }
+    }
+
+    /// Writes the payload of an inherited event with replacements.
+    fn patched(
+        &mut self,
+        session: u32,
+        seq: u64,
+        patches: &[Replacement<'_>],
+        end: LineEnd,
+    ) -> Result<()> {
+        let id = self.header(session)?.id.clone();
+        let event = self.page(&id, seq, 1)?.pop();
+        let event = event.ok_or_else(|| damaged(Some(&id), "no event"))?.event;
+        let pieces = patched(event.data.get().as_bytes(), patches);
+        let pieces = pieces.ok_or_else(|| damaged(Some(&id), "bytes of an event"))?;
+        pieces.iter().try_for_each(|piece| self.write(piece))?;
+        self.write(end.bytes())
     }
 
     /// Returns an error if `session` was deleted. `session` comes from an earlier revision of the
@@ -198,13 +214,21 @@ impl Restoring<'_> {
     }
 }
 
-/// Replaces the `removed` bytes of `payload` from the offset `at` on with `other`. Returns the
-/// result as three pieces: the bytes before, `other`, and the bytes after. Returns `None` if the
-/// bytes to replace are not all within `payload`.
-fn patched<'b>(payload: &'b [u8], at: u64, removed: u64, other: &'b [u8]) -> Option<[&'b [u8]; 3]> {
-    let at = usize::try_from(at).ok()?;
-    let behind = at.checked_add(usize::try_from(removed).ok()?)?;
-    Some([payload.get(..at)?, other, payload.get(behind..)?])
+/// A replacement in a payload: its offset, the number of replaced bytes, and the bytes in their
+/// place.
+type Replacement<'b> = (u64, u64, &'b [u8]);
+
+/// Returns the pieces of `payload` with its replacements, which must be in the order of the payload.
+/// Returns `None` if the bytes to replace are not all within `payload`, or overlap.
+fn patched<'b>(payload: &'b [u8], patches: &[Replacement<'b>]) -> Option<Vec<&'b [u8]>> {
+    let (mut pieces, mut from) = (Vec::new(), 0);
+    for (at, removed, inserted) in patches {
+        let at = usize::try_from(*at).ok()?;
+        pieces.extend([payload.get(from..at)?, inserted]);
+        from = at.checked_add(usize::try_from(*removed).ok()?)?;
+    }
+    pieces.push(payload.get(from..)?);
+    Some(pieces)
 }
 
 fn damaged(session: Option<&SessionId>, what: &str) -> Error {

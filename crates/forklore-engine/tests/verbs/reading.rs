@@ -1,7 +1,7 @@
 //! Tests of the verbs that read: `replay`, `inspect`, `diff` and `log`.
 
-use forklore_core::{Content, Origin, Role};
-use forklore_engine::{LogRange, Replay};
+use forklore_core::{Content, Data, Origin, Role};
+use forklore_engine::{Batch, LogRange, NewEvent, Replay};
 use forklore_store::port::At;
 
 use crate::world::{World, cut, id, on_every_store};
@@ -17,6 +17,7 @@ on_every_store!(
     reasoning_of_another_model_is_left_out,
     a_finished_subagent_is_seen,
     stats_count_shared_bytes_and_usage_once,
+    first_words_are_what_a_person_typed,
 );
 
 fn texts(world: &World, name: &str, up_to: Option<&str>) -> Vec<String> {
@@ -211,4 +212,27 @@ fn stats_count_shared_bytes_and_usage_once(world: &World) {
     assert_eq!((family.sessions, family.usage.input, family.usage.cost), (2, 20, 1.0));
     assert_eq!(family.bytes, root.bytes + child.bytes);
     assert!(child.saved_bytes > 0 && child.saved_bytes < root.bytes);
+}
+
+fn first_words_are_what_a_person_typed(world: &World) {
+    let say = |text: &str| {
+        let kind = "user_message".parse().unwrap();
+        NewEvent::new(kind, Data::of(&serde_json::json!({"content": text})).unwrap())
+    };
+    let words = |name: &str| world.engine.first_words(&world.header(name)).unwrap();
+    world.session("p", "i1");
+    assert_eq!(words("p"), None);
+    let clear = "<command-name>/clear</command-name>\n<command-args></command-args>";
+    for text in ["<environment_context>\n</environment_context>", clear] {
+        world.engine.append(&id("p"), &Batch::from(vec![say(text)])).unwrap();
+    }
+    assert_eq!(words("p").as_deref(), Some("/clear"));
+    let plan = "<system-reminder>Be brief.</system-reminder>\nplan A or plan B?";
+    world.engine.append(&id("p"), &Batch::from(vec![say(plan)])).unwrap();
+    assert_eq!(words("p").as_deref(), Some("plan A or plan B?"));
+    // A branch that added nothing yet is described by what it inherited.
+    world.fork("p", "", "c");
+    assert_eq!(words("c").as_deref(), Some("plan A or plan B?"));
+    world.write("c", "i2 u3");
+    assert_eq!(words("c").as_deref(), Some("u3"));
 }

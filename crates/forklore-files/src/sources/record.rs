@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use forklore_core::SessionId;
 use forklore_store::sources::{
-    LineEnd, Progress, RecordKey, RecordLocation, SeenFile, SourceSession, SourceSpan, SourceStep,
-    Target, sidecar_key,
+    LineEnd, Patch, Progress, RecordKey, RecordLocation, SeenFile, SourceSession, SourceSpan,
+    SourceStep, Target, sidecar_key,
 };
 use serde::{Deserialize, Serialize};
 
@@ -141,6 +141,21 @@ enum RangeRecord {
         hex: String,
         end: End,
     },
+    PatchedOften {
+        session: u32,
+        seq: u64,
+        patches: Vec<PatchRecord>,
+        end: End,
+    },
+}
+
+/// A replacement in a payload: its position, the number of removed bytes, and the inserted bytes
+/// as hexadecimal digits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct PatchRecord {
+    at: u64,
+    removed: u64,
+    hex: String,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -245,6 +260,9 @@ impl StepLine {
                 RangeRecord::Hex(hex)
                 | RangeRecord::Raw { hex, .. }
                 | RangeRecord::Patched { hex, .. } => hex.len() / 2,
+                RangeRecord::PatchedOften { patches, .. } => {
+                    patches.iter().map(|patch| patch.hex.len() / 2).sum()
+                }
                 _ => continue,
             };
             *range = RangeRecord::Gone(bytes as u64);
@@ -305,6 +323,12 @@ impl RangeRecord {
                 hex: hex(inserted),
                 end: End::of(*end),
             },
+            SourceSpan::PatchedOften { session, seq, patches, end } => Self::PatchedOften {
+                session: *session,
+                seq: *seq,
+                patches: patches.iter().map(PatchRecord::of).collect(),
+                end: End::of(*end),
+            },
         }
     }
 
@@ -350,6 +374,22 @@ impl RangeRecord {
                 inserted: unhex(hex)?,
                 end: end.line_end(),
             },
+            Self::PatchedOften { session, seq, patches, end } => SourceSpan::PatchedOften {
+                session: *session,
+                seq: *seq,
+                patches: patches.iter().map(PatchRecord::patch).collect::<Option<_>>()?,
+                end: end.line_end(),
+            },
         })
+    }
+}
+
+impl PatchRecord {
+    fn of(patch: &Patch) -> Self {
+        Self { at: patch.at, removed: patch.removed, hex: hex(&patch.inserted) }
+    }
+
+    fn patch(&self) -> Option<Patch> {
+        Some(Patch { at: self.at, removed: self.removed, inserted: unhex(&self.hex)? })
     }
 }

@@ -28,6 +28,20 @@ pub(super) fn without_ending(path: &Path) -> Option<PathBuf> {
     paths::without_ending(path, "jsonl")
 }
 
+/// Returns the directory with the session files of the project to which the sub-agent's file at
+/// `path` belongs. Returns `None` for other files: the sessions of their project are next to them.
+pub(super) fn project(path: &Path) -> Option<PathBuf> {
+    let agents = paths::above(path, "subagents", DEPTH)?;
+    agents.parent()?.parent().map(Path::to_owned)
+}
+
+/// Returns the id of the session in the file at `path`: the file's name without its extension.
+/// Returns `None` for a sub-agent's file, which contains another id.
+pub(super) fn session_id(path: &Path) -> Option<&str> {
+    let name = path.file_stem()?.to_str()?;
+    (!name.starts_with("agent-")).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +59,11 @@ mod tests {
         {
             assert_eq!(of(other), None, "{other}");
         }
+        let project_of = |path: &str| project(Path::new(path));
+        assert_eq!(project_of("/p/-w/5a1d/subagents/agent-1.jsonl"), Some("/p/-w".into()));
+        assert_eq!(project_of("/p/-w/5a1d.jsonl"), None);
+        assert_eq!(session_id(Path::new("/p/-w/5a1d.jsonl")), Some("5a1d"));
+        assert_eq!(session_id(Path::new("/p/-w/5a1d/subagents/agent-1.jsonl")), None);
         assert_eq!(without_ending(Path::new("/p/-w/5a1d.jsonl")), Some("/p/-w/5a1d".into()));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record};
+use forklore_core::agent_format::{Base, FileFacts, Line, LineReader, Parent, Record};
 use forklore_core::call::{CallStep, Effect};
 use forklore_core::{Class, EventType};
 use serde::{Deserialize, Deserializer};
@@ -45,6 +45,12 @@ struct Fields<'a> {
     ai_title: Text<'a>,
     #[serde(borrow)]
     message: Object<MessageFields<'a>>,
+    /// The session whose conversation this file continues without repeating it, and the last record
+    /// of that conversation. A `fork-context-ref` record names them.
+    #[serde(borrow, rename = "parentSessionId")]
+    parent_session: Text<'a>,
+    #[serde(borrow, rename = "parentLastUuid")]
+    parent_last: Text<'a>,
     /// The session of this record's original, if the SDK copied the record into a forked session.
     #[serde(borrow, rename = "forkedFrom")]
     forked_from: Object<ForkedFrom<'a>>,
@@ -103,10 +109,15 @@ pub(super) struct Reader {
     /// Whether the user set the session's title. Titles that the program generates later do not
     /// replace the user's title.
     titled: bool,
+    /// Whether the file continues the conversation of another file without repeating it. The
+    /// parents of its first records are then in the other file.
+    continues: bool,
     cwd: Option<String>,
 }
 
+/// The words in a reader's memory for [`Reader::titled`] and [`Reader::continues`].
 const TITLED: &str = "titled";
+const CONTINUES: &str = "continues";
 
 impl Reader {
     pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
@@ -119,7 +130,9 @@ impl Reader {
             folder.is_some() || named(path.file_name(), |name| name.starts_with("agent-"));
         let session = folder.and_then(Path::parent).and_then(Path::file_name);
         let folder_of = session.map(|session| session.to_string_lossy().into_owned());
-        Self { of_subagent, folder_of, titled: memory == Some(TITLED), cwd: None }
+        let known = |word| memory.is_some_and(|memory| memory.split(' ').any(|it| it == word));
+        let (titled, continues) = (known(TITLED), known(CONTINUES));
+        Self { of_subagent, folder_of, titled, continues, cwd: None }
     }
 
     fn line(&mut self, fields: &Fields<'_>) -> Line {
@@ -147,9 +160,24 @@ impl Reader {
                 self.titled = facts.title.as_ref().is_some_and(|title| !title.is_empty());
             }
             Some("ai-title") if !self.titled => facts.title = fields.ai_title.to_owned(),
+            Some("fork-context-ref") => {
+                facts.base = base(fields);
+                self.continues |= facts.base.is_some();
+            }
             _ => {}
         }
         facts
+    }
+
+    /// Returns the parent of a record. In a sub-agent's file, the parent may be in the file of the
+    /// session that called the sub-agent: the file of a compaction (`agent-acompact-*`) repeats
+    /// that session's messages, but not the records between them.
+    fn parent(&self, fields: &Fields<'_>) -> Parent {
+        match parent(fields) {
+            Parent::Id(id) if self.of_subagent || self.continues => Parent::IdOrPrevious(id),
+            Parent::None if self.continues => Parent::Previous,
+            parent => parent,
+        }
     }
 
     fn record(&self, uuid: String, fields: &Fields<'_>, facts: FileFacts) -> Record {
@@ -164,7 +192,7 @@ impl Reader {
         };
         Record {
             native_id: Some(uuid),
-            parent: parent(fields),
+            parent: self.parent(fields),
             ts: time::from_text(&fields.timestamp),
             class,
             effect: Effect { starts_turn, calls },
@@ -186,8 +214,18 @@ impl LineReader for Reader {
     }
 
     fn memory(&self) -> Option<String> {
-        self.titled.then(|| TITLED.to_owned())
+        let words = [(self.titled, TITLED), (self.continues, CONTINUES)];
+        let words: Vec<_> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+        (!words.is_empty()).then(|| words.join(" "))
     }
+}
+
+/// Returns where the conversation begins that this file continues, from a `fork-context-ref`
+/// record. Claude Code writes such a record at the beginning of a forked sub-agent's file, instead
+/// of the calling session's conversation.
+fn base(fields: &Fields<'_>) -> Option<Base> {
+    let native_id = fields.parent_session.to_owned()?;
+    Some(Base { native_id, end: 0, after: Some(fields.parent_last.to_owned()?), bytes: None })
 }
 
 fn parent(fields: &Fields<'_>) -> Parent {
@@ -196,9 +234,13 @@ fn parent(fields: &Fields<'_>) -> Parent {
         Link::Absent if fields.logical_parent.get().is_none() => return Parent::Previous,
         Link::Absent => None,
     };
-    let boundary = fields.subtype.is("compact_boundary");
-    let logical = if boundary { fields.logical_parent.to_owned() } else { None };
-    given.or(logical).map_or(Parent::None, Parent::Id)
+    match (given, fields.logical_parent.to_owned()) {
+        (Some(id), _) => Parent::Id(id),
+        // A compaction always continues the conversation, even if the record that it names is in no
+        // file.
+        (None, Some(id)) if fields.subtype.is("compact_boundary") => Parent::IdOrPrevious(id),
+        (None, _) => Parent::None,
+    }
 }
 
 /// Returns the event type of a record, its class (what forks do with it), and whether it begins a

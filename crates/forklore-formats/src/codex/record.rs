@@ -146,6 +146,7 @@ impl Reader {
         let base = base.thread_id.to_owned().map(|native_id| Base {
             native_id,
             end: base.end_ordinal_exclusive.0.unwrap_or_default(),
+            after: None,
             bytes: base.end_byte_offset.0,
         });
         self.counts.begun = time::from_text(created);

@@ -11,7 +11,7 @@ use crate::lenient::{Flag, MessageContent, Object, Text};
 /// with `role` and `parts`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Message<'a> {
+pub(crate) struct Message<'a> {
     #[serde(borrow)]
     pub(super) id: Text<'a>,
     #[serde(borrow)]
@@ -30,7 +30,7 @@ pub(super) struct Message<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct ToolCall<'a> {
+pub(crate) struct ToolCall<'a> {
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
@@ -72,21 +72,21 @@ impl Function<'_> {
 
 /// The properties of a message that determine which event it becomes.
 #[derive(Debug, Default)]
-pub(super) struct MessageSummary {
+pub(crate) struct MessageSummary {
     /// The text of the message, without the model's thoughts.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The tool calls and results in the message's content.
-    pub(super) calls: Vec<CallStep>,
+    pub(crate) calls: Vec<CallStep>,
     /// The tool calls and results in the message's field `toolCalls`.
     pub(super) tool_calls: Vec<CallStep>,
     /// Whether the message contains results of tool calls, and no text or file.
-    pub(super) only_results: bool,
+    pub(crate) only_results: bool,
     /// Whether the message contains anything that the user may have entered: text or a file.
-    pub(super) says: bool,
+    pub(crate) says: bool,
 }
 
 impl MessageSummary {
-    pub(super) fn of(message: &Message<'_>) -> Self {
+    pub(crate) fn of(message: &Message<'_>) -> Self {
         let mut summary = Self::default();
         let (mut results, mut others) = (0, 0);
         for raw in message.content.or(message.parts).map(parts).unwrap_or_default() {

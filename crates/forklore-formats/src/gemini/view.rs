@@ -5,6 +5,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::message::parts;
+use crate::google::{Piece, part, verbatim};
+
+const PROVIDER: &str = "google";
 
 #[derive(Deserialize)]
 struct RecordFields<'a> {
@@ -42,37 +45,17 @@ struct ToolCall<'a> {
     status: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Piece<'a> {
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    thought: Option<bool>,
-    #[serde(borrow, default, rename = "functionCall")]
-    call: Option<Function<'a>>,
-    #[serde(borrow, default, rename = "functionResponse")]
-    response: Option<Function<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Function<'a> {
-    #[serde(default)]
-    id: Option<String>,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(borrow, default)]
-    args: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    response: Option<&'a RawValue>,
-}
-
 /// Converts a stored message to a [`Message`]. Of a `tool_call` event, converts only the tool
 /// calls, because the message is repeated and only they are new. Of a `tool_result` event, converts
 /// only the results, because the message contains only results or repeats everything else.
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.or(shown.parts);
-    let parts = || content.map(parts).unwrap_or_default().into_iter().map(|raw| part(raw, &shown));
+    let (provider, model) = (Some(PROVIDER), shown.model.as_deref());
+    let parts = || {
+        let raw = content.map(parts).unwrap_or_default().into_iter();
+        raw.map(|raw| part(raw, provider, model))
+    };
     let calls = || shown.tool_calls.map(elements).unwrap_or_default();
     let (role, parts) = match kind.as_str() {
         "user_message" => (Role::User, parts().collect()),
@@ -98,43 +81,11 @@ fn elements<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Vec<T> {
     all.into_iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect()
 }
 
-fn part(raw: &RawValue, shown: &RecordFields<'_>) -> Part {
-    if let Ok(text) = serde_json::from_str::<String>(raw.get()) {
-        return Part::Text { text };
-    }
-    match serde_json::from_str::<Piece<'_>>(raw.get()) {
-        Ok(Piece { response: Some(response), .. }) => Part::ToolResult {
-            call_id: response.id.or_else(|| response.name.clone()).unwrap_or_default(),
-            name: response.name,
-            content: verbatim(response.response),
-            is_error: false,
-            synthetic: false,
-        },
-        Ok(Piece { call: Some(call), .. }) => Part::ToolCall {
-            id: call.id.or_else(|| call.name.clone()).unwrap_or_default(),
-            name: call.name.unwrap_or_default(),
-            arguments: Data::from_checked(call.args.map_or("{}", RawValue::get)),
-        },
-        Ok(Piece { text: Some(text), thought: Some(true), .. }) => Part::Reasoning {
-            text,
-            provider: Some("google".into()),
-            model: shown.model.clone(),
-            opaque: Some(Data::from_checked(raw.get())),
-        },
-        Ok(Piece { text: Some(text), .. }) => Part::Text { text },
-        _ => Part::Other { value: Data::from_checked(raw.get()) },
-    }
-}
-
-fn verbatim(raw: Option<&RawValue>) -> Data {
-    Data::from_checked(raw.map_or("\"\"", RawValue::get))
-}
-
 impl Thought {
     fn part(self, shown: &RecordFields<'_>) -> Part {
         Part::Reasoning {
             text: [self.subject, self.description].join("\n"),
-            provider: Some("google".into()),
+            provider: Some(PROVIDER.into()),
             model: shown.model.clone(),
             opaque: None,
         }

@@ -159,6 +159,60 @@ fn records_that_say_something_else_are_no_copy() {
     });
 }
 
+/// Claude Code forks into the background: each record of the copy has another session id and one
+/// more field at its end.
+#[test]
+fn a_copy_whose_records_have_a_field_more_shares_everything() {
+    on_every_store(|scene| {
+        let ids: Vec<String> = (0..36).map(|at| format!("r{at}")).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let long = |session| {
+            chain(session, &ids)
+                .replace("\"cwd\"", &format!("\"note\":\"{}\",\"cwd\"", "plan ".repeat(400)))
+        };
+        put(scene, ORIGINAL, &long(ORIGINAL));
+        let copy = long(COPY).replace("}\n", ",\"sessionKind\":\"bg\"}\n");
+        put(scene, COPY, &copy);
+        assert_eq!(scene.import(scene.folder.path()).problems, []);
+        let fork = header(scene, COPY);
+        assert_eq!(fork.parent_id, Some(id(ORIGINAL)));
+        // Its only own event is `session_fork`.
+        assert_eq!((fork.inherited.inheritable, fork.own_events), (36, 1));
+        assert_eq!(scene.restore(&id(COPY)), copy.as_bytes());
+    });
+}
+
+/// Returns the path of a session's file in the home of Claude Code that the scene's folder is.
+fn in_home(scene: &Scene, session: &str, text: &str) -> std::path::PathBuf {
+    let folder = scene.folder.path().join("projects/-w");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(format!("{session}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn the_lineage_that_claude_records_is_preferred_to_what_the_files_repeat() {
+    const SECOND: &str = "33333333-3333-4333-8333-333333333333";
+    on_every_store(|scene| {
+        in_home(scene, ORIGINAL, &chain(ORIGINAL, &["a", "b", "c"]));
+        in_home(scene, COPY, &chain(COPY, &["a", "b", "x"]));
+        let second = in_home(scene, SECOND, &chain(SECOND, &["a", "b", "y"]));
+        let job = scene.folder.path().join("jobs/33333333");
+        std::fs::create_dir_all(&job).unwrap();
+        let state = format!(
+            r#"{{"sessionId":"{SECOND}","forkSessionId":"{SECOND}","forkParentSessionId":"{COPY}"}}"#
+        );
+        std::fs::write(job.join("state.json"), state).unwrap();
+        let report = scene.import(&scene.folder.path().join("projects"));
+        assert_eq!(report.problems, []);
+        assert_eq!(header(scene, COPY).parent_id, Some(id(ORIGINAL)));
+        assert_eq!(header(scene, SECOND).parent_id, Some(id(COPY)));
+        assert_eq!(ids(scene, SECOND), ["a", "b", "y"]);
+        assert_eq!(scene.restore(&id(SECOND)), std::fs::read(second).unwrap());
+    });
+}
+
 #[test]
 fn a_copy_that_came_first_is_linked_to_its_original() {
     on_every_store(|scene| {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use forklore_core::{SessionId, SessionKind};
+use forklore_import::ProblemKind;
 
 use crate::scene::Scene;
 
@@ -57,4 +58,75 @@ fn a_sub_agent_whose_caller_is_gone_is_a_root() {
     let messages: Vec<_> = report.problems.iter().map(|problem| problem.message.as_str()).collect();
     assert_eq!(messages, ["the session that called this one as a sub-agent was not imported"]);
     assert_eq!(scene.sessions()[0].kind, SessionKind::Root);
+}
+
+const CALLER: &str = "11111111-1111-4111-8111-111111111111";
+
+/// Writes the file of [`CALLER`] and a file of a sub-agent at the paths that Claude Code gives them.
+/// Returns the path of the sub-agent's file.
+fn in_project(scene: &Scene, caller: &str, agent: &str, text: &str) -> std::path::PathBuf {
+    let folder = scene.folder.path().join("-w");
+    let agents = folder.join(CALLER).join("subagents");
+    std::fs::create_dir_all(&agents).unwrap();
+    std::fs::write(folder.join(format!("{CALLER}.jsonl")), caller).unwrap();
+    let path = agents.join(format!("{agent}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn ids(scene: &Scene, session: &str) -> Vec<String> {
+    let events = scene.events(&session.parse().unwrap()).into_iter();
+    let events = events.filter(|stored| stored.event.kind.as_str() != "session_fork");
+    events.map(|stored| stored.event.id.to_string()).collect()
+}
+
+/// The file of a compaction repeats messages of its caller, but not the records between them.
+#[test]
+fn parents_that_stand_in_the_callers_file_begin_no_branch() {
+    let scene = Scene::new();
+    let progress =
+        record(CALLER, "p", "\"a\"", 2).replace("\"type\":\"user\"", "\"type\":\"progress\"");
+    let caller =
+        [record(CALLER, "a", "null", 1), progress, record(CALLER, "b", "\"p\"", 3)].concat();
+    let repeated = [record(CALLER, "b", "\"p\"", 3), record(CALLER, "x", "\"gone\"", 4)].concat();
+    in_project(&scene, &caller, "agent-acompact-1", &repeated);
+    let report = scene.import(scene.folder.path());
+    assert_eq!(report.problems, []);
+    assert_eq!(report.sessions.len(), 2);
+    assert_eq!(ids(&scene, "agent-acompact-1"), ["b", "x"]);
+    assert_eq!(ids(&scene, CALLER), ["a", "p", "b"]);
+}
+
+/// A forked sub-agent's file begins with a pointer to the conversation that it continues.
+#[test]
+fn a_forked_sub_agent_continues_the_conversation_of_its_caller() {
+    for parent in ["null", "\"b\""] {
+        let scene = Scene::new();
+        let caller: String = [("a", "null", 1), ("b", "\"a\"", 2), ("c", "\"b\"", 3)]
+            .iter()
+            .map(|(id, parent, second)| record(CALLER, id, parent, *second))
+            .collect();
+        let pointer = format!(
+            "{{\"type\":\"fork-context-ref\",\"agentId\":\"f1\",\"parentSessionId\":\"{CALLER}\",\
+             \"parentLastUuid\":\"b\",\"contextLength\":2}}\n"
+        );
+        let own = [record(CALLER, "x", parent, 4), record(CALLER, "y", "\"x\"", 5)].concat();
+        let text = pointer + &own;
+        let path = in_project(&scene, &caller, "agent-f1", &text);
+        // The caller's file is read too, although only the sub-agent's file is named.
+        assert_eq!(scene.import(&path).problems, []);
+        let id: SessionId = "agent-f1".parse().unwrap();
+        let agent = scene.engine.show(&id).unwrap();
+        assert_eq!(agent.kind, SessionKind::Branch);
+        assert_eq!(agent.parent_id, Some(CALLER.parse().unwrap()));
+        assert_eq!(ids(&scene, "agent-f1"), ["a", "b", "x", "y"]);
+        assert_eq!(scene.restore(&id), text.as_bytes());
+
+        // Without the conversation that it continues, the file is refused.
+        let alone = Scene::new();
+        let report = alone.import(&alone.file("agent-f1.jsonl", text.as_bytes()));
+        assert_eq!(report.sessions, []);
+        let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+        assert_eq!(kinds, [ProblemKind::MissingBase]);
+    }
 }

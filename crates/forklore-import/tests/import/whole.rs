@@ -39,7 +39,6 @@ const NOT_RESTORED: &[(&str, &str)] = &[
     ("/zed/*", "Zed's sessions are not read"),
     ("/claude/malformed/empty.jsonl", "nothing is in it"),
     ("/claude/malformed/summary-only.jsonl", "it tells of a session and holds none"),
-    ("/testdata/lookalikes/*.jsonl", "its agent is not supported"),
     ("/session-2026-08-03T10-00-dead.jsonl", "it has a header and no message"),
     ("/s-gm-03-corrupt/*.jsonl", "its only line is torn"),
     ("/testdata/claude/queued_system_messages.jsonl", NO_UUID),

@@ -76,6 +76,18 @@ pub enum SourceSpan {
         /// The line end after the payload.
         end: LineEnd,
     },
+    /// The bytes are the payload of an event that a session of the file inherits. Bytes at several
+    /// places of the payload are replaced.
+    PatchedOften {
+        /// The index of the session among the sessions that were imported from the file.
+        session: u32,
+        /// The event's seq in the session's history.
+        seq: u64,
+        /// The replacements, in the order of the payload. They do not overlap.
+        patches: Vec<Patch>,
+        /// The line end after the payload.
+        end: LineEnd,
+    },
     /// The bytes are the payloads of consecutive events that an earlier revision (version) of the
     /// file already contained. The events belong to a session of that revision, and each payload is
     /// followed by the same line end.
@@ -120,6 +132,10 @@ impl SourceSpan {
             Self::Other(bytes)
             | Self::Raw { bytes, .. }
             | Self::Patched { inserted: bytes, .. } => Some(Self::Gone(bytes.len() as u64)),
+            Self::PatchedOften { patches, .. } => {
+                let bytes: usize = patches.iter().map(|patch| patch.inserted.len()).sum();
+                Some(Self::Gone(bytes as u64))
+            }
             Self::Events { .. }
             | Self::Spread { .. }
             | Self::Inherited { .. }
@@ -128,6 +144,17 @@ impl SourceSpan {
             | Self::Gone(_) => None,
         }
     }
+}
+
+/// A replacement of bytes of a payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patch {
+    /// The number of payload bytes before the replacement.
+    pub at: u64,
+    /// The number of payload bytes that are replaced.
+    pub removed: u64,
+    /// The bytes that replace the removed payload bytes.
+    pub inserted: Vec<u8>,
 }
 
 /// The line end after a payload or a line.
@@ -170,6 +197,7 @@ const PATCHED: u64 = 7;
 const SPREAD: u64 = 8;
 const SHARED: u64 = 9;
 const SHARED_SPREAD: u64 = 10;
+const PATCHED_OFTEN: u64 = 12;
 
 /// Encodes the spans (ranges of an imported file) compactly, with numbers as varints.
 #[must_use]
@@ -215,6 +243,14 @@ pub fn encode(ranges: &[SourceSpan]) -> Vec<u8> {
                 let len = inserted.len() as u64;
                 put(&mut out, &[PATCHED, end_tag(*end), session, *seq, *at, *removed, len]);
                 out.extend_from_slice(inserted);
+            }
+            SourceSpan::PatchedOften { session, seq, patches, end } => {
+                let (session, count) = (u64::from(*session), patches.len() as u64);
+                put(&mut out, &[PATCHED_OFTEN, end_tag(*end), session, *seq, count]);
+                for Patch { at, removed, inserted } in patches {
+                    put(&mut out, &[*at, *removed]);
+                    put_bytes(&mut out, inserted);
+                }
             }
         }
     }
@@ -303,6 +339,12 @@ impl Input<'_> {
                     end,
                 })
             }
+            PATCHED_OFTEN => {
+                let end = self.end()?;
+                let (session, seq, count) = (self.session()?, self.number()?, self.number()?);
+                let patches = (0..count).map(|_| self.patch()).collect::<Result<_, _>>()?;
+                Ok(SourceSpan::PatchedOften { session, seq, patches, end })
+            }
             SHARED => {
                 let (end, seq, count) = (self.end()?, self.number()?, self.number()?);
                 Ok(SourceSpan::Shared { session: self.session_id()?, seq, count, end })
@@ -335,6 +377,11 @@ impl Input<'_> {
             }
         }
         Err(RangeError(self.at))
+    }
+
+    fn patch(&mut self) -> Result<Patch, RangeError> {
+        let (at, removed) = (self.number()?, self.number()?);
+        Ok(Patch { at, removed, inserted: self.take_bytes()? })
     }
 
     fn session(&mut self) -> Result<u32, RangeError> {
@@ -386,6 +433,15 @@ mod tests {
                 inserted: b"another".to_vec(),
                 end: LineEnd::CrLf,
             },
+            SourceSpan::PatchedOften {
+                session: 1,
+                seq: 10,
+                patches: vec![
+                    Patch { at: 3, removed: 0, inserted: b"more".to_vec() },
+                    Patch { at: 300, removed: 2, inserted: Vec::new() },
+                ],
+                end: LineEnd::Lf,
+            },
             SourceSpan::Shared {
                 session: "s1".parse().unwrap(),
                 seq: 300,
@@ -409,7 +465,7 @@ mod tests {
                 assert_eq!(ranges[..fewer.len()], fewer);
             }
         }
-        assert!(decode(&[11]).is_err());
+        assert!(decode(&[13]).is_err());
         assert!(decode(&[0xff; 20]).is_err());
     }
 }

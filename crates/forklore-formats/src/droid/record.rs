@@ -1,0 +1,206 @@
+//! Parses the lines of a Factory Droid file. Each line is parsed once, and only the required values
+//! are built.
+
+use forklore_core::agent_format::{FileFacts, Line, LineReader, Record};
+use forklore_core::call::{CallStep, Effect};
+use forklore_core::typed::typed_text;
+use forklore_core::{Class, EventType};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::lenient::{MessageContent, Object, Text, fields};
+use crate::roles::opened;
+use crate::time;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Fields<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    title: Text<'a>,
+    #[serde(borrow)]
+    session_title: Text<'a>,
+    #[serde(borrow)]
+    cwd: Text<'a>,
+    /// The session from which this one was forked, or that called it.
+    #[serde(borrow)]
+    parent: Text<'a>,
+    #[serde(borrow)]
+    calling_session_id: Text<'a>,
+    #[serde(borrow)]
+    message: Object<MessageFields<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct MessageFields<'a> {
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    visibility: Text<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContentBlock<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    tool_use_id: Text<'a>,
+}
+
+/// Reads the lines of one Factory Droid session file.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// Whether a line was read that says whose session the file is.
+    header_read: bool,
+    before: bool,
+}
+
+const HEADER: &str = "header";
+
+impl Reader {
+    pub(super) fn new(memory: Option<&str>) -> Self {
+        let header_read = memory == Some(HEADER);
+        Self { header_read, before: header_read }
+    }
+
+    fn line(&mut self, fields: &Fields<'_>) -> Line {
+        match fields.kind.get() {
+            Some("session_start") => {
+                self.header_read = true;
+                Line::Side(header(fields))
+            }
+            Some(_) => Line::Record(Box::new(Record { facts: self.facts(), ..record(fields) })),
+            None => Line::Side(FileFacts::default()),
+        }
+    }
+
+    /// Returns the facts for a record. They report that the file does not begin with a header.
+    fn facts(&mut self) -> FileFacts {
+        if std::mem::replace(&mut self.header_read, true) {
+            return FileFacts::default();
+        }
+        let irregular = Some("the file does not begin with whose session it is".to_owned());
+        FileFacts { irregular, ..FileFacts::default() }
+    }
+}
+
+impl LineReader for Reader {
+    fn read(&mut self, line: &str) -> Line {
+        self.before = self.header_read;
+        match fields::<Fields<'_>>(line, &mut String::new()) {
+            Ok(fields) => self.line(&fields),
+            Err(why) => Line::Damage(why),
+        }
+    }
+
+    fn memory(&self) -> Option<String> {
+        self.header_read.then(|| HEADER.to_owned())
+    }
+
+    fn memory_before(&self) -> Option<String> {
+        self.before.then(|| HEADER.to_owned())
+    }
+}
+
+/// Returns the facts in the header. A session with a caller is that of a sub-agent; its parent is
+/// then the caller too. Without a caller, its first messages are copied from the parent.
+fn header(fields: &Fields<'_>) -> FileFacts {
+    let caller = fields.calling_session_id.to_owned();
+    FileFacts {
+        native_id: fields.id.to_owned(),
+        cwd: fields.cwd.to_owned(),
+        title: fields.session_title.to_owned().or_else(|| fields.title.to_owned()),
+        copied_from: fields.parent.to_owned().filter(|_| caller.is_none()),
+        caller,
+        ..FileFacts::default()
+    }
+}
+
+fn record(fields: &Fields<'_>) -> Record {
+    let message = &fields.message.0;
+    let blocks = blocks(message.content);
+    let (kind, class) = sort(fields, &blocks);
+    let starts_turn = kind == EventType::USER_MESSAGE && is_real(message, &blocks);
+    let calls = match class {
+        Class::Conversation => blocks.iter().filter_map(call_step).collect(),
+        _ => Vec::new(),
+    };
+    Record {
+        native_id: fields.id.to_owned(),
+        ts: time::from_text(&fields.timestamp),
+        class,
+        effect: Effect { starts_turn, calls },
+        // Factory Droid reads its messages in the order of the file, whatever parents they name, so
+        // each record continues the previous one.
+        ..Record::of(kind)
+    }
+}
+
+/// Returns the blocks of a message's content. Text becomes one block.
+fn blocks(content: Option<&RawValue>) -> Vec<ContentBlock<'_>> {
+    let Some(content) = content.map(RawValue::get) else { return Vec::new() };
+    if let Ok(text) = serde_json::from_str::<String>(content) {
+        let kind = Text::from(Some("text".to_owned()));
+        return vec![ContentBlock {
+            kind,
+            text: Text::from(Some(text)),
+            ..ContentBlock::default()
+        }];
+    }
+    match serde_json::from_str(content) {
+        Ok(MessageContent::Blocks(blocks)) => blocks,
+        _ => Vec::new(),
+    }
+}
+
+fn sort(fields: &Fields<'_>, blocks: &[ContentBlock<'_>]) -> (EventType, Class) {
+    let own = |kind: EventType| (kind.clone(), kind.class());
+    let extension = |name: &str, class| (EventType::extension(super::NAME, name), class);
+    let message = &fields.message.0;
+    match (fields.kind.get(), message.role.get()) {
+        // The model never receives such a message.
+        (Some("message"), _) if message.visibility.is("user_only") => {
+            extension("message", Class::Evidence)
+        }
+        (Some("message"), Some("assistant")) => own(EventType::ASSISTANT_MESSAGE),
+        (Some("message"), Some("user")) => {
+            let has = |kind: &str| blocks.iter().any(|block| block.kind.is(kind));
+            let only_results = has("tool_result") && !has("text");
+            own(if only_results { EventType::TOOL_RESULT } else { EventType::USER_MESSAGE })
+        }
+        (Some("compaction_state"), _) => own(EventType::HISTORY_COMPACTION),
+        (kind, _) => extension(kind.unwrap_or("record"), Class::Audit),
+    }
+}
+
+/// Checks whether a person wrote a part of the message, and not Factory Droid itself.
+fn is_real(message: &MessageFields<'_>, blocks: &[ContentBlock<'_>]) -> bool {
+    let is_typed = |block: &ContentBlock<'_>| match block.text.get() {
+        Some(text) if block.kind.is("text") => typed_text(text).is_some(),
+        _ => block.kind.is("image") || block.kind.is("document"),
+    };
+    !message.visibility.is("llm_only") && blocks.iter().any(is_typed)
+}
+
+fn call_step(block: &ContentBlock<'_>) -> Option<CallStep> {
+    match block.kind.get()? {
+        "tool_use" => opened(&block.id, &block.name),
+        "tool_result" => block.tool_use_id.to_owned().map(CallStep::Close),
+        _ => None,
+    }
+}

@@ -1,0 +1,41 @@
+//! Reads the token usage of a model call from a stored message.
+
+use forklore_core::Usage;
+use forklore_core::{CallUsage, Data};
+use serde::Deserialize;
+
+use crate::lenient::{Number, Object, Text};
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Fields<'a> {
+    #[serde(borrow)]
+    uuid: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    usage_metadata: Object<Tokens>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens {
+    prompt_token_count: Number,
+    candidates_token_count: Number,
+    thoughts_token_count: Number,
+    cached_content_token_count: Number,
+}
+
+/// Returns the usage of the model call that wrote a message. A fragment of the message has the same
+/// id and counts as the same model call.
+pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
+    let fields: Fields<'_> = data.read().ok()?;
+    let tokens = &fields.usage_metadata.0;
+    let output = tokens.candidates_token_count.count();
+    let usage = Usage {
+        input: tokens.prompt_token_count.count(),
+        output: output.saturating_add(tokens.thoughts_token_count.count()),
+        cached: tokens.cached_content_token_count.count(),
+        cost: 0.0,
+    };
+    CallUsage { call: fields.uuid.to_owned(), model: fields.model.to_owned(), usage }.some()
+}
