@@ -1,6 +1,7 @@
 //! File operations in the folder of a store: reading whole files, writing at an offset, creating
 //! and renaming files, and syncing them and their names.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -38,6 +39,9 @@ pub(crate) struct Folder {
     /// when the whole change is complete. Empty unless this folder is the overlay of such a change,
     /// which collects it in memory.
     under_way: Mutex<Vec<Write>>,
+    /// The folders whose names are known to be durable. To look into a folder with very many files
+    /// before each write would take long.
+    made: Arc<Mutex<HashSet<PathBuf>>>,
 }
 
 /// A record that says how many bytes of a file are durable. The number is the last field.
@@ -51,10 +55,10 @@ pub(crate) enum Mark {
 
 impl Folder {
     pub(crate) fn new(fs: Arc<dyn Fs>, layout: Layout) -> Self {
-        let (poisoned, under_way, later) = <_>::default();
+        let (poisoned, under_way, later, made) = <_>::default();
         let feed = Feed::at(&layout);
         let clock = StoreClock::default();
-        Self { fs, layout, poisoned, later, clock, feed, under_way }
+        Self { fs, layout, poisoned, later, clock, feed, under_way, made }
     }
 
     /// Returns the same folder on the file system `fs`, an overlay that collects a change to
@@ -63,8 +67,8 @@ impl Folder {
     /// of the feed's announcements (`under_way`).
     pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
         let (layout, feed) = (self.layout.clone(), self.feed.clone());
-        let clock = self.clock.clone();
-        Self { later: Some(Mutex::default()), clock, feed, ..Self::new(fs, layout) }
+        let (clock, made) = (self.clock.clone(), Arc::clone(&self.made));
+        Self { later: Some(Mutex::default()), clock, feed, made, ..Self::new(fs, layout) }
     }
 
     /// Announces in the feed that this process is about to write to a session. The caller drops the
@@ -197,11 +201,31 @@ impl Folder {
     /// existing folder that is empty, because the process that created it may have been killed
     /// before its own sync.
     pub(crate) fn make_dir(&self, path: &Path) -> Result<()> {
-        if !self.names(path)?.is_empty() {
+        let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody may have removed the folder since it was made.
+        if made().contains(path) && self.is_there(path)? {
             return Ok(());
         }
-        self.fs.make_dir(path).map_err(os("making the folder", path))?;
-        self.sync_name(path)
+        if self.names(path)?.is_empty() {
+            self.fs.make_dir(path).map_err(os("making the folder", path))?;
+            self.sync_name(path)?;
+            if self.later.is_some() {
+                // The overlay may have put off the sync until the change is complete.
+                return Ok(());
+            }
+        }
+        made().insert(path.to_owned());
+        Ok(())
+    }
+
+    /// Checks whether a file or a folder with this path exists.
+    fn is_there(&self, path: &Path) -> Result<bool> {
+        match self.fs.open(path, Open::Read) {
+            Ok(_) => Ok(true),
+            Err(error) if is_nothing(&error) => Ok(false),
+            Err(error) if is_no_file(&error) => Ok(true),
+            Err(error) => Err(os("opening", path)(error)),
+        }
     }
 
     /// Creates or replaces a file atomically and durably. No process ever finds the file

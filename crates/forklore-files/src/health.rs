@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forklore_store::Result;
 use forklore_store::disk::{folder_of, os};
 use forklore_store::health::{Far, Health};
+use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
 use crate::fs::{Disk, Open};
-use crate::layout::{LINES, Layout, PREFIX};
+use crate::layout::{LINES, Layout, PREFIX, Segment};
 use crate::{FilesStore, Options};
 
 impl FilesStore {
@@ -36,8 +36,11 @@ impl FilesStore {
     }
 }
 
+/// Maximum number of sessions whose headers a health check reads.
+const HEADERS: u64 = 10_000;
+
 /// Reports on the content of the store's folder: its version, an interrupted change, and the number
-/// of sessions. Does not read the sessions.
+/// of sessions. Reads the sessions' headers, not their events.
 fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
     FilesStore::open(path, Options { read_only: true, ..Options::default() })?;
     health.ok("format", format!("version {}", crate::record::VERSION));
@@ -47,7 +50,10 @@ fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
         health.warning("pending", message, "any command that writes finishes it");
     }
     let found = Found::in_folder(&folder)?;
-    health.ok("sessions", found.sessions.to_string());
+    match &found.damaged {
+        Some(damaged) => health.problem("sessions", damaged),
+        None => health.ok("sessions", found.sessions.to_string()),
+    }
     if found.torn == 0 {
         health.ok("tails", "every file ends with a whole line");
     } else {
@@ -70,27 +76,37 @@ fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How many sessions the folder `workspaces` contains, and how many event files with an incomplete
-/// last line.
+/// How many sessions the folder `workspaces` contains, how many event files with an incomplete last
+/// line, and why the first damaged session cannot be read.
 #[derive(Default)]
 struct Found {
     sessions: u64,
     torn: u64,
+    damaged: Option<Error>,
 }
 
 impl Found {
     fn in_folder(folder: &Folder) -> Result<Self> {
         let mut found = Self::default();
         let workspaces = folder.layout.workspaces();
-        for workspace in folder.names(&workspaces)? {
-            let workspace = workspaces.join(workspace);
+        for key in folder.names(&workspaces)? {
+            let workspace = workspaces.join(&key);
             for name in folder.names(&workspace)? {
                 let Some(segment) = name.strip_suffix(LINES) else { continue };
-                found.sessions += u64::from(!segment.ends_with(PREFIX));
                 found.torn += u64::from(is_torn(folder, &workspace.join(&name))?);
+                if !segment.ends_with(PREFIX) {
+                    found.sessions += 1;
+                    found.look_at_header(folder, &Segment::at(&key, segment));
+                }
             }
         }
         Ok(found)
+    }
+
+    fn look_at_header(&mut self, folder: &Folder, segment: &Segment) {
+        if self.damaged.is_none() && self.sessions <= HEADERS {
+            self.damaged = folder.session_in(segment).err();
+        }
     }
 }
 

@@ -2,10 +2,13 @@
 //! real files. The overlay collects the changed content, which is then written to all files
 //! together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use forklore_store::disk::folder_of;
 
 use crate::fs::{File, Fs, Open};
 
@@ -23,7 +26,32 @@ pub(crate) enum Change {
 #[derive(Debug)]
 pub(crate) struct Overlay {
     below: Arc<dyn Fs>,
-    changed: Mutex<BTreeMap<PathBuf, Arc<Mutex<Change>>>>,
+    changed: Mutex<Changes>,
+}
+
+/// The changed files: for each folder, the names of its changed files and their changes. A change
+/// may have very many files, and must find those of one folder at once.
+#[derive(Debug, Default)]
+struct Changes(BTreeMap<PathBuf, BTreeMap<OsString, Arc<Mutex<Change>>>>);
+
+impl Changes {
+    fn get(&self, path: &Path) -> Option<&Arc<Mutex<Change>>> {
+        self.of(folder_of(path))?.get(path.file_name()?)
+    }
+
+    fn insert(&mut self, path: &Path, change: Arc<Mutex<Change>>) {
+        let name = path.file_name().unwrap_or_default().to_owned();
+        self.0.entry(folder_of(path).to_owned()).or_default().insert(name, change);
+    }
+
+    fn remove(&mut self, path: &Path) -> Option<Arc<Mutex<Change>>> {
+        self.0.get_mut(folder_of(path))?.remove(path.file_name()?)
+    }
+
+    /// Returns the changed files in a folder, by name.
+    fn of(&self, folder: &Path) -> Option<&BTreeMap<OsString, Arc<Mutex<Change>>>> {
+        self.0.get(folder)
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -42,10 +70,16 @@ impl Overlay {
     /// Takes all collected changes out of the overlay, ordered by path. The overlay must not be
     /// used afterwards.
     pub(crate) fn take_changes(&self) -> Vec<(PathBuf, Change)> {
-        let changed = std::mem::take(&mut *lock(&self.changed));
+        let Changes(folders) = std::mem::take(&mut *lock(&self.changed));
         let applied =
             |change: Arc<Mutex<Change>>| std::mem::replace(&mut *lock(&change), Change::Gone);
-        changed.into_iter().map(|(path, change)| (path, applied(change))).collect()
+        let mut changed = Vec::new();
+        for (folder, files) in folders {
+            let files = files.into_iter();
+            changed.extend(files.map(|(name, change)| (folder.join(name), applied(change))));
+        }
+        changed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        changed
     }
 
     fn changed(&self, path: &Path) -> Option<Arc<Mutex<Change>>> {
@@ -65,7 +99,7 @@ impl Overlay {
 
     fn set(&self, path: &Path, change: Change) -> Arc<Mutex<Change>> {
         let change = Arc::new(Mutex::new(change));
-        lock(&self.changed).insert(path.to_owned(), change.clone());
+        lock(&self.changed).insert(path, change.clone());
         change
     }
 }
@@ -99,7 +133,7 @@ impl Fs for Overlay {
         let moved = lock(&self.changed).remove(from);
         match moved {
             Some(change) if *lock(&change) != Change::Gone => {
-                lock(&self.changed).insert(to.to_owned(), change);
+                lock(&self.changed).insert(to, change);
                 Ok(())
             }
             // A change renames only files that it created itself. Any other rename is an error.
@@ -130,27 +164,22 @@ impl Fs for Overlay {
         let is_named =
             |change: &Mutex<Change>| matches!(*lock(change), Change::Content { retain: 0, .. });
         let changed = lock(&self.changed);
-        let mut here = changed.iter().filter(|(file, _)| file.parent() == Some(path));
-        if here.any(|(_, change)| is_named(change)) {
-            return Ok(());
-        }
+        let named = changed.of(path).is_some_and(|files| files.values().any(|file| is_named(file)));
         drop(changed);
-        self.below.sync_dir(path)
+        if named { Ok(()) } else { self.below.sync_dir(path) }
     }
 
     fn names(&self, path: &Path) -> io::Result<Vec<String>> {
-        let mut names = self.below.names(path)?;
-        for (changed, change) in lock(&self.changed).iter() {
-            let name = changed.file_name().and_then(|name| name.to_str());
-            if let Some(name) = name.filter(|_| changed.parent() == Some(path)) {
-                names.retain(|there| there != name);
-                if *lock(change) != Change::Gone {
-                    names.push(name.to_owned());
-                }
+        let mut names: BTreeSet<_> = self.below.names(path)?.into_iter().collect();
+        for (name, change) in lock(&self.changed).of(path).into_iter().flatten() {
+            let Some(name) = name.to_str() else { continue };
+            if *lock(change) == Change::Gone {
+                names.remove(name);
+            } else {
+                names.insert(name.to_owned());
             }
         }
-        names.sort_unstable();
-        Ok(names)
+        Ok(names.into_iter().collect())
     }
 }
 

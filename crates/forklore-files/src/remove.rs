@@ -1,7 +1,7 @@
 //! Deletes sessions. Events that other sessions need remain in the files, but the deleted session
 //! no longer shows them (docs/semantics.md, Delete, detach).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use forklore_core::SessionId;
 use forklore_core::header::Tombstone;
@@ -22,9 +22,10 @@ pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) 
     let Removal { sessions: ids, children, now } = removal;
     let here = folder.clock.now();
     let (children, now) = (*children, (*now).min(here));
-    let found = folder.survey()?;
+    let mut found = folder.survey()?;
+    let kin = Kin::of(&found.sessions, ids);
     for id in ids {
-        check_removable(folder, id, ids, &found.sessions, children, here)?;
+        check_removable(folder, id, &kin, children, here)?;
     }
     let mut removed = Removed::default();
     for id in ids {
@@ -42,8 +43,12 @@ pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) 
     if let Some(index) = index {
         sources::forget_files_of(folder, index, &removed.deleted)?;
     }
-    let needs = Needs::read(folder, &folder.survey()?)?;
     let gone: HashSet<_> = removed.deleted.iter().collect();
+    // Nothing else changed since the sessions were read, so they need not be read again.
+    for outline in found.sessions.iter_mut().filter(|one| gone.contains(&one.header.id)) {
+        outline.header.deleted = Some(Tombstone { deleted: now });
+    }
+    let needs = Needs::read(folder, &found)?;
     let stays = |session: &&Outline| {
         let (own, copy) = (&session.segment, session.segment.prefix());
         gone.contains(&session.header.id) && (needs.of(own) > 0 || needs.of(&copy) > 0)
@@ -52,11 +57,37 @@ pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) 
     Ok(removed)
 }
 
+/// The branches that need the sessions to delete and are not deleted with them, by parent. There may
+/// be very many of both.
+struct Kin(HashMap<SessionId, Vec<SessionId>>);
+
+impl Kin {
+    fn of(sessions: &[Outline], deleted: &[SessionId]) -> Self {
+        let deleted: HashSet<_> = deleted.iter().collect();
+        let mut stay: HashMap<SessionId, Vec<SessionId>> = HashMap::new();
+        for Outline { header, .. } in sessions {
+            let parent = header.parent_id.as_ref().filter(|parent| deleted.contains(parent));
+            if let Some(parent) = parent.filter(|_| builds_on_parent(header))
+                && !deleted.contains(&header.id)
+            {
+                stay.entry(parent.clone()).or_default().push(header.id.clone());
+            }
+        }
+        for children in stay.values_mut() {
+            children.sort_by_cached_key(SessionId::fold);
+        }
+        Self(stay)
+    }
+
+    fn of_parent(&self, id: &SessionId) -> Vec<SessionId> {
+        self.0.get(id).cloned().unwrap_or_default()
+    }
+}
+
 fn check_removable(
     folder: &Folder,
     id: &SessionId,
-    ids: &[SessionId],
-    sessions: &[Outline],
+    kin: &Kin,
     children: Children,
     now: Timestamp,
 ) -> Result<()> {
@@ -64,13 +95,5 @@ fn check_removable(
     if let Some(lease) = header.leased_by_other(None, now) {
         return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() });
     }
-    let builds_on_it = |child: &&Outline| {
-        let child = &child.header;
-        child.parent_id.as_ref() == Some(id) && builds_on_parent(child) && !ids.contains(&child.id)
-    };
-    let stay = sessions.iter().filter(builds_on_it);
-    let mut names: Vec<_> =
-        stay.map(|child| (child.header.id.fold(), child.header.id.clone())).collect();
-    names.sort_unstable();
-    refuse_children(&header, children, names.into_iter().map(|(_, id)| id).collect())
+    refuse_children(&header, children, kin.of_parent(id))
 }

@@ -15,7 +15,7 @@ use crate::line;
 use crate::lines::Lines;
 use crate::log::{Log, damage, of};
 use crate::name::Name;
-use crate::record::{Ancestry, Commit, PrefixLine, SessionLine, Span, VERSION};
+use crate::record::{Ancestry, Commit, EventLine, PrefixLine, SessionLine, Span, VERSION};
 
 /// How many times a session's file is read before it counts as damaged or missing. Another process
 /// may replace the file during a read.
@@ -119,8 +119,15 @@ impl Folder {
         check_location(&path, &found.segment, line.session.id(), Some(line.session.workspace()))?;
         let last = last_commit(&*file, &path, start, len, found.durable)?;
         let step = last.commit.from;
+        let (at, end) = (last.at, last.end);
         let header = line.session.clone().header(last.commit.state);
-        let log = Log { file, path, start, end: last.end };
+        let log = Log { file, path, start, end };
+        // Of a trimmed file, only the events remain that other sessions need.
+        let is_last = |event: &EventLine| {
+            let last = header.own_events.checked_sub(1).map(|last| header.seq_of_own(last));
+            line.trimmed.is_some() || Some(event.seq) == last
+        };
+        check_last_step(&log, step, at, is_last)?;
         let (segment, durable) = (found.segment.clone(), found.durable);
         Ok(Some(Session { segment, header, line, log, durable, step, len }))
     }
@@ -203,6 +210,8 @@ fn first_line(file: &dyn File, path: &Path, len: u64) -> Result<(String, u64)> {
 
 struct LastCommit {
     commit: Commit,
+    /// The offsets in bytes at which the commit line begins and ends.
+    at: u64,
     end: u64,
 }
 
@@ -230,7 +239,7 @@ fn last_commit(
             .and_then(|text| serde_json::from_str::<Commit>(text).map_err(|_| "it is no commit"));
         match commit {
             Ok(commit) if end <= durable || fits(file, path, &commit, start, at)? => {
-                return Ok(LastCommit { commit, end });
+                return Ok(LastCommit { commit, at, end });
             }
             _ if end <= durable => {
                 let wrong = line::checked(line).err().unwrap_or("a step has no end there");
@@ -243,6 +252,36 @@ fn last_commit(
         }
     }
     Err(damage(path, start, "the file holds no whole step"))
+}
+
+/// Checks that the last commit line ends the step before it: that the step begins where the line
+/// says, and that its last event is the session's last. Otherwise lines have changed places, and the
+/// line describes an earlier state of the session. `step` is the offset at which the step should
+/// begin, and `at` that of the commit line. `is_last` checks that an event is the session's last.
+///
+/// # Errors
+/// `Corrupt` if the line belongs elsewhere.
+fn check_last_step(
+    log: &Log,
+    step: u64,
+    at: u64,
+    is_last: impl FnOnce(&EventLine) -> bool,
+) -> Result<()> {
+    let mut lines = Lines::of(&*log.file);
+    let before = lines.backward(log.start, at).map_err(os("reading", &log.path))?;
+    let fits = match before {
+        None => step == at,
+        Some((before, line)) => match line::checked(line) {
+            // The line is damaged, which concerns only those who need it.
+            Err(_) => true,
+            Ok(_) if !EventLine::is_one(line) => step == at,
+            Ok(text) => {
+                let event = EventLine::parse(text, true);
+                step < at && is_last(&event.map_err(|error| log.damage(before, &error))?)
+            }
+        },
+    };
+    if fits { Ok(()) } else { Err(log.damage(at, "it ends another step than the one before it")) }
 }
 
 /// Checks whether a step is complete, i.e. whether its event lines match the checksum in its commit

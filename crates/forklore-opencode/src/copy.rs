@@ -1,12 +1,14 @@
-//! Copies opencode's database to a temporary directory, even while opencode writes to the database.
+//! Copies opencode's database to a private folder, even while opencode writes to the database.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use forklore_core::session_container::ExpandError;
-use tempfile::TempDir;
+
+use crate::private_folder::PrivateFolder;
 
 /// The suffixes of the companion files of an SQLite database. SQLite needs these files to read the
 /// database file next to them.
@@ -18,8 +20,8 @@ const ATTEMPTS: usize = 20;
 /// A temporary copy of a database. Dropping this value deletes the copy.
 #[derive(Debug)]
 pub(crate) struct Copy {
-    /// The temporary directory that contains the copy.
-    _folder: TempDir,
+    /// The folder that contains the copy. Nobody but its owner can look into it.
+    _folder: PrivateFolder,
     pub(crate) path: PathBuf,
 }
 
@@ -29,7 +31,7 @@ impl Copy {
     pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
         let failed =
             |source| ExpandError::Io { doing: format!("cannot copy {}", path.display()), source };
-        let folder = tempfile::tempdir().map_err(failed)?;
+        let folder = PrivateFolder::new().map_err(failed)?;
         let to = folder.path().join("copy.db");
         for _ in 0..ATTEMPTS {
             let before = look(path).map_err(failed)?;
@@ -44,12 +46,11 @@ impl Copy {
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    regular(from)?;
-    fs::copy(from, to)?;
+    copy_file(from, to)?;
     for end in COMPANIONS {
         let (from, to) = (companion(from, end), companion(to, end));
-        match regular(&from).and_then(|()| fs::copy(&from, &to)) {
-            Ok(_) => {}
+        match copy_file(&from, &to) {
+            Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::remove_file(&to).or_else(not_there)?;
             }
@@ -57,6 +58,14 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Copies one file. Only the owner can read the copy, whatever the permissions of the original are.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    regular(from)?;
+    let mut from = File::open(from)?;
+    let mut to = File::options().write(true).create(true).truncate(true).mode(0o600).open(to)?;
+    io::copy(&mut from, &mut to).map(|_| ())
 }
 
 fn not_there(error: io::Error) -> io::Result<()> {
@@ -93,4 +102,31 @@ fn look(path: &Path) -> io::Result<Look> {
         }
     }
     Ok(looks)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a broken expectation ends a test")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn nobody_else_can_read_the_copy_of_a_file_that_everybody_can_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let original = dir.path().join("opencode.db");
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        for name in ["opencode.db", "opencode.db-wal"] {
+            fs::write(dir.path().join(name), name).unwrap();
+            let readable = fs::Permissions::from_mode(0o644);
+            fs::set_permissions(dir.path().join(name), readable).unwrap();
+        }
+        let copy = Copy::of(&original).unwrap();
+        let folder = copy.path.parent().unwrap().to_owned();
+        let modes = [&copy.path, &companion(&copy.path, "-wal"), &folder].map(|path| mode(path));
+        assert_eq!(modes, [0o600, 0o600, 0o700]);
+        assert_eq!(fs::read(&copy.path).unwrap(), b"opencode.db");
+        drop(copy);
+        assert!(!folder.exists());
+    }
 }

@@ -38,12 +38,14 @@
 //! ```
 //!
 //! The crate never writes to opencode's files, and never opens the original database. It copies the
-//! database and its write-ahead log to a temporary directory, and reads the copy.
+//! database and its write-ahead log to a folder that only its owner can look into, reads the copy,
+//! and removes it. If the process is killed before that, the next one removes it.
 
 mod copy;
 mod database;
 mod line;
 mod lines;
+mod private_folder;
 mod schema;
 mod storage;
 

@@ -4,22 +4,42 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::{turns, user};
 use forklore_files::fs::{Disk, File, Fs, Open};
 use forklore_files::{FilesStore, Options};
+use forklore_store::Store;
+use forklore_store::port::{Children, Transaction, Write};
 
 use crate::scratch::{Scratch, handle};
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// The file system of the disk. It records every write and sync with its path.
+/// The file system of the disk. It records every write and sync with its path, and counts what is
+/// read of the store's folders.
 #[derive(Debug)]
 struct Noted {
     seen: Seen,
     root: PathBuf,
+    looked: Arc<Looked>,
+}
+
+/// How many files were opened, and how many names folders returned.
+#[derive(Debug, Default)]
+struct Looked {
+    opened: AtomicUsize,
+    listed: AtomicUsize,
+}
+
+impl Looked {
+    /// Returns the numbers since the last call: of opened files, and of listed names.
+    fn take(&self) -> (usize, usize) {
+        let take = |count: &AtomicUsize| count.swap(0, Ordering::Relaxed);
+        (take(&self.opened), take(&self.listed))
+    }
 }
 
 #[derive(Debug)]
@@ -38,6 +58,7 @@ impl Noted {
 
 impl Fs for Noted {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+        self.looked.opened.fetch_add(1, Ordering::Relaxed);
         let file = Disk.open(path, how)?;
         let name = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
         Ok(Box::new(NotedFile { file, name, seen: self.seen.clone() }))
@@ -62,7 +83,9 @@ impl Fs for Noted {
     }
 
     fn names(&self, path: &Path) -> io::Result<Vec<String>> {
-        Disk.names(path)
+        let names = Disk.names(path)?;
+        self.looked.listed.fetch_add(names.len(), Ordering::Relaxed);
+        Ok(names)
     }
 }
 
@@ -90,12 +113,19 @@ impl File for NotedFile {
     }
 }
 
+/// Opens a store on a file system that records what it does.
+fn noted(scratch: &Scratch, seen: &Seen) -> (Arc<FilesStore>, Arc<Looked>) {
+    let looked = Arc::new(Looked::default());
+    let noted = Noted { seen: seen.clone(), root: scratch.root(), looked: looked.clone() };
+    let store = FilesStore::open_on(Arc::new(noted), &scratch.root(), Options::default());
+    (Arc::new(store.unwrap()), looked)
+}
+
 #[test]
 fn an_append_is_one_write_and_one_sync() {
     let scratch = Scratch::new();
     let seen = Seen::default();
-    let noted = Arc::new(Noted { seen: seen.clone(), root: scratch.root() });
-    let store = Arc::new(FilesStore::open_on(noted, &scratch.root(), Options::default()).unwrap());
+    let (store, _) = noted(&scratch, &seen);
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
@@ -114,8 +144,7 @@ fn an_append_is_one_write_and_one_sync() {
 fn a_session_gets_its_name_last_and_durably() {
     let scratch = Scratch::new();
     let seen = Seen::default();
-    let noted = Arc::new(Noted { seen: seen.clone(), root: scratch.root() });
-    let store = Arc::new(FilesStore::open_on(noted, &scratch.root(), Options::default()).unwrap());
+    let (store, _) = noted(&scratch, &seen);
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("a", turns(1));
@@ -168,4 +197,64 @@ fn a_fork_is_as_small_in_a_deep_family_as_in_a_young_one() {
         assert_eq!(ids(&log[1..]), ids(&parent[1..=at]), "{child}");
     }
     scene.assert_sound();
+}
+
+#[test]
+fn a_new_session_does_not_look_at_its_many_siblings() {
+    let scratch = Scratch::new();
+    let (store, looked) = noted(&scratch, &Seen::default());
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("a", turns(1));
+    for sibling in 0..150 {
+        scene.fork("a", &format!("s{sibling}"), 1, vec![]);
+    }
+    looked.take();
+    scene.fork("a", "another", 1, vec![]);
+    let (_, listed) = looked.take();
+    assert!(listed < 10, "it read {listed} names");
+    // The same in one change of many sessions, as an import makes it.
+    let many = |from: usize, count: usize| {
+        let drafts = (from..from + count).map(|n| scene.draft(&format!("r{n}"), turns(1)));
+        let writes = drafts.map(|new| Write::Create(Box::new(new))).collect();
+        store.commit(Transaction { writes, ..Transaction::default() }).unwrap();
+        looked.take()
+    };
+    let (few, more) = (many(0, 50), many(50, 100));
+    assert!(more.0 < 3 * few.0 && more.1 < 3 * few.1.max(10), "{few:?} for 50, {more:?} for 100");
+}
+
+#[test]
+fn a_delete_reads_each_session_once() {
+    let scratch = Scratch::new();
+    let (store, looked) = noted(&scratch, &Seen::default());
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    let family = |root: &str, depth: usize| {
+        scene.root(root, turns(1));
+        let mut ids = vec![root.to_owned()];
+        for link in 0..depth {
+            let child = format!("{root}-{link}");
+            scene.fork(ids.last().unwrap(), &child, 1, vec![user("on")]);
+            ids.push(child);
+        }
+        ids.reverse();
+        ids
+    };
+    let (short, long) = (family("a", 50), family("b", 100));
+    let leaf = [long.first().unwrap().as_str()];
+    looked.take();
+    scene.remove(&leaf, Children::Refuse).unwrap();
+    let (one, _) = looked.take();
+    // For each of the 152 sessions, its claim and its file are opened.
+    assert!(one < 152 * 2 + 60, "{one} files were opened for one of 152 sessions");
+    let cascade = |ids: &[String]| {
+        looked.take();
+        scene
+            .remove(&ids.iter().map(String::as_str).collect::<Vec<_>>(), Children::Refuse)
+            .unwrap();
+        looked.take().0
+    };
+    let (many, few) = (cascade(&long[1..]), cascade(&short));
+    assert!(many < 3 * few, "{few} files were opened for 51 sessions, {many} for 100");
 }

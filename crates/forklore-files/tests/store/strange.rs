@@ -133,6 +133,71 @@ fn lines_that_moved_are_missed() {
     });
 }
 
+/// Returns the lines of a file: the first one, and then an event and a commit in turn, for four steps
+/// of one event each. Of the last three steps, all events have lines of the same length, and so have
+/// all commits.
+fn steps(scratch: &Scratch, scene: &Scene<'_>) -> Vec<String> {
+    scene.root("s", vec![user(&"q".repeat(300))]);
+    for text in ["2", "3", "4"] {
+        scene.append("s", vec![user(&text.repeat(200))]);
+    }
+    let whole = fs::read_to_string(scratch.file("s")).unwrap();
+    let lines: Vec<_> = whole.lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 9);
+    for kind in [[3, 5, 7], [4, 6, 8]] {
+        let lengths = kind.map(|line| lines[line].len());
+        assert_eq!(lengths, [lengths[0]; 3], "{whole}");
+    }
+    lines
+}
+
+#[test]
+fn lines_that_changed_places_are_never_a_shorter_history() {
+    with_scene(|scratch, scene, store| {
+        let lines = steps(scratch, scene);
+        let before = scene.log("s");
+        let pairs = (1..9).flat_map(|one| (1..9).map(move |other| (one, other)));
+        for (one, other) in pairs.filter(|(one, other)| one != other) {
+            // The two lines change places, or the one is written over the other.
+            let (mut swapped, mut doubled) = (lines.clone(), lines.clone());
+            swapped.swap(one, other);
+            doubled[other].clone_from(&lines[one]);
+            for damaged in [swapped, doubled] {
+                fs::write(scratch.file("s"), damaged.join("\n") + "\n").unwrap();
+                let query = forklore_conformance::scene::forward(
+                    forklore_store::port::At::Seq(0),
+                    9,
+                    false,
+                );
+                match store.read(&id("s"), &query) {
+                    Ok(page) => assert_eq!(page.events, before, "lines {one} and {other}"),
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}"),
+                }
+                let problems = store.verify(None).unwrap().problems;
+                assert!(!problems.is_empty(), "lines {one} and {other}");
+                assert!(problems.iter().all(|one| one.session_id == Some(id("s"))), "{problems:?}");
+                // A line that is read by nothing but `verify` may be at the wrong place. An append
+                // then goes on where the history ends.
+                if store.append(&id("s"), scene.appending(vec![user("q5")])).is_ok() {
+                    let seqs: Vec<_> = scene.log("s").iter().map(|event| event.seq).collect();
+                    assert_eq!(seqs, [0, 1, 2, 3, 4], "lines {one} and {other}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_health_check_finds_a_session_whose_last_commit_is_an_earlier_one() {
+    with_scene(|scratch, scene, _| {
+        let mut lines = steps(scratch, scene);
+        lines.swap(6, 8);
+        fs::write(scratch.file("s"), lines.join("\n") + "\n").unwrap();
+        let report = format!("{:?}", forklore_files::FilesStore::health(&scratch.root()));
+        assert!(report.contains("s.jsonl") && report.contains("another step"), "{report}");
+    });
+}
+
 #[test]
 fn a_damaged_pending_step_is_reported() {
     with_scene(|scratch, scene, _| {

@@ -1,0 +1,149 @@
+//! Temporary folders that only their owner can look into, and that do not outlive a killed process.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, TempDir};
+
+/// The permissions of a folder that only its owner can look into.
+const PRIVATE: u32 = 0o700;
+/// The name of the file in each folder on which its process has a lock. The operating system
+/// releases the lock when the process ends, however it ends.
+const HELD: &str = "held";
+
+/// A temporary folder that only its owner can look into. Dropping this value removes the folder. If
+/// the process is killed before that, the next [`PrivateFolder::new`] of the same user removes it.
+#[derive(Debug)]
+pub(crate) struct PrivateFolder {
+    folder: TempDir,
+    _held: File,
+}
+
+impl PrivateFolder {
+    /// Creates a folder. First removes those that killed processes of the same user left.
+    pub(crate) fn new() -> io::Result<Self> {
+        let user = rustix::process::geteuid();
+        let all = std::env::temp_dir().join(format!("forklore-copies-{}", user.as_raw()));
+        if is_own(&all, user.as_raw())? {
+            return Self::within(&all);
+        }
+        // Somebody else made a folder with that name. Other processes of this user cannot find a
+        // folder with a random name, so they cannot clean it up; but it is private.
+        let folder = Builder::new().permissions(Permissions::from_mode(PRIVATE)).tempdir()?;
+        Self::hold(folder)
+    }
+
+    /// Creates a folder in the private folder `all`, and removes those in it that nobody holds.
+    fn within(all: &Path) -> io::Result<Self> {
+        // While a process has this lock, no other one can take a folder that is not held yet for
+        // one that a killed process left.
+        let lock = File::open(all)?;
+        lock.lock()?;
+        for left in left_behind(all)? {
+            // The folder may be one that cannot be removed. That must not prevent an import.
+            let _ = fs::remove_dir_all(left);
+        }
+        let private = Permissions::from_mode(PRIVATE);
+        Self::hold(Builder::new().permissions(private).tempdir_in(all)?)
+    }
+
+    fn hold(folder: TempDir) -> io::Result<Self> {
+        let held = folder.path().join(HELD);
+        let held = File::options().write(true).create_new(true).mode(0o600).open(held)?;
+        held.lock()?;
+        Ok(Self { folder, _held: held })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Creates the folder at `path` unless it exists. Checks that it is a folder that belongs to
+/// `user`, and makes it private.
+fn is_own(path: &Path, user: u32) -> io::Result<bool> {
+    match DirBuilder::new().mode(PRIVATE).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(path)?;
+    if !found.is_dir() || found.uid() != user {
+        return Ok(false);
+    }
+    if found.mode() & 0o777 != PRIVATE {
+        fs::set_permissions(path, Permissions::from_mode(PRIVATE))?;
+    }
+    Ok(true)
+}
+
+/// Returns the paths in the folder `all` of those folders that no living process holds.
+fn left_behind(all: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir(all)? {
+        let path = entry?.path();
+        let is_held = match File::open(path.join(HELD)) {
+            Ok(held) => held.try_lock().is_err(),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        };
+        if !is_held {
+            left.push(path);
+        }
+    }
+    Ok(left)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a broken expectation ends a test")]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<PathBuf> {
+        let mut names: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort();
+        names
+    }
+
+    /// Leaves a folder behind as a killed process does: the folder remains, the lock goes.
+    fn kill(folder: PrivateFolder) -> PathBuf {
+        let PrivateFolder { folder, _held } = folder;
+        let path = folder.keep();
+        fs::write(path.join("copy.db"), "private").unwrap();
+        path
+    }
+
+    #[test]
+    fn a_killed_process_leaves_its_folder_to_the_next_one() {
+        let all = tempfile::tempdir().unwrap();
+        let living = PrivateFolder::within(all.path()).unwrap();
+        let left = kill(PrivateFolder::within(all.path()).unwrap());
+        assert!(left.exists());
+        // A process may also be killed before it holds its folder.
+        let early = all.path().join("early");
+        fs::create_dir(&early).unwrap();
+        let next = PrivateFolder::within(all.path()).unwrap();
+        let mut held = [living.path().to_owned(), next.path().to_owned()];
+        held.sort();
+        assert_eq!(names(all.path()), held);
+        drop((living, next));
+        assert!(names(all.path()).is_empty());
+    }
+
+    #[test]
+    fn a_folder_of_somebody_else_is_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let user = rustix::process::geteuid().as_raw();
+        let path = dir.path().join("copies");
+        assert!(is_own(&path, user).unwrap());
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, PRIVATE);
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        assert!(is_own(&path, user).unwrap());
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, PRIVATE);
+        assert!(!is_own(&path, user + 1).unwrap());
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(!is_own(&link, user).unwrap());
+    }
+}
