@@ -95,7 +95,7 @@ pub struct Settings {
     /// same way. `None` sets no limit except the budget.
     pub stuck_rounds: Option<u32>,
     /// The fraction of the context window, from 0 to 1, at which the history is compacted. `None`
-    /// disables automatic compaction.
+    /// compacts it only if the model refuses a request as too long.
     pub compact_at: Option<f64>,
     /// How long a turn waits if another runtime has leased the session. An interruption ends the
     /// wait.

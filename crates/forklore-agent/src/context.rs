@@ -8,8 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use forklore_core::{Header, SessionId};
 use tokio_util::sync::CancellationToken;
 
+use ask_hooks::hook_failed;
+
 use crate::config::SessionConfig;
 use crate::handle::KernelHandle;
+use crate::hook::TO_EVENTS;
 use crate::notify::event::NoDetails;
 use crate::notify::{Bus, Identity, KernelEvent, Notification, Subscription};
 
@@ -24,6 +27,8 @@ pub(crate) struct Context {
     /// The token that interrupts the running work; `None` while nothing runs.
     cancel: Mutex<Option<CancellationToken>>,
     bus: Bus,
+    /// Messages for the model that hooks injected at events. The next request contains them.
+    injected: Mutex<Vec<String>>,
 }
 
 struct Ids {
@@ -42,6 +47,7 @@ impl Context {
             ids: Mutex::new(Ids { identity, former: Vec::new() }),
             cancel: Mutex::default(),
             bus: Bus::default(),
+            injected: Mutex::default(),
         }
     }
 
@@ -88,19 +94,39 @@ impl Context {
         self.announce_as(&self.identity(), event);
     }
 
+    /// Notifies the listeners of an event, and then the hooks.
     pub(crate) fn announce_as(&self, identity: &Identity, event: KernelEvent) {
         if !self.has_listeners() {
             return;
         }
+        let notification = self.notify(identity, event);
+        let reactions = self.kernel.hooks().tell(&notification);
+        lock(&self.injected).extend(reactions.injected);
+        for (hook, error) in reactions.failed {
+            // The hooks do not hear of this: a hook that panics would panic again.
+            self.notify(identity, hook_failed(identity, hook, TO_EVENTS, error));
+        }
+    }
+
+    fn notify(&self, identity: &Identity, event: KernelEvent) -> Arc<Notification> {
         let ts = self.kernel.engine().now();
         let notification = Arc::new(Notification::new(identity.clone(), ts, event));
         self.kernel.bus().announce(&notification);
         self.bus.announce(&notification);
+        notification
     }
 
-    /// Checks whether the kernel or the session has a listener for notifications.
+    /// Removes and returns the messages for the model that hooks injected at events.
+    pub(crate) fn take_injected(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.injected))
+    }
+
+    /// Checks whether the kernel or the session has a listener for notifications. Hooks are
+    /// listeners too.
     pub(crate) fn has_listeners(&self) -> bool {
-        self.kernel.bus().has_listeners() || self.bus.has_listeners()
+        self.kernel.bus().has_listeners()
+            || self.bus.has_listeners()
+            || !self.kernel.hooks().is_empty()
     }
 
     /// Marks the session as running work that can be interrupted. The mark ends when the returned

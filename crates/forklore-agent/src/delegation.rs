@@ -8,6 +8,7 @@ use forklore_core::{Data, Header, Label, SessionId};
 
 use crate::config::{Budget, SessionConfig};
 use crate::tool::{ToolCall, ToolSpec};
+use crate::turn::Turn;
 
 /// A task for a sub-agent. The application derives the sub-agent's configuration from the
 /// configuration of its parent.
@@ -59,6 +60,16 @@ impl Delegate {
             budget: Budget::default(),
         }
     }
+}
+
+/// A finished delegation: the sub-agent's session and the result of its turn.
+#[derive(Debug)]
+#[must_use]
+pub struct Delegated {
+    /// The id of the sub-agent's session.
+    pub session_id: SessionId,
+    /// The sub-agent's turn, or the reason why it failed.
+    pub turn: crate::Result<Turn>,
 }
 
 /// Offers delegation to the model as a tool. Decides how deep sub-agents may nest, and chooses

@@ -64,6 +64,9 @@ pub enum Error {
     /// The session to resume as a sub-agent is not a sub-agent of the session that delegates.
     #[error("session {0} is no sub-agent of this one; name one that it made")]
     NotADelegate(SessionId),
+    /// No turn makes the tool call in which the sub-agent should run.
+    #[error("no turn of a session makes this call, so no sub-agent can work for it")]
+    NoCaller,
     /// The fork request is a dry run. A dry run creates no child session with which the caller
     /// could continue.
     #[error("the fork of session {0} is a plan, which has no child to go on with")]
@@ -112,6 +115,7 @@ impl Error {
             Self::Ended(_)
             | Self::NothingToResume(_)
             | Self::NotADelegate(_)
+            | Self::NoCaller
             | Self::IsAPlan(_) => ErrorKind::InvalidArgs,
             Self::Interrupted(_) => ErrorKind::Interrupted,
             Self::Json(_) | Self::Work(_) | Self::Crashed(_) | Self::Io { .. } => {

@@ -69,6 +69,11 @@
 //! configuration of a child is merged, and who grants permission. `forklore-llm` provides models
 //! over HTTP, `forklore-mcp-client` the tools of MCP servers, and `forklore-otel` traces.
 
+/// Makes the documentation tests compile and run the code in `docs/agent.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/agent.md")]
+struct AgentPage;
+
 pub mod answer_limits;
 pub mod approve;
 mod cache_key;
@@ -93,10 +98,10 @@ mod turn;
 
 pub use cache_key::cache_key;
 pub use config::{Budget, Prices, SessionConfig, Settings};
-pub use delegation::{Delegate, Delegation};
+pub use delegation::{Delegate, Delegated, Delegation};
 pub use error::{Error, Result};
 pub use gauge::Gauge;
 pub use kernel::{Kernel, KernelBuilder};
 pub use notify::event::TurnUsage;
-pub use session::{AgentSession, Branched, Delegated, NewSession, Prompt};
+pub use session::{AgentSession, Branched, NewSession, Prompt};
 pub use turn::{Compacted, Status, Turn};

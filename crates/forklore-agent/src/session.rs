@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use forklore_core::{Header, SessionId};
 use tokio::sync::Mutex as AsyncMutex;
 
-pub use delegate::Delegated;
 pub use fork::Branched;
 pub(crate) use live::Live;
 pub use new::NewSession;
@@ -27,7 +26,8 @@ use crate::config::SessionConfig;
 use crate::context::Context;
 use crate::handle::KernelHandle;
 use crate::model::Model;
-use crate::notify::{Identity, Subscription};
+use crate::notify::event::{ApplicationEvent, EndStatus};
+use crate::notify::{Identity, KernelEvent, Subscription};
 use crate::turn::View;
 
 /// A session that can run turns, one at a time. A clone refers to the same session.
@@ -58,8 +58,12 @@ struct State {
     /// The properties of the session to create; `None` once the session exists.
     plan: Option<NewSession>,
     ready: bool,
-    started: bool,
+    /// How the last turn in this process ended; `None` if none began, or after the end of the
+    /// session was announced.
+    ran: Option<EndStatus>,
     ended: bool,
+    /// Whether the session ended together with its children, so that no child may begin.
+    ended_with_children: bool,
 }
 
 impl AgentSession {
@@ -144,6 +148,13 @@ impl AgentSession {
         self.context().subscribe(capacity)
     }
 
+    /// Announces an event of the application to the listeners of this session and of the kernel,
+    /// with the ids of this session. The event is not stored: what must last belongs into the log
+    /// first. A tool announces events through its [`CallContext`](crate::tool::CallContext).
+    pub fn announce(&self, event: ApplicationEvent) {
+        self.context().announce(KernelEvent::Application(event));
+    }
+
     /// Checks whether this process is running a turn or other work of the session.
     #[must_use]
     pub fn is_running(&self) -> bool {
@@ -161,12 +172,5 @@ impl AgentSession {
 impl Inner {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Checks whether this session is a child of the session of `other`. Also checks the earlier
-    /// sessions of `other`, which it left because another runtime took them over.
-    fn is_below(&self, other: &Self) -> bool {
-        let parent = self.context.identity().parent_id;
-        parent.is_some_and(|parent| other.context.is_or_was(&parent))
     }
 }

@@ -1,5 +1,7 @@
 //! The port to tools: it describes the tools and executes their calls.
 
+mod call;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,8 +11,12 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::notify::event::CalledTool;
+use crate::Result;
+use crate::delegation::{Delegate, Delegated};
+use crate::notify::event::ApplicationEvent;
 pub use crate::notify::event::ToolStep as Step;
+pub(crate) use call::to_value;
+pub use call::{ToolCall, ToolSpec};
 
 /// A set of tools that a turn may call. An implementation need not check permissions: the kernel
 /// does.
@@ -28,36 +34,6 @@ pub trait Tools: Send + Sync {
     ) -> BoxFuture<'a, ToolOutcome>;
 }
 
-/// The description of a tool that the model receives.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ToolSpec {
-    /// The name with which the model calls the tool.
-    pub name: String,
-    /// What the tool does, in words for the model.
-    pub description: String,
-    /// The JSON schema of the tool's arguments.
-    pub parameters: Data,
-}
-
-/// A tool call, as the model wrote it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ToolCall {
-    /// The id of the call, unique in the answer that contains it.
-    pub id: String,
-    /// The name of the called tool.
-    pub name: String,
-    /// The arguments, verbatim. They may not match the tool's schema.
-    pub arguments: Data,
-}
-
-impl ToolCall {
-    /// Returns the call in the form in which notifications report it.
-    pub(crate) fn to_event(&self) -> CalledTool {
-        let (id, name) = (self.id.clone(), self.name.clone());
-        CalledTool { id, name, arguments: to_value(&self.arguments) }
-    }
-}
-
 /// The context in which a tool executes a call.
 #[derive(Clone, Debug)]
 pub struct CallContext {
@@ -67,6 +43,55 @@ pub struct CallContext {
     pub cancelled: CancellationToken,
     /// Receives the tool's progress reports. A tool need not send any.
     pub progress: Progress,
+    /// The session whose turn makes the call: announces events and runs sub-agents for the tool.
+    pub caller: Caller,
+}
+
+/// The session whose turn makes a call, as the tool sees it. The default belongs to no session: it
+/// announces nothing, and refuses to delegate.
+#[derive(Clone, Default)]
+pub struct Caller(Option<Arc<dyn Calling>>);
+
+/// What a turn does for the tools that it calls.
+pub(crate) trait Calling: Send + Sync {
+    fn announce(&self, event: ApplicationEvent);
+    fn delegate(&self, delegate: Delegate) -> BoxFuture<'_, Result<Delegated>>;
+}
+
+impl Caller {
+    pub(crate) fn of(turn: impl Calling + 'static) -> Self {
+        Self(Some(Arc::new(turn)))
+    }
+
+    /// Announces an event of the application, with the ids of the session.
+    pub fn announce(&self, event: ApplicationEvent) {
+        if let Some(turn) = &self.0 {
+            turn.announce(event);
+        }
+    }
+
+    /// Lets a sub-agent of the session do a task, and returns when the sub-agent ends. Several may
+    /// run at once. The session's log records the start and the end of each, without its result: the
+    /// tool tells the model what it needs of it. An interruption of the turn interrupts the
+    /// sub-agent.
+    ///
+    /// # Errors
+    /// - [`Error::Ended`](crate::Error::Ended): the call has ended, because the turn was interrupted
+    ///   or its tool already returned a result.
+    /// - [`Error::NoCaller`](crate::Error::NoCaller): no turn makes the call.
+    /// - Otherwise the errors of [`AgentSession::delegate`](crate::AgentSession::delegate).
+    pub async fn delegate(&self, delegate: Delegate) -> Result<Delegated> {
+        match &self.0 {
+            Some(turn) => turn.delegate(delegate).await,
+            None => Err(crate::Error::NoCaller),
+        }
+    }
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Caller(turn)" } else { "Caller(nobody)" })
+    }
 }
 
 /// Receives the progress reports of a call. The default ignores the reports.
@@ -132,9 +157,4 @@ impl ToolOutcome {
 
 fn text_data(text: &str) -> Data {
     Data::from_checked(Value::from(text).to_string())
-}
-
-/// Converts JSON to a [`Value`] for a notification. Invalid JSON becomes null.
-pub(crate) fn to_value(data: &Data) -> Value {
-    data.read().unwrap_or_default()
 }

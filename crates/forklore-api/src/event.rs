@@ -1,11 +1,13 @@
 //! The events that the kernel publishes about running sessions.
 //!
-//! The names are those of Amplifier, so that Amplifier's observers understand them. On the wire, an
+//! The names are those of Amplifier, so that Amplifier's observers understand them. The application
+//! can announce events of its own, under any other name of the form `x:y`. On the wire, an
 //! event is one JSON object: the event name, the ids of the session, its parent and its family, the
 //! time, and details under `data`. See docs/semantics.md, Lifecycle notifications. This module uses
 //! only types of the core crate, so that consumers of events do not need the kernel.
 
 mod answer;
+mod application;
 mod approval;
 mod child;
 mod context;
@@ -17,6 +19,7 @@ mod tool;
 mod turn;
 
 pub use answer::{Block, BlockEnded, BlockKind, BlockPiece, BlockStarted, CalledTool, Thought};
+pub use application::{ApplicationEvent, ApplicationName, InvalidName};
 pub use approval::{ApprovalAnswer, ApprovalQuestion, HookFailure};
 pub use child::{DelegateEnded, DelegateStarted};
 pub use context::{CompactionReason, ContextGauge, HistoryCompacted, HistoryCompaction};
@@ -25,6 +28,6 @@ pub use notification::{Identity, Notification};
 pub use provider::{
     EndReason, ProviderAnswer, ProviderFailure, ProviderRequest, ProviderRetry, TokenUsage,
 };
-pub use session::{ForkReason, NoDetails, SessionBegan, SessionForked};
+pub use session::{EndStatus, ForkReason, NoDetails, SessionBegan, SessionEnded, SessionForked};
 pub use tool::{ToolInput, ToolProgress, ToolResult, ToolStep};
 pub use turn::{PromptAnswered, PromptSubmitted, TurnEnded, TurnResult, TurnStatus, TurnUsage};

@@ -52,6 +52,7 @@
 //! // `context` names the session and lets it cancel the call.
 //! # let context = CallContext {
 //! #     session: "plan".parse()?, cancelled: Default::default(), progress: Default::default(),
+//! #     caller: Default::default(),
 //! # };
 //! assert_eq!(tools.call(&call, &context).await, ToolOutcome::text("12:00"));
 //! tools.end().await;

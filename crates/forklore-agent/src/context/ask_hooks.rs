@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::approve::{Answer, Question};
-use crate::hook::{HookInput, HookOutcome};
+use crate::hook::{HookOutcome, Place};
 use crate::notify::event::{ApprovalAnswer, ApprovalQuestion, HookFailure};
 use crate::notify::{Identity, KernelEvent};
 use crate::tool::ToolCall;
@@ -11,33 +11,30 @@ use crate::{Error, Result};
 impl Context {
     /// Asks the hooks whether the operation `input` may happen. Asks a person too if a hook
     /// requires it.
-    pub(crate) async fn ask_hooks<'a>(
+    pub(crate) async fn ask_hooks<T: Place>(
         &self,
-        identity: &'a Identity,
-        input: HookInput<'a>,
-    ) -> HookOutcome<'a> {
-        let gate = input.gate();
+        identity: &Identity,
+        input: T,
+    ) -> HookOutcome<T> {
         let patience = self.config().settings.hook_patience;
         let mut judged = self.kernel.hooks().judge(identity, input, patience).await;
-        for (hook, error) in &judged.failed {
-            let session = &identity.session_id;
-            tracing::warn!(%session, %hook, gate = gate.what(), "a hook failed and was skipped");
-            let (hook, error, gate) = (hook.clone(), error.clone(), gate.what().to_owned());
-            self.announce_as(identity, KernelEvent::HookError(HookFailure { hook, gate, error }));
+        for (hook, error) in std::mem::take(&mut judged.failed) {
+            self.announce_as(identity, hook_failed(identity, hook, T::WHAT, error));
         }
-        if judged.denied.is_none() {
-            for (hook, prompt) in std::mem::take(&mut judged.questions) {
-                let call = match &judged.input {
-                    HookInput::Call { call } => Some(call.clone()),
-                    _ => None,
-                };
-                let is_call = call.is_some();
-                let answer = self.ask_person(identity, call, prompt).await;
-                judged.person_consulted = true;
-                if !is_call {
-                    self.announce_answer(identity, None, answer.as_ref().err());
-                }
-                if let Err(reason) = answer {
+        if judged.denied.is_some() {
+            return judged;
+        }
+        for (hook, prompt) in std::mem::take(&mut judged.questions) {
+            let call = judged.input.call().cloned();
+            let is_call = call.is_some();
+            let answer = self.ask_person(identity, call, prompt).await;
+            judged.person_consulted = true;
+            if !is_call {
+                self.announce_answer(identity, None, answer.as_ref().err());
+            }
+            match answer {
+                Ok(note) => judged.notes.extend(note),
+                Err(reason) => {
                     judged.denied = Some((hook, reason));
                     break;
                 }
@@ -66,15 +63,14 @@ impl Context {
     /// Asks the hooks, and a person if a hook requires it, whether the operation `input` may
     /// happen. Returns a denial as an error. Otherwise returns the input and the messages that
     /// hooks injected.
-    pub(crate) async fn must_pass<'a>(
+    pub(crate) async fn must_pass<T: Place>(
         &self,
-        identity: &'a Identity,
-        input: HookInput<'a>,
-    ) -> Result<(HookInput<'a>, Vec<String>)> {
-        let what = input.gate().what();
+        identity: &Identity,
+        input: T,
+    ) -> Result<(T, Vec<String>)> {
         let judged = self.ask_hooks(identity, input).await;
         match judged.denied {
-            Some((by, reason)) => Err(Error::Denied { what, by, reason }),
+            Some((by, reason)) => Err(Error::Denied { what: T::WHAT, by, reason }),
             None => Ok((judged.input, judged.injected)),
         }
     }
@@ -112,4 +108,17 @@ impl Context {
             Answer::Denied(reason) => Err(reason.unwrap_or_else(|| "the person said no".into())),
         }
     }
+}
+
+/// Returns the event that reports a hook that failed and was skipped. `what` is what the hook
+/// received, in words.
+pub(super) fn hook_failed(
+    identity: &Identity,
+    hook: String,
+    what: &str,
+    error: String,
+) -> KernelEvent {
+    let session = &identity.session_id;
+    tracing::warn!(%session, %hook, gate = what, "a hook failed and was skipped");
+    KernelEvent::HookError(HookFailure { hook, gate: what.to_owned(), error })
 }

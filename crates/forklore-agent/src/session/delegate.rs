@@ -5,25 +5,17 @@ use std::sync::Arc;
 
 use forklore_core::{Header, Selector, SessionId, SessionKind};
 use forklore_engine::{Engine, Error as EngineError, Fork, Result as EngineResult};
+use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentSession, Home, NewSession};
 use crate::context::Context;
-use crate::delegation::Delegate;
+use crate::delegation::{Delegate, Delegated};
 use crate::panic::catch_panic;
 use crate::turn::{Log, Subagent, SubagentFactory, SubagentSession, Turn};
 use crate::{Error, Result};
-
-/// A finished delegation: the sub-agent's session and the result of its turn.
-#[derive(Debug)]
-#[must_use]
-pub struct Delegated {
-    /// The id of the sub-agent's session.
-    pub session_id: SessionId,
-    /// The sub-agent's turn, or the reason why it failed.
-    pub turn: Result<Turn>,
-}
 
 impl AgentSession {
     /// Lets a sub-agent do a task, between turns of this session. The start and the result of the
@@ -40,27 +32,70 @@ impl AgentSession {
     /// A failure of the sub-agent is not an error: [`Delegated::turn`] contains it.
     pub fn delegate(&self, delegate: Delegate) -> BoxFuture<'_, Result<Delegated>> {
         async move {
+            let done = self.delegate_all(vec![delegate]).await?;
+            done.into_iter().next().unwrap_or_else(|| Err(Error::Ended(self.id())))
+        }
+        .boxed()
+    }
+
+    /// Lets several sub-agents work side by side, each as [`delegate`](Self::delegate) does. The
+    /// results have the order of the tasks. The log has them in the order in which the sub-agents
+    /// end.
+    ///
+    /// # Errors
+    /// `busy`, as for [`delegate`](Self::delegate). If one sub-agent cannot be created, only its own
+    /// result is an error.
+    pub fn delegate_all(
+        &self,
+        delegates: Vec<Delegate>,
+    ) -> BoxFuture<'_, Result<Vec<Result<Delegated>>>> {
+        async move {
             let inner = &self.inner;
-            let context = &inner.context;
             let mut view = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
             inner.make_ready().await?;
-            let running = context.begin();
-            let (mut log, _) = Log::open(context, &mut view).await?;
-            let work = async {
-                let subagent = Subagent::make(&inner.home, context, delegate, None).await?;
-                log.append(vec![subagent.began()?]).await?;
-                subagent.announce_began(context);
-                let turn = subagent.run(&running.cancel).await;
-                log.append(vec![subagent.ended(&turn, true)?]).await?;
-                subagent.announce_ended(context, &turn);
-                Ok(Delegated { session_id: subagent.id(), turn })
-            };
-            let delegated = work.await;
+            let running = inner.context.begin();
+            let (mut log, _) = Log::open(&inner.context, &mut view).await?;
+            let delegated = side_by_side(&inner.home, &mut log, delegates, &running.cancel).await;
             log.close().await;
             delegated
         }
         .boxed()
     }
+}
+
+/// Creates and runs sub-agents, and records the start and the end of each.
+async fn side_by_side(
+    home: &Home,
+    log: &mut Log<'_>,
+    delegates: Vec<Delegate>,
+    cancel: &CancellationToken,
+) -> Result<Vec<Result<Delegated>>> {
+    let context = log.context.clone();
+    let mut done = Vec::with_capacity(delegates.len());
+    let mut made = Vec::new();
+    for (at, delegate) in delegates.into_iter().enumerate() {
+        match Subagent::make(home, &context, delegate, None).await {
+            Ok(subagent) => made.push((at, subagent)),
+            Err(error) => done.push((at, Err(error))),
+        }
+    }
+    log.append(made.iter().map(|(_, subagent)| subagent.began()).collect::<Result<_>>()?).await?;
+    let running: FuturesUnordered<_> = made
+        .into_iter()
+        .map(|(at, subagent)| {
+            subagent.announce_began(&context);
+            let turn = subagent.run(cancel);
+            async move { (at, subagent, turn.await) }
+        })
+        .collect();
+    let mut running = std::pin::pin!(running);
+    while let Some((at, subagent, turn)) = running.next().await {
+        log.append(vec![subagent.ended(&turn, true)?]).await?;
+        subagent.announce_ended(&context, &turn);
+        done.push((at, Ok(Delegated { session_id: subagent.id(), turn })));
+    }
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, delegated)| delegated).collect())
 }
 
 /// The session of a sub-agent, with the prompt that the sub-agent receives.

@@ -1,5 +1,7 @@
 //! `execute`: runs a turn, from the prompt to the answer.
 
+use std::sync::Arc;
+
 use forklore_core::{EventType, Header};
 use forklore_engine::NewEvent;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -7,11 +9,11 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentSession, Inner, Prompt};
-use crate::hook::HookInput;
+use crate::hook::PromptInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::{
-    NoDetails, PromptAnswered, PromptSubmitted, ProviderFailure, SessionBegan, TurnEnded,
-    TurnResult, TurnStatus,
+    EndStatus, NoDetails, PromptAnswered, PromptSubmitted, ProviderFailure, SessionBegan,
+    TurnEnded, TurnResult, TurnStatus,
 };
 use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
 use crate::{Error, Result};
@@ -46,12 +48,9 @@ impl AgentSession {
             let running = inner.context.begin();
             inner.make_ready().await?;
             let identity = inner.context.identity();
-            let input = HookInput::Prompt { text: prompt.text.clone(), parts: &prompt.parts };
-            let (input, injected) = inner.context.must_pass(&identity, input).await?;
-            let text = match input {
-                HookInput::Prompt { text, .. } => text,
-                _ => prompt.text.clone(),
-            };
+            let input = PromptInput { text: prompt.text.clone(), parts: &prompt.parts };
+            let (PromptInput { text, .. }, injected) =
+                inner.context.must_pass(&identity, input).await?;
             let message = prompt.event(&text)?;
             let (mut log, header) = Log::open(&inner.context, &mut view).await?;
             let turn = async {
@@ -63,7 +62,9 @@ impl AgentSession {
             };
             let turn = turn.await;
             log.close().await;
-            if let Ok(turn) = &turn {
+            if let Ok(turn) = &turn
+                && turn.status == Status::Success
+            {
                 let answered = PromptAnswered { prompt: text, response: turn.text.clone() };
                 inner.context.announce(KernelEvent::PromptComplete(answered));
             }
@@ -136,7 +137,7 @@ impl Inner {
         cancel: &CancellationToken,
     ) -> Result<Turn> {
         let config = self.context.config();
-        let run = Run::new(&config, header, cancel, &self.home);
+        let run = Run::new(&config, header, cancel, Arc::new(self.home.clone()));
         let mut course = Course::default();
         let status = match run.run(log, &mut course).await {
             Ok(status) => status,
@@ -175,7 +176,8 @@ impl Inner {
     /// Announces `session:start` for the first turn of the session. Announces `session:resume` for
     /// the first turn in this process if the session had turns before. Otherwise announces nothing.
     fn announce_start(&self, header: &Header) {
-        if std::mem::replace(&mut self.state().started, true) {
+        // A turn whose future is dropped ends without a word: it was interrupted.
+        if self.state().ran.replace(EndStatus::Cancelled).is_some() {
             return;
         }
         let first = header.counts.turns == header.inherited.turns;
@@ -201,6 +203,9 @@ impl Inner {
             }
             Err(error) => (TurnStatus::Incomplete, TurnResult::Failed { error: error.to_string() }),
         };
+        if let Some(ran) = &mut self.state().ran {
+            *ran = status.into();
+        }
         let ended = TurnEnded { orchestrator: "forklore".to_owned(), status, result };
         self.context.announce(KernelEvent::OrchestratorComplete(ended));
     }

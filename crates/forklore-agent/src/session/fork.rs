@@ -6,7 +6,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 
 use super::summarize::{Part, summarize};
 use super::{AgentSession, Inner};
-use crate::hook::HookInput;
+use crate::hook::{ForkInput, SessionInput};
 use crate::notify::Identity;
 use crate::{Error, Result};
 
@@ -102,6 +102,11 @@ impl AgentSession {
         });
         let (forked, header) = made.await?;
         let child = Self::of(home, &header, self.equipment());
+        if self.inner.state().ended_with_children {
+            // The cleanup of this session may have looked for its children before this one was
+            // there.
+            child.inner.state().ended = true;
+        }
         if forked.recorded {
             child.inner.made(&header);
         }
@@ -129,11 +134,10 @@ impl Inner {
             parent_id: Some(here.session_id),
             root_id: here.root_id,
         };
-        let input = HookInput::Fork { kind: request.kind, fork: Some(request) };
+        let input = ForkInput { kind: request.kind, fork: Some(request) };
         self.context.must_pass(&child, input).await?;
-        self.context
-            .must_pass(&child, HookInput::Ready { config: request.config.as_ref() })
-            .await?;
+        let input = SessionInput { config: request.config.as_ref() };
+        self.context.must_pass(&child, input).await?;
         Ok(())
     }
 }

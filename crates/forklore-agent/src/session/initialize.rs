@@ -6,7 +6,7 @@ use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
 
 use super::delegate::create_delegate;
 use super::{AgentSession, Inner, NewSession};
-use crate::hook::HookInput;
+use crate::hook::{ForkInput, SessionInput};
 use crate::notify::{Identity, KernelEvent};
 use crate::{Error, Result};
 
@@ -44,16 +44,14 @@ impl Inner {
             let id = identity.session_id.clone();
             let header = self.context.kernel.run(move |engine| engine.show(&id)).await?;
             let config = header.config.as_ref();
-            self.context.must_pass(&identity, HookInput::Ready { config }).await?;
+            self.context.must_pass(&identity, SessionInput { config }).await?;
             self.state().ready = true;
             return Ok(());
         };
         let identity = self.find_family(identity, &plan).await?;
-        self.context
-            .must_pass(&identity, HookInput::Ready { config: plan.config.as_ref() })
-            .await?;
+        self.context.must_pass(&identity, SessionInput { config: plan.config.as_ref() }).await?;
         if plan.parent_id.is_some() {
-            let input = HookInput::Fork { kind: SessionKind::Delegate, fork: None };
+            let input = ForkInput { kind: SessionKind::Delegate, fork: None };
             self.context.must_pass(&identity, input).await?;
         }
         let id = Some(identity.session_id.clone());

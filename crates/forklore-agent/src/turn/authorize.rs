@@ -14,7 +14,6 @@ use crate::Result;
 use crate::approve::Rule;
 use crate::config::SessionConfig;
 use crate::context::Context;
-use crate::hook::HookInput;
 use crate::notify::Identity;
 use crate::tool::ToolCall;
 
@@ -89,19 +88,17 @@ pub(super) async fn authorize(
     call: ToolCall,
 ) -> Authorized {
     let identity = context.identity();
-    let judged = context.ask_hooks(&identity, HookInput::Call { call: call.clone() }).await;
-    let (call, changed) = match judged.input {
-        HookInput::Call { call: mut judged } => {
-            judged.arguments = plain(judged.arguments);
-            let changed = judged.arguments != call.arguments;
-            (judged, changed)
-        }
-        _ => (call, false),
-    };
+    let written = call.arguments.clone();
+    let judged = context.ask_hooks(&identity, call).await;
+    let mut call = judged.input;
+    call.arguments = plain(call.arguments);
+    let changed = call.arguments != written;
     let mut authorized = match judged.denied {
         Some((hook, reason)) => Authorized::new(call, &format!("hook {hook}"), Some(reason)),
         None => by_rule(context, &identity, config, ceiling, call).await,
     };
+    let notes: Vec<_> = judged.notes.into_iter().chain(authorized.note.take()).collect();
+    authorized.note = (!notes.is_empty()).then(|| notes.join("; "));
     authorized.changed = changed;
     authorized.person_consulted |= judged.person_consulted;
     authorized.injected = judged.injected;

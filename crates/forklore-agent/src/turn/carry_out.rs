@@ -2,6 +2,7 @@
 //! Their results are stored in the order of the calls.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use forklore_core::{Data, EventType};
 use forklore_engine::NewEvent;
@@ -15,11 +16,12 @@ use super::create_subagents::create_subagents;
 use super::execute_calls::{CANCELLED, Done, RunningCalls};
 use super::log::Log;
 use super::new_event::{user_message, verbatim};
+use super::outcome::Turn;
 use super::readable_json::plain;
 use super::stuck_loop::Round;
-use super::subagent::SubagentFactory;
+use super::subagent::{Subagent, SubagentFactory};
 use crate::config::SessionConfig;
-use crate::hook::HookInput;
+use crate::hook::ResultInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::ToolResult;
 use crate::tool::{ToolCall, ToolOutcome, to_value};
@@ -31,19 +33,23 @@ pub(super) async fn carry_out(
     log: &mut Log<'_>,
     config: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
-    factory: &dyn SubagentFactory,
+    factory: &Arc<dyn SubagentFactory>,
     calls: Vec<ToolCall>,
     cancel: &CancellationToken,
 ) -> Result<Round> {
     let mut authorized = authorize_all(log, config, ceiling, calls, cancel).await?;
-    let subagents = create_subagents(log, config, factory, &mut authorized).await?;
-    let mut work = RunningCalls::begin(log, config, &authorized, &subagents, cancel);
+    let subagents = create_subagents(log, config, &**factory, &mut authorized).await?;
+    let mut work = RunningCalls::begin(log, config, factory, &authorized, &subagents, cancel);
     let mut round = Round::default();
     let mut written = 0;
     let mut injected: Vec<String> =
         authorized.iter().flat_map(|authorized| authorized.injected.clone()).collect();
-    while written < authorized.len() {
-        work.next(cancel).await;
+    while written < authorized.len() || work.has_subagents() {
+        if let Some(record) = work.next(cancel).await {
+            log.append(vec![record.event.clone()]).await?;
+            work.stored(record);
+            continue;
+        }
         let ready = work.ready_from(written);
         let mut events = Vec::new();
         let mut announced = Vec::new();
@@ -55,9 +61,9 @@ pub(super) async fn carry_out(
             let (mut outcome, attachments) =
                 attach(log, config.settings.result_bytes, outcome).await;
             outcome.content = plain(outcome.content);
-            let ended = subagent.as_ref().map(|subagent| {
-                (subagent, turn.unwrap_or_else(|| Err(Error::Ended(subagent.id()))))
-            });
+            let ended = subagent
+                .as_ref()
+                .map(|subagent| (subagent, turn.unwrap_or_else(|| given_up(subagent.clone()).1)));
             if let Some((subagent, turn)) = &ended {
                 // The model receives the sub-agent's text as the result of the call, so this event
                 // omits it.
@@ -73,11 +79,19 @@ pub(super) async fn carry_out(
         if written == authorized.len() {
             // The messages of hooks follow the last result: nothing may separate calls from their
             // results.
-            let messages = injected.iter().map(|text| user_message(text, true));
+            let messages = std::mem::take(&mut injected);
+            let messages = messages.iter().map(|text| user_message(text, true));
             events.extend(messages.collect::<Result<Vec<_>>>()?);
+        }
+        let lost: Vec<_> = work.take_lost().into_iter().map(given_up).collect();
+        for (subagent, turn) in &lost {
+            events.insert(0, subagent.ended(turn, false)?);
         }
         log.append(events).await?;
         drop(holding);
+        for (subagent, turn) in &lost {
+            subagent.announce_ended(log.context, turn);
+        }
         for (call, outcome, ended) in announced {
             if let Some((subagent, turn)) = ended {
                 subagent.announce_ended(log.context, &turn);
@@ -89,6 +103,12 @@ pub(super) async fn carry_out(
         }
     }
     Ok(round)
+}
+
+/// Returns a sub-agent that was given up, with an error in place of its turn.
+fn given_up(subagent: Subagent) -> (Subagent, Result<Turn>) {
+    let turn = Err(Error::Ended(subagent.id()));
+    (subagent, turn)
 }
 
 async fn authorize_all(
@@ -130,12 +150,10 @@ async fn changed_by_hooks(
     outcome: ToolOutcome,
 ) -> (ToolOutcome, Vec<String>) {
     let identity = log.context.identity();
-    let input = HookInput::Outcome { call, outcome: outcome.clone() };
-    let judged = log.context.ask_hooks(&identity, input).await;
-    let outcome = match (judged.denied, judged.input) {
-        (Some((by, reason)), _) => ToolOutcome::failed(&format!("Held back by {by}: {reason}")),
-        (None, HookInput::Outcome { outcome, .. }) => outcome,
-        (None, _) => outcome,
+    let judged = log.context.ask_hooks(&identity, ResultInput { call, outcome }).await;
+    let outcome = match judged.denied {
+        Some((by, reason)) => ToolOutcome::failed(&format!("Held back by {by}: {reason}")),
+        None => judged.input.outcome,
     };
     (outcome, judged.injected)
 }

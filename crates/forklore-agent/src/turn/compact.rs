@@ -12,7 +12,6 @@ use super::new_event::event;
 use super::summarize::summarize;
 use crate::Result;
 use crate::config::SessionConfig;
-use crate::hook::HookInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::{CompactionReason, HistoryCompacted, HistoryCompaction};
 
@@ -49,9 +48,11 @@ pub(crate) async fn compact(
     let session = log.session().clone();
     let plan = context.kernel.run(move |engine| engine.plan_compaction(&session)).await?;
     let Some(plan) = plan else { return Ok(None) };
-    if context.ask_hooks(&identity, HookInput::Compact { plan: &plan }).await.denied.is_some() {
+    let judged = context.ask_hooks(&identity, plan).await;
+    if judged.denied.is_some() {
         return Ok(None);
     }
+    let plan = judged.input;
     let model = &*config.model;
     log.look(model).await?;
     let tokens_before = log.pressure().await?.tokens;

@@ -6,19 +6,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::authorize::Authorized;
+use super::caller::{Record, TurnCaller};
 use super::log::Log;
 use super::outcome::Turn;
-use super::subagent::{Subagent, failure};
+use super::subagent::{Subagent, SubagentFactory, failure};
+use super::within::within;
 use crate::Result;
 use crate::config::SessionConfig;
 use crate::notify::KernelEvent;
 use crate::notify::event::{ToolInput, ToolProgress};
 use crate::panic::panic_text;
-use crate::tool::{CallContext, Progress, ToolCall, ToolOutcome, to_value};
+use crate::tool::{CallContext, Caller, Progress, ToolCall, ToolOutcome, Tools, to_value};
 
 /// The result that the model receives for an interrupted call.
 pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted.";
@@ -28,6 +32,16 @@ pub(super) struct RunningCalls {
     running: JoinSet<(usize, Done)>,
     outcomes: Vec<Option<Done>>,
     grace: Duration,
+    /// The grace period of a call without a sub-agent.
+    shortest_grace: Duration,
+    /// When the calls and the sub-agents that still run are given up. `None` while nothing ends
+    /// them.
+    deadline: Option<Instant>,
+    records: mpsc::UnboundedReceiver<Record>,
+    /// The sub-agents that tools run now.
+    subagents: Vec<Subagent>,
+    /// The sub-agents of tools that were given up.
+    lost: Vec<Subagent>,
 }
 
 /// The outcome of a call, with the turn of its sub-agent.
@@ -57,19 +71,28 @@ impl RunningCalls {
     pub(super) fn begin(
         log: &Log<'_>,
         config: &SessionConfig,
+        factory: &Arc<dyn SubagentFactory>,
         authorized: &[Authorized],
         subagents: &[Option<Subagent>],
         cancel: &CancellationToken,
     ) -> Self {
-        let mut grace = config.settings.grace;
-        let mut running = JoinSet::new();
-        let mut outcomes = Vec::with_capacity(authorized.len());
+        let (sender, records) = mpsc::unbounded_channel();
+        let mut calls = Self {
+            running: JoinSet::new(),
+            outcomes: Vec::with_capacity(authorized.len()),
+            grace: config.settings.grace,
+            shortest_grace: config.settings.grace,
+            deadline: None,
+            records,
+            subagents: Vec::new(),
+            lost: Vec::new(),
+        };
         for (at, (authorized, subagent)) in authorized.iter().zip(subagents).enumerate() {
             if let Some(reason) = &authorized.refused {
-                outcomes.push(Some(Done::failed(reason)));
+                calls.outcomes.push(Some(Done::failed(reason)));
                 continue;
             }
-            outcomes.push(None);
+            calls.outcomes.push(None);
             let call = authorized.call.clone();
             log.context.announce(KernelEvent::ToolPre(ToolInput {
                 tool_call_id: call.id.clone(),
@@ -77,71 +100,109 @@ impl RunningCalls {
                 tool_input: to_value(&call.arguments),
             }));
             if let Some(subagent) = subagent {
+                calls.wait_for_subagents();
                 let turn = subagent.run(cancel);
-                running.spawn(async move { (at, Done::by_subagent(turn.await)) });
-                // Wait longer for a sub-agent, because its own calls have a grace period too.
-                grace = grace.max(config.settings.grace * 3);
+                let work = async move { (at, Done::by_subagent(turn.await)) };
+                calls.running.spawn(within(log.context, work));
                 continue;
             }
+            let cancel = cancel.child_token();
+            let caller = TurnCaller {
+                context: Arc::clone(log.context),
+                factory: Arc::clone(factory),
+                call: call.clone(),
+                cancel: cancel.clone(),
+                records: sender.clone(),
+            };
             let context = CallContext {
                 session: log.session().clone(),
-                cancelled: cancel.child_token(),
+                cancelled: cancel.clone(),
                 progress: progress(log, &call),
+                caller: Caller::of(caller),
             };
             let tools = Arc::clone(&config.tools);
-            running.spawn(async move {
-                let called = async { tools.call(&call, &context).await };
-                let outcome = AssertUnwindSafe(called).catch_unwind().await;
-                let crashed = |panic: Box<dyn Any + Send>| {
-                    ToolOutcome::failed(&format!("the tool crashed: {}", panic_text(&*panic)))
-                };
-                let outcome = outcome.unwrap_or_else(crashed);
-                (at, Done { outcome, turn: None })
-            });
+            let work = async move {
+                // The end of the call interrupts the sub-agents that its tool left behind.
+                let _interrupt = cancel.drop_guard();
+                (at, call_tool(&*tools, &call, &context).await)
+            };
+            calls.running.spawn(within(log.context, work));
         }
-        Self { running, outcomes, grace }
+        calls
     }
 
-    /// Waits until one more call is done. After an interruption, waits for all calls, but at most
-    /// for the grace period.
-    pub(super) async fn next(&mut self, cancel: &CancellationToken) {
+    /// Waits longer for a sub-agent, because its own calls have a grace period too.
+    fn wait_for_subagents(&mut self) {
+        self.grace = self.shortest_grace * 3;
+    }
+
+    /// Checks whether a tool's sub-agent runs.
+    pub(super) fn has_subagents(&self) -> bool {
+        !self.subagents.is_empty()
+    }
+
+    /// Notes the start or the end of a tool's sub-agent, whose record was stored.
+    pub(super) fn stored(&mut self, record: Record) {
+        let Record { subagent, ends, stored, .. } = record;
+        if ends {
+            let id = subagent.id();
+            self.subagents.retain(|running| running.id() != id);
+        } else {
+            self.wait_for_subagents();
+            self.subagents.push(subagent);
+        }
+        // The sub-agent may have been given up.
+        let _ = stored.send(());
+    }
+
+    /// Removes and returns the tools' sub-agents that were given up, so that no record of their end
+    /// comes.
+    pub(super) fn take_lost(&mut self) -> Vec<Subagent> {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// Waits until one more call is done, or until a tool's sub-agent has a record to store, which
+    /// this function returns. After an interruption, waits at most for the grace period, and so it
+    /// does for sub-agents that a tool left behind.
+    pub(super) async fn next(&mut self, cancel: &CancellationToken) -> Option<Record> {
+        if self.running.is_empty() {
+            // Panics of tools and sub-agents become outcomes. An outcome is therefore missing only
+            // if the async runtime shuts down.
+            self.give_up("the call was broken off");
+            self.deadline = self.deadline.or_else(|| Instant::now().checked_add(self.grace));
+        }
+        let deadline = self.deadline;
+        let is_over = async move {
+            match deadline {
+                Some(end) => tokio::time::sleep_until(end).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
-            done = self.running.join_next() => self.take(done),
-            () = cancel.cancelled() => {
-                let ending = async {
-                    while let Some(done) = self.running.join_next().await {
-                        if let Ok((at, outcome)) = done
-                            && let Some(slot) = self.outcomes.get_mut(at)
-                        {
-                            *slot = Some(outcome);
-                        }
-                    }
-                };
-                // If the grace period ends first, abort the calls that still run.
-                let _ = tokio::time::timeout(self.grace, ending).await;
-                self.running.abort_all();
-                for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
-                    *missing = Some(Done::failed(CANCELLED));
-                }
-            }
-        }
-    }
-
-    fn take(&mut self, done: Option<Result<(usize, Done), tokio::task::JoinError>>) {
-        match done {
-            Some(Ok((at, outcome))) => {
-                if let Some(slot) = self.outcomes.get_mut(at) {
+            Some(record) = self.records.recv() => return Some(record),
+            Some(done) = self.running.join_next() => {
+                if let Ok((at, outcome)) = done && let Some(slot) = self.outcomes.get_mut(at) {
                     *slot = Some(outcome);
                 }
             }
-            // Panics of tools and sub-agents become outcomes. A task that was not aborted therefore
-            // fails only if the async runtime shuts down.
-            Some(Err(_)) | None => {
-                for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
-                    *missing = Some(Done::failed("the call was broken off"));
-                }
+            () = cancel.cancelled(), if deadline.is_none() => {
+                self.deadline = Instant::now().checked_add(self.grace);
             }
+            () = is_over => {
+                self.running.abort_all();
+                self.give_up(CANCELLED);
+                self.records.close();
+                self.lost.append(&mut self.subagents);
+            }
+        }
+        None
+    }
+
+    /// Gives the calls without an outcome a failed one.
+    fn give_up(&mut self, why: &str) {
+        for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
+            *missing = Some(Done::failed(why));
         }
     }
 
@@ -150,6 +211,15 @@ impl RunningCalls {
         let rest = self.outcomes.iter_mut().skip(from);
         rest.map_while(Option::take).collect()
     }
+}
+
+async fn call_tool(tools: &dyn Tools, call: &ToolCall, context: &CallContext) -> Done {
+    let called = async { tools.call(call, context).await };
+    let outcome = AssertUnwindSafe(called).catch_unwind().await;
+    let crashed = |panic: Box<dyn Any + Send>| {
+        ToolOutcome::failed(&format!("the tool crashed: {}", panic_text(&*panic)))
+    };
+    Done { outcome: outcome.unwrap_or_else(crashed), turn: None }
 }
 
 fn progress(log: &Log<'_>, call: &ToolCall) -> Progress {

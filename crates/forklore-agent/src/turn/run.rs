@@ -2,6 +2,7 @@
 //! calls.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use forklore_core::{Header, SessionId};
 use forklore_engine::NewEvent;
@@ -21,7 +22,6 @@ use crate::Result;
 use crate::cache_key::cache_key;
 use crate::config::SessionConfig;
 use crate::gauge::Gauge;
-use crate::hook::HookInput;
 use crate::model::{EndReason, ModelErrorKind, Request};
 use crate::notify::KernelEvent;
 use crate::notify::event::{CompactionReason, ProviderAnswer, TurnUsage};
@@ -34,7 +34,7 @@ pub(crate) struct Run<'a> {
     /// The token that a person's interruption cancels.
     pub(crate) cancel: &'a CancellationToken,
     /// Creates the sub-agents of the session.
-    factory: &'a dyn SubagentFactory,
+    factory: Arc<dyn SubagentFactory>,
     /// The token that stops the running work. Cancelled with `cancel`, or when the time budget is
     /// used up.
     stop: CancellationToken,
@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
         config: &'a SessionConfig,
         header: &'a Header,
         cancel: &'a CancellationToken,
-        factory: &'a dyn SubagentFactory,
+        factory: Arc<dyn SubagentFactory>,
     ) -> Self {
         Self {
             config,
@@ -116,7 +116,7 @@ impl<'a> Run<'a> {
             }
             course.tool_calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
             let round =
-                carry_out(log, self.config, self.ceiling, self.factory, calls, &self.stop).await?;
+                carry_out(log, self.config, self.ceiling, &self.factory, calls, &self.stop).await?;
             let stuck = course.stuck.count(round, self.config.settings.stuck_rounds);
             if let Some(why) = stuck.filter(|_| !self.stop.is_cancelled()) {
                 return Ok(Status::Incomplete(why));
@@ -178,21 +178,19 @@ impl<'a> Run<'a> {
         Ok(freed_tokens)
     }
 
-    /// Returns the next request to the model. Messages that hooks inject into the request are also
-    /// appended to the log.
+    /// Returns the next request to the model. Messages that hooks inject into the request, or
+    /// injected at earlier events, are also appended to the log.
     async fn request(&self, log: &mut Log<'_>) -> Result<Request> {
-        let model = &*self.config.model;
-        log.look(model).await?;
+        let context = log.context.clone();
+        inject(log, context.take_injected()).await?;
+        log.look(&*self.config.model).await?;
         let request = log.view.request(self.root, self.config);
-        let identity = log.context.identity();
-        let input = HookInput::Request { request: &request };
-        let (_, injected) = log.context.must_pass(&identity, input).await?;
+        let (request, injected) = context.must_pass(&context.identity(), request).await?;
         if injected.is_empty() {
             return Ok(request);
         }
-        let injected = injected.iter().map(|text| user_message(text, true));
-        log.append(injected.collect::<Result<_>>()?).await?;
-        log.look(model).await?;
+        inject(log, injected).await?;
+        log.look(&*self.config.model).await?;
         Ok(log.view.request(self.root, self.config))
     }
 
@@ -250,6 +248,12 @@ impl<'a> Run<'a> {
         let time = self.began.elapsed();
         budget.time.is_some_and(|most| time >= most).then(|| format!("{} s", time.as_secs()))
     }
+}
+
+/// Appends messages of hooks for the model to the log.
+async fn inject(log: &mut Log<'_>, texts: Vec<String>) -> Result<()> {
+    let messages = texts.iter().map(|text| user_message(text, true));
+    log.append(messages.collect::<Result<_>>()?).await
 }
 
 fn ended(reason: &EndReason) -> Status {

@@ -12,15 +12,25 @@ use forklore_sqlite::{Options, SqliteStore};
 use serde_json::json;
 
 use crate::scripted::{Act, Scripted, calls, end, says};
-use crate::world::{World, data, equipment};
+use crate::world::{World, data, equipment, on_each_store};
+
+on_each_store!(
+    the_gauge_is_what_the_model_reported_and_forks_inherit_it,
+    a_full_context_is_compacted_and_nothing_is_lost,
+    a_request_that_is_too_long_is_compacted_and_sent_again,
+    what_cannot_be_made_shorter_fails,
+    open_calls_are_answered_in_the_request,
+    reasoning_that_nothing_follows_is_not_sent,
+    a_family_has_one_cache_key_and_it_tells_nothing,
+    requests_of_forks_begin_with_the_same_bytes,
+    the_cost_of_a_family_is_that_of_the_calls_made,
+);
 
 fn long(word: &str) -> String {
     word.repeat(400)
 }
 
-#[tokio::test]
-async fn the_gauge_is_what_the_model_reported_and_forks_inherit_it() {
-    let world = World::new();
+async fn the_gauge_is_what_the_model_reported_and_forks_inherit_it(world: World) {
     let model = Scripted::named("small", Some(1_000), vec![]);
     let session = world.root(&model);
     session.execute("go").await.unwrap();
@@ -46,9 +56,7 @@ async fn the_gauge_is_what_the_model_reported_and_forks_inherit_it() {
     assert_eq!(gauge.tokens, gauge.estimated);
 }
 
-#[tokio::test]
-async fn a_full_context_is_compacted_and_nothing_is_lost() {
-    let world = World::new();
+async fn a_full_context_is_compacted_and_nothing_is_lost(world: World) {
     let model = Scripted::named(
         "small",
         Some(120),
@@ -80,14 +88,12 @@ async fn a_full_context_is_compacted_and_nothing_is_lost() {
     let usage = world.kernel.engine().show(&session.id()).unwrap().usage;
     assert_eq!(usage.input, 300);
     let names = world.ears.names(None);
-    let location = |name| names.iter().position(|report| *report == name).unwrap();
+    let location = |name: &str| names.iter().position(|report| *report == name).unwrap();
     assert!(location("context:pre_compact") < location("context:post_compact"));
     assert_eq!(world.ears.of(Name::ContentBlockEnd).len(), 2);
 }
 
-#[tokio::test]
-async fn a_request_that_is_too_long_is_compacted_and_sent_again() {
-    let world = World::new();
+async fn a_request_that_is_too_long_is_compacted_and_sent_again(world: World) {
     let model = Scripted::new(vec![
         says(&long("first")),
         vec![Act::Fail(ModelErrorKind::TooLong)],
@@ -106,9 +112,7 @@ async fn a_request_that_is_too_long_is_compacted_and_sent_again() {
     assert!(why.contains("scripted"), "{why}");
 }
 
-#[tokio::test]
-async fn what_cannot_be_made_shorter_fails() {
-    let world = World::new();
+async fn what_cannot_be_made_shorter_fails(world: World) {
     let model = Scripted::new(vec![vec![Act::Fail(ModelErrorKind::TooLong)]]);
     let session = world.root(&model);
     let error = session.execute(&long("one")).await.unwrap_err();
@@ -152,9 +156,7 @@ async fn a_fork_after_a_compaction_is_complete_in_a_fresh_process() {
     assert_eq!(world.kernel.engine().replay(&child, None).unwrap().count(), 11);
 }
 
-#[tokio::test]
-async fn open_calls_are_answered_in_the_request() {
-    let world = World::new();
+async fn open_calls_are_answered_in_the_request(world: World) {
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
     session.initialize().await.unwrap();
@@ -170,9 +172,7 @@ async fn open_calls_are_answered_in_the_request() {
     assert!(!kinds.iter().any(|kind| kind == "tool_result"), "{kinds:?}");
 }
 
-#[tokio::test]
-async fn reasoning_that_nothing_follows_is_not_sent() {
-    let world = World::new();
+async fn reasoning_that_nothing_follows_is_not_sent(world: World) {
     let thought =
         || StreamEvent::Thought { text: "hm".into(), opaque: Some(Data::parse("[1]").unwrap()) };
     let model = Scripted::new(vec![
@@ -211,9 +211,7 @@ async fn reasoning_that_nothing_follows_is_not_sent() {
     assert_eq!(kinds.iter().filter(|kind| *kind == "reasoning").count(), 2);
 }
 
-#[tokio::test]
-async fn a_family_has_one_cache_key_and_it_tells_nothing() {
-    let world = World::new();
+async fn a_family_has_one_cache_key_and_it_tells_nothing(world: World) {
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
     session.execute("one").await.unwrap();
@@ -229,9 +227,7 @@ async fn a_family_has_one_cache_key_and_it_tells_nothing() {
     assert!(key.len() <= 96 && !key.contains("ada") && !key.contains("payroll"), "{key}");
 }
 
-#[tokio::test]
-async fn requests_of_forks_begin_with_the_same_bytes() {
-    let world = World::new();
+async fn requests_of_forks_begin_with_the_same_bytes(world: World) {
     let model = Scripted::new(vec![says("one"), calls(&[("c", "echo", "1")]), says("two")]);
     let session = world.root(&model);
     session.equip(|equipment| equipment.system = Some("be brief".into()));
@@ -258,9 +254,7 @@ async fn requests_of_forks_begin_with_the_same_bytes() {
     assert_eq!(shared, [0, 0, 0, 8, 11]);
 }
 
-#[tokio::test]
-async fn the_cost_of_a_family_is_that_of_the_calls_made() {
-    let world = World::new();
+async fn the_cost_of_a_family_is_that_of_the_calls_made(world: World) {
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
     session.equip(|equipment| {

@@ -72,7 +72,7 @@ async fn a_sub_agent_of_the_application_tells_its_result() {
     let seen = serde_json::to_string(&model.requests()[2].messages).unwrap();
     assert!(seen.contains("the answer is 4"), "{seen}");
     assert_eq!(world.ears.names(Some(&child.id))[..2], ["session:fork", "session:start"]);
-    assert_eq!(world.ears.names(Some(&child.id)).last(), Some(&"session:end"));
+    assert_eq!(world.ears.names(Some(&child.id)).last().unwrap(), "session:end");
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn a_sub_agents_panic_ends_only_its_own_call() {
     assert_eq!(ended, [(json!("finished"), json!(null)), (json!("failed"), json!(crashed))]);
     for child in world.ears.of(Name::SessionFork) {
         let names = world.ears.names(Some(&child.session_id));
-        assert_eq!(names.last(), Some(&"session:end"), "{names:?}");
+        assert_eq!(names.last().unwrap(), "session:end", "{names:?}");
     }
 }
 

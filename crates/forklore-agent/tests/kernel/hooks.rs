@@ -3,11 +3,17 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forklore_agent::hook::{Gate, Hook, HookFailed, HookInput, Moment, Verdict};
-use forklore_agent::notify::Name;
+use forklore_agent::approve::{Answer, Approve, Question};
+use forklore_agent::hook::{
+    CallVerdict, Decision, ForkInput, Hook, HookFailed, Moment, PromptInput, PromptVerdict,
+    Reaction, RequestVerdict, ResultInput, ResultVerdict, SessionInput, Verdict,
+};
+use forklore_agent::model::Request;
+use forklore_agent::notify::{Name, Notification};
+use forklore_agent::tool::ToolCall;
 use forklore_agent::{Error, Kernel};
 use forklore_core::Data;
-use forklore_engine::{Engine, Fork, ListRequest};
+use forklore_engine::{CompactionPlan, Engine, Fork, ListRequest};
 use forklore_store::memory::MemoryStore;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -16,13 +22,35 @@ use serde_json::json;
 use crate::scripted::{Scripted, calls, says};
 use crate::world::{Ears, World, data, equipment, new_session};
 
-type Ask = dyn Fn(&Moment<'_>) -> Result<Verdict, HookFailed> + Send + Sync;
+type Answered<V = Verdict> = Result<V, HookFailed>;
+type On<T, V = Verdict> = Option<Box<dyn Fn(&T) -> Answered<V> + Send + Sync>>;
 
+/// A hook that answers with closures.
+#[derive(Default)]
 struct Test {
     name: &'static str,
     priority: i32,
-    gate: Gate,
-    ask: Box<Ask>,
+    session: Option<Verdict>,
+    fork: Option<Verdict>,
+    compaction: Option<Verdict>,
+    request: On<Request, RequestVerdict>,
+    prompt: On<String, PromptVerdict>,
+    call: On<ToolCall, CallVerdict>,
+    result: On<ToolCall, ResultVerdict>,
+    event: Option<Box<dyn Fn(&Notification) -> Reaction + Send + Sync>>,
+}
+
+fn answer<'a, T, V: Send + 'a>(
+    on: &On<T, Verdict<V, String>>,
+    input: &T,
+) -> Decision<'a, Verdict<V, String>> {
+    let answer = on.as_ref().map_or(Ok(Verdict::Continue), |on| on(input));
+    async { answer }.boxed()
+}
+
+fn fixed<'a>(verdict: Option<&Verdict>) -> Decision<'a> {
+    let verdict = verdict.cloned().unwrap_or(Verdict::Continue);
+    async { Ok(verdict) }.boxed()
 }
 
 impl Hook for Test {
@@ -32,42 +60,52 @@ impl Hook for Test {
     fn priority(&self) -> i32 {
         self.priority
     }
-    fn wants(&self, gate: Gate) -> bool {
-        gate == self.gate
+    fn session<'a>(&'a self, _: Moment<'a, SessionInput<'a>>) -> Decision<'a> {
+        fixed(self.session.as_ref())
     }
-    fn ask<'a>(&'a self, moment: &'a Moment<'a>) -> BoxFuture<'a, Result<Verdict, HookFailed>> {
+    fn fork<'a>(&'a self, _: Moment<'a, ForkInput<'a>>) -> Decision<'a> {
+        fixed(self.fork.as_ref())
+    }
+    fn prompt<'a>(&'a self, moment: Moment<'a, PromptInput<'a>>) -> Decision<'a, PromptVerdict> {
         async move {
             if self.name == "hangs" {
                 std::future::pending::<()>().await;
             }
-            (self.ask)(moment)
+            answer(&self.prompt, &moment.input.text).await
         }
         .boxed()
     }
+    fn request<'a>(&'a self, moment: Moment<'a, Request>) -> Decision<'a, RequestVerdict> {
+        answer(&self.request, moment.input)
+    }
+    fn compaction<'a>(&'a self, _: Moment<'a, CompactionPlan>) -> Decision<'a> {
+        fixed(self.compaction.as_ref())
+    }
+    fn call<'a>(&'a self, moment: Moment<'a, ToolCall>) -> Decision<'a, CallVerdict> {
+        answer(&self.call, moment.input)
+    }
+    fn result<'a>(&'a self, moment: Moment<'a, ResultInput<'a>>) -> Decision<'a, ResultVerdict> {
+        answer(&self.result, moment.input.call)
+    }
+    fn event(&self, notification: &Notification) -> Reaction {
+        self.event.as_ref().map_or(Reaction::Continue, |event| event(notification))
+    }
 }
 
-fn hook(
-    name: &'static str,
-    priority: i32,
-    gate: Gate,
-    ask: impl Fn(&Moment<'_>) -> Result<Verdict, HookFailed> + Send + Sync + 'static,
-) -> Arc<dyn Hook> {
-    Arc::new(Test { name, priority, gate, ask: Box::new(ask) })
-}
-
-fn world(hooks: Vec<Arc<dyn Hook>>) -> World {
+fn world(hooks: Vec<Test>) -> World {
     let ears = Arc::new(Ears::default());
     let engine = Engine::new(Arc::new(MemoryStore::default()));
     let builder = Kernel::builder(engine).sink(ears.clone());
-    let kernel = hooks.into_iter().fold(builder, forklore_agent::KernelBuilder::hook).build();
-    World { kernel, ears }
+    let kernel = hooks.into_iter().fold(builder, |builder, hook| builder.hook(Arc::new(hook)));
+    World { kernel: kernel.build(), ears }
 }
 
-fn prompt(moment: &Moment<'_>) -> String {
-    match &moment.input {
-        HookInput::Prompt { text, .. } => text.clone(),
-        other => panic!("{other:?}"),
-    }
+fn on_prompt(
+    name: &'static str,
+    priority: i32,
+    prompt: impl Fn(&String) -> Answered<PromptVerdict> + Send + Sync + 'static,
+) -> Test {
+    Test { name, priority, prompt: Some(Box::new(prompt)), ..Test::default() }
 }
 
 fn text(text: &str) -> Data {
@@ -79,13 +117,12 @@ async fn hooks_run_by_priority_each_on_the_result_of_the_one_before() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let add = |name: &'static str, priority| {
         let seen = seen.clone();
-        hook(name, priority, Gate::Prompt, move |moment| {
-            let prompt = prompt(moment);
+        on_prompt(name, priority, move |prompt| {
             seen.lock().unwrap().push((name, prompt.clone()));
-            Ok(Verdict::Modify(text(&format!("{prompt}, {name}"))))
+            Ok(Verdict::Modify(format!("{prompt}, {name}")))
         })
     };
-    let inject = hook("reminds", 9, Gate::Prompt, |_| Ok(Verdict::Inject("be kind".into())));
+    let inject = on_prompt("reminds", 9, |_| Ok(Verdict::Inject("be kind".into())));
     let world = world(vec![add("second", 5), inject, add("first", -5), add("third", 5)]);
     let session = world.root(&Scripted::new(vec![]));
     session.execute("go").await.unwrap();
@@ -100,10 +137,10 @@ async fn hooks_run_by_priority_each_on_the_result_of_the_one_before() {
 #[tokio::test]
 async fn a_failing_hook_is_reported_and_skipped() {
     let world = world(vec![
-        hook("fails", 0, Gate::Prompt, |_| Err(HookFailed("no disk".into()))),
-        hook("panics", 1, Gate::Prompt, |_| panic!("at the hook")),
-        hook("hangs", 2, Gate::Prompt, |_| Ok(Verdict::Continue)),
-        hook("works", 3, Gate::Prompt, |_| Ok(Verdict::Modify(text("changed")))),
+        on_prompt("fails", 0, |_| Err(HookFailed("no disk".into()))),
+        on_prompt("panics", 1, |_| panic!("at the hook")),
+        on_prompt("hangs", 2, |_| Ok(Verdict::Continue)),
+        on_prompt("works", 3, |_| Ok(Verdict::Modify("changed".into()))),
     ]);
     let session = world.root(&Scripted::new(vec![]));
     session.equip(|equipment| equipment.settings.hook_patience = Duration::from_millis(20));
@@ -122,7 +159,7 @@ async fn a_failing_hook_is_reported_and_skipped() {
 
 #[tokio::test]
 async fn a_hook_denies_a_prompt_before_it_is_written() {
-    let world = world(vec![hook("no", 0, Gate::Prompt, |_| Ok(Verdict::Deny("not now".into())))]);
+    let world = world(vec![on_prompt("no", 0, |_| Ok(Verdict::Deny("not now".into())))]);
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
     let error = session.execute("go").await.unwrap_err();
@@ -135,8 +172,8 @@ async fn a_hook_denies_a_prompt_before_it_is_written() {
 
 #[tokio::test]
 async fn a_hook_denies_a_fork_before_it_is_written() {
-    let world =
-        world(vec![hook("no", 0, Gate::Fork, |_| Ok(Verdict::Deny("one is enough".into())))]);
+    let fork = Some(Verdict::Deny("one is enough".into()));
+    let world = world(vec![Test { name: "no", fork, ..Test::default() }]);
     let model = Scripted::new(vec![]);
     let session = world.root(&model);
     session.execute("go").await.unwrap();
@@ -151,20 +188,20 @@ async fn a_hook_denies_a_fork_before_it_is_written() {
 
 #[tokio::test]
 async fn hooks_change_deny_and_ask_about_calls_and_change_results() {
+    let guard = |call: &ToolCall| {
+        Ok(match call.id.as_str() {
+            "1" => Verdict::Modify(Data::parse("[7]").unwrap()),
+            "2" => Verdict::Deny("too loud".into()),
+            "3" => Verdict::Ask("Really?".into()),
+            _ => Verdict::Inject("mind the time".into()),
+        })
+    };
+    let wash = |call: &ToolCall| {
+        Ok(if call.id == "4" { Verdict::Modify(text("washed")) } else { Verdict::Continue })
+    };
     let world = world(vec![
-        hook("guard", 0, Gate::Call, |moment| {
-            let HookInput::Call { call } = &moment.input else { panic!() };
-            Ok(match call.id.as_str() {
-                "1" => Verdict::Modify(Data::parse("[7]").unwrap()),
-                "2" => Verdict::Deny("too loud".into()),
-                "3" => Verdict::Ask("Really?".into()),
-                _ => Verdict::Inject("mind the time".into()),
-            })
-        }),
-        hook("wash", 0, Gate::Outcome, |moment| {
-            let HookInput::Outcome { call, .. } = &moment.input else { panic!() };
-            Ok(if call.id == "4" { Verdict::Modify(text("washed")) } else { Verdict::Continue })
-        }),
+        Test { name: "guard", call: Some(Box::new(guard)), ..Test::default() },
+        Test { name: "wash", result: Some(Box::new(wash)), ..Test::default() },
     ]);
     let all = [("1", "echo", "1"), ("2", "echo", "2"), ("3", "echo", "3"), ("4", "echo", "4")];
     let model = Scripted::new(vec![calls(&all), says("done")]);
@@ -191,8 +228,9 @@ async fn hooks_change_deny_and_ask_about_calls_and_change_results() {
 
 #[tokio::test]
 async fn a_hook_sends_the_model_a_message_behind_a_result() {
-    let speak = hook("speaks", 0, Gate::Outcome, |_| Ok(Verdict::Inject("mind the gap".into())));
-    let world = world(vec![speak]);
+    let speak = |_: &ToolCall| Ok(Verdict::Inject("mind the gap".into()));
+    let world =
+        world(vec![Test { name: "speaks", result: Some(Box::new(speak)), ..Test::default() }]);
     let model = Scripted::new(vec![calls(&[("a", "echo", "1"), ("b", "echo", "2")]), says("so")]);
     let session = world.root(&model);
     session.execute("go").await.unwrap();
@@ -206,36 +244,92 @@ async fn a_hook_sends_the_model_a_message_behind_a_result() {
 }
 
 #[tokio::test]
-async fn a_verdict_for_which_there_is_no_use_is_reported() {
-    let changes = |gate| hook("changes", 0, gate, |_| Ok(Verdict::Modify(text("other"))));
-    let speaks = |gate| hook("speaks", 1, gate, |_| Ok(Verdict::Inject("hear".into())));
-    let changed = [Gate::Ready, Gate::Fork, Gate::Request, Gate::Compact].map(changes);
-    let spoken = [Gate::Ready, Gate::Fork, Gate::Compact].map(speaks);
-    let world = world(changed.into_iter().chain(spoken).collect());
-    let long = "word ".repeat(400);
-    let answers = vec![says(&long), says(&long), says(&long), says("in short")];
-    let session = world.root(&Scripted::new(answers));
-    for prompt in ["one", "two", "three"] {
-        session.execute(prompt).await.unwrap();
+async fn a_hook_denies_or_permits_wherever_it_is_asked() {
+    let deny = |why: &str| Some(Verdict::Deny(why.to_owned()));
+    let world = world(vec![Test { name: "no", compaction: deny("keep it"), ..Test::default() }]);
+    let session = world.root(&Scripted::new(vec![says(&"word ".repeat(400))]));
+    session.execute("one").await.unwrap();
+    session.execute("two").await.unwrap();
+    assert_eq!(session.compact().await.unwrap(), None);
+    let world = self::world(vec![Test { name: "no", session: deny("full"), ..Test::default() }]);
+    let error = world.root(&Scripted::new(vec![])).execute("one").await.unwrap_err();
+    assert_eq!(error.to_string(), "the session was denied by no: full");
+    let first = |request: &Request| {
+        Ok(match request.messages.len() {
+            1 => Verdict::Inject("be brief".into()),
+            _ => Verdict::Deny("enough".into()),
+        })
+    };
+    let hook = Test { name: "no", request: Some(Box::new(first)), ..Test::default() };
+    let (world, model) = (self::world(vec![hook]), Scripted::new(vec![]));
+    let session = world.root(&model);
+    session.execute("one").await.unwrap();
+    assert_eq!(model.requests()[0].messages.last().unwrap().plain_text(), "be brief");
+    let error = session.execute("two").await.unwrap_err();
+    assert_eq!(error.to_string(), "the request was denied by no: enough");
+    assert_eq!(world.types(&session.id()).last().unwrap(), "turn_failed");
+}
+
+struct Yes;
+
+impl Approve for Yes {
+    fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
+        async { Answer::Granted(Some(format!("yes to {}", question.prompt))) }.boxed()
     }
-    let _ = session.fork(Fork::of(session.id())).await.unwrap();
-    session.compact().await.unwrap().unwrap();
-    let mut errors: Vec<String> = world
-        .ears
-        .of(Name::HookError)
-        .iter()
-        .map(|reported| data(reported)["error"].as_str().unwrap().to_owned())
-        .collect();
-    errors.sort();
-    errors.dedup();
-    let expected = [
-        "a hook cannot change the compaction",
-        "a hook cannot change the fork",
-        "a hook cannot change the request",
-        "a hook cannot change the session",
-        "a hook cannot send the model a message with the compaction",
-        "a hook cannot send the model a message with the fork",
-        "a hook cannot send the model a message with the session",
-    ];
-    assert_eq!(errors, expected);
+}
+
+#[tokio::test]
+async fn the_note_of_a_granted_question_of_a_hook_is_recorded() {
+    let ask = |_: &ToolCall| Ok(Verdict::Ask("Really?".into()));
+    let world = world(vec![Test { name: "asks", call: Some(Box::new(ask)), ..Test::default() }]);
+    let session = world.root(&Scripted::new(vec![calls(&[("1", "echo", "1")])]));
+    session.equip(|equipment| equipment.approve = Arc::new(Yes));
+    session.execute("go").await.unwrap();
+    let events = world.events(&session.id());
+    let decision = events.iter().find(|(kind, _)| kind == "permission_decision").unwrap();
+    let expected = json!({"call_id": "1", "name": "echo", "decision": "allow", "by": "policy",
+        "reason": "yes to Really?"});
+    assert_eq!(decision.1, expected);
+}
+
+#[tokio::test]
+async fn a_hook_hears_of_every_event_and_sends_the_model_a_message_with_its_next_request() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = heard.clone();
+    let event = move |notification: &Notification| {
+        hear.lock().unwrap().push(notification.name().to_owned());
+        match notification.name() {
+            "tool:error" => Reaction::Inject("it failed; try another way".into()),
+            "prompt:complete" => Reaction::Inject("a turn is over".into()),
+            _ => Reaction::Continue,
+        }
+    };
+    let world =
+        world(vec![Test { name: "hears", event: Some(Box::new(event)), ..Test::default() }]);
+    let model = Scripted::new(vec![calls(&[("a", "fail", "1")])]);
+    let session = world.root(&model);
+    session.execute("go").await.unwrap();
+    let last = |at: usize| model.requests()[at].messages.last().unwrap().plain_text();
+    assert_eq!(last(1), "it failed; try another way");
+    let all: Vec<_> = world.ears.all().iter().map(|it| it.name().to_owned()).collect();
+    assert_eq!(*heard.lock().unwrap(), all);
+    session.execute("on").await.unwrap();
+    assert_eq!(last(2), "a turn is over");
+    let injected = json!({"content": "a turn is over", "injected": true});
+    assert!(world.events(&session.id()).iter().any(|(_, data)| *data == injected));
+}
+
+#[tokio::test]
+async fn a_hook_that_panics_at_an_event_is_reported_once_for_each() {
+    let event = |notification: &Notification| match notification.name() {
+        "prompt:submit" | "hook:error" => panic!("at the event"),
+        _ => Reaction::Continue,
+    };
+    let world =
+        world(vec![Test { name: "panics", event: Some(Box::new(event)), ..Test::default() }]);
+    let session = world.root(&Scripted::new(vec![]));
+    session.execute("go").await.unwrap();
+    let failed: Vec<_> = world.ears.of(Name::HookError).iter().map(|it| data(it)).collect();
+    let error = "it panicked: at the event";
+    assert_eq!(failed, [json!({"hook": "panics", "gate": "the event", "error": error})]);
 }

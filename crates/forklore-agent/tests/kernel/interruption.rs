@@ -14,7 +14,9 @@ use forklore_store::memory::MemoryStore;
 use serde_json::{Value, json};
 
 use crate::scripted::{Act, Scripted, calls, says};
-use crate::world::{World, equipment, new_session};
+use crate::world::{World, equipment, new_session, on_each_store};
+
+on_each_store!(attachments_are_read_from_the_child_and_missing_ones_fail_nothing,);
 
 async fn interrupted(world: &World, session: &AgentSession, tools: usize) -> Turn {
     let running = session.clone();
@@ -104,9 +106,7 @@ async fn calls_of_one_answer_have_ids_of_their_own() {
     assert!(ids[2].as_str().unwrap().starts_with("call_"));
 }
 
-#[tokio::test]
-async fn attachments_are_read_from_the_child_and_missing_ones_fail_nothing() {
-    let world = World::new();
+async fn attachments_are_read_from_the_child_and_missing_ones_fail_nothing(world: World) {
     let model = Scripted::new(vec![calls(&[("1", "flood", "300000")]), says("much")]);
     let session = world.root(&model);
     session.execute("go").await.unwrap();

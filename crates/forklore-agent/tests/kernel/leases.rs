@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use forklore_agent::notify::Name;
+use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 use forklore_agent::{AgentSession, Error, Status};
-use forklore_core::{ErrorKind, Header, SessionId};
+use forklore_core::{Data, ErrorKind, Header, SessionId};
 use forklore_engine::{Clock, Engine, Fork, SystemClock};
 use forklore_store::clock::StoreClock;
 use forklore_store::memory::MemoryStore;
@@ -16,11 +17,15 @@ use forklore_store::port::{
     Transaction, Verification,
 };
 use forklore_store::{Result as StoreResult, Store};
+use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::scripted::{Act, Scripted, calls, says};
-use crate::world::{World, data, equipment};
+use crate::world::{World, data, equipment, on_each_store};
+
+on_each_store!(a_fork_while_a_turn_runs_is_at_the_last_closed_turn);
 
 /// A clock whose time the test sets in seconds.
 #[derive(Default)]
@@ -177,12 +182,29 @@ async fn a_waiting_turn_begins_with_the_commit_that_ends_the_lease() {
     }
 }
 
-#[tokio::test]
-async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn() {
-    let world = World::new();
-    let late = vec![Act::Wait(Duration::from_millis(40)), says("late").pop().unwrap()];
-    let model = Scripted::new(vec![says("one"), calls(&[("c", "slow", "30")]), late]);
+/// A tool that returns when the test lets it.
+#[derive(Default)]
+struct Held(Notify);
+
+impl Tools for Held {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let parameters = Data::parse("{}").unwrap();
+        vec![ToolSpec { name: "held".into(), description: "held".into(), parameters }]
+    }
+
+    fn call<'a>(&'a self, _: &'a ToolCall, _: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async {
+            self.0.notified().await;
+            ToolOutcome::text("late")
+        })
+    }
+}
+
+async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn(world: World) {
+    let model = Scripted::new(vec![says("one"), calls(&[("c", "held", "30")])]);
     let session = world.root(&model);
+    let held = Arc::new(Held::default());
+    session.equip(|config| config.tools = held.clone());
     session.execute("first").await.unwrap();
     let turn = start(&session);
     until(|| !world.ears.of(Name::ToolPre).is_empty()).await;
@@ -192,6 +214,7 @@ async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn() {
     let middle = Fork::of(session.id()).at("end".parse().unwrap());
     let middle = session.fork(middle).await.unwrap();
     assert_eq!((middle.forked.cut.index, middle.forked.synthetic_results), (5, 1));
+    held.0.notify_one();
     assert_eq!(turn.await.unwrap().unwrap().status, Status::Success);
     // Only the parent contains the late result.
     let results = |world: &World, id: &forklore_core::SessionId| {

@@ -8,6 +8,7 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
+mod callers;
 mod context;
 mod delegates;
 mod hooks;

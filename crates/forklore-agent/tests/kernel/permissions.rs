@@ -12,7 +12,12 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use crate::scripted::{Scripted, calls, says};
-use crate::world::{World, equipment, new_session};
+use crate::world::{World, equipment, new_session, on_each_store};
+
+on_each_store!(
+    what_was_decided_stands_before_what_was_done,
+    no_event_widens_the_permission_ceiling,
+);
 
 struct Rules;
 
@@ -38,9 +43,7 @@ impl Approve for SlowOnly {
     }
 }
 
-#[tokio::test]
-async fn what_was_decided_stands_before_what_was_done() {
-    let world = World::new();
+async fn what_was_decided_stands_before_what_was_done(world: World) {
     let all =
         calls(&[("1", "echo", "1"), ("2", "fail", "{}"), ("3", "slow", "1"), ("4", "flood", "9")]);
     let model = Scripted::new(vec![all, says("done")]);
@@ -67,15 +70,13 @@ async fn what_was_decided_stands_before_what_was_done() {
     ];
     assert_eq!(decisions, expected);
     let names = world.ears.names(None);
-    let location = |name| names.iter().position(|report| *report == name).unwrap();
+    let location = |name: &str| names.iter().position(|report| *report == name).unwrap();
     assert!(location("approval:required") < location("approval:granted"));
     assert!(location("approval:denied") < location("tool:pre"));
     assert_eq!(world.ears.of(Name::ToolPre).len(), 2);
 }
 
-#[tokio::test]
-async fn no_event_widens_the_permission_ceiling() {
-    let world = World::new();
+async fn no_event_widens_the_permission_ceiling(world: World) {
     let model = Scripted::new(vec![calls(&[("1", "echo", "1"), ("2", "slow", "1")])]);
     let mut new = new_session();
     new.permissions = Some(["echo".to_owned(), "fail".to_owned()].into());

@@ -13,11 +13,13 @@ use futures_util::StreamExt;
 use serde_json::Value;
 
 use crate::scripted::{Act, Scripted, calls, end, says};
-use crate::world::{World, data, equipment, new_session};
+use crate::world::{World, data, equipment, new_session, on_each_store};
 
 fn piece(text: &str) -> Act {
     Act::Say(StreamEvent::Text(text.into()))
 }
+
+on_each_store!(nothing_is_announced_that_was_not_stored);
 
 #[tokio::test]
 async fn a_subscription_hears_its_session_alone_and_in_order() {
@@ -36,7 +38,7 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     let mut names = Vec::new();
     while let Some(Received::Event(reported)) = received.next().await {
         assert_eq!(reported.session_id, id);
-        names.push(reported.name().as_str());
+        names.push(reported.name().to_owned());
     }
     let expected = [
         "session:start",
@@ -81,7 +83,7 @@ async fn a_slow_listener_learns_how_many_events_it_missed() {
     let report = |name| {
         received
             .iter()
-            .filter(|h| matches!(h, Received::Event(reported) if reported.name() == name))
+            .filter(|h| matches!(h, Received::Event(reported) if reported.is(name)))
             .count() as u64
     };
     // Before the pieces, the queue got four notifications: a start, a prompt, a request and the
@@ -95,7 +97,7 @@ async fn a_slow_listener_learns_how_many_events_it_missed() {
 /// A sink that checks each notification about stored data: the data must already be in the store.
 struct Checks {
     engine: Engine,
-    seen: Mutex<HashMap<&'static str, usize>>,
+    seen: Mutex<HashMap<String, usize>>,
 }
 
 impl Sink for Checks {
@@ -107,25 +109,25 @@ impl Sink for Checks {
             .collect();
         let all = data(notification);
         let data = |key: &str| all[key].to_string();
-        let needed = match notification.name() {
-            Name::PromptSubmit => vec!["user_message".into(), data("prompt")],
-            Name::ContentBlockEnd => vec![match &all["block"]["text"] {
+        let needed = match notification.event.kind() {
+            Some(Name::PromptSubmit) => vec!["user_message".into(), data("prompt")],
+            Some(Name::ContentBlockEnd) => vec![match &all["block"]["text"] {
                 Value::Null => all["block"]["id"].to_string(),
                 text => text.to_string(),
             }],
-            Name::ProviderResponse => vec!["provider_usage".into()],
-            Name::ToolPre => vec![format!(
+            Some(Name::ProviderResponse) => vec!["provider_usage".into()],
+            Some(Name::ToolPre) => vec![format!(
                 "permission_decision {{\"by\":\"policy\",\"call_id\":{}",
                 data("tool_call_id")
             )],
-            Name::ToolPost | Name::ToolError => {
+            Some(Name::ToolPost | Name::ToolError) => {
                 vec![format!("tool_result {{\"call_id\":{}", data("tool_call_id"))]
             }
-            Name::PromptComplete => vec![data("response")],
-            Name::ContextPostCompact => vec!["history_compaction".into()],
-            Name::SessionFork => vec!["session_fork".into()],
-            Name::DelegateSpawned => vec!["\"status\":\"running\"".into()],
-            Name::DelegateCompleted => vec!["\"status\":\"finished\"".into()],
+            Some(Name::PromptComplete) => vec![data("response")],
+            Some(Name::ContextPostCompact) => vec!["history_compaction".into()],
+            Some(Name::SessionFork) => vec!["session_fork".into()],
+            Some(Name::DelegateSpawned) => vec!["\"status\":\"running\"".into()],
+            Some(Name::DelegateCompleted) => vec!["\"status\":\"finished\"".into()],
             _ => Vec::new(),
         };
         for needed in &needed {
@@ -135,14 +137,13 @@ impl Sink for Checks {
             );
         }
         if !needed.is_empty() {
-            *self.seen.lock().unwrap().entry(notification.name().as_str()).or_insert(0) += 1;
+            *self.seen.lock().unwrap().entry(notification.name().to_owned()).or_insert(0) += 1;
         }
     }
 }
 
-#[tokio::test]
-async fn nothing_is_announced_that_was_not_stored() {
-    let engine = Engine::new(Arc::new(MemoryStore::default()));
+async fn nothing_is_announced_that_was_not_stored(world: World) {
+    let engine = world.kernel.engine().clone();
     let checks = Arc::new(Checks { engine: engine.clone(), seen: Mutex::default() });
     let kernel = Kernel::builder(engine).sink(checks.clone()).build();
     let model = Scripted::new(vec![
@@ -158,7 +159,7 @@ async fn nothing_is_announced_that_was_not_stored() {
     session.compact().await.unwrap().unwrap();
     session.execute("second").await.unwrap();
     let seen = checks.seen.lock().unwrap();
-    let mut seen: Vec<_> = seen.iter().map(|(name, count)| (*name, *count)).collect();
+    let mut seen: Vec<_> = seen.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     seen.sort_unstable();
     let expected = [
         ("content_block:end", 6),

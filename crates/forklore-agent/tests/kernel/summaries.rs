@@ -7,27 +7,11 @@ use forklore_agent::model::{ModelErrorKind, StreamEvent, TokenUsage};
 use forklore_agent::notify::Name;
 use forklore_agent::{AgentSession, Error};
 use forklore_core::{ErrorKind, Header, Selector};
-use forklore_engine::{Engine, Fork, Summarize};
-use forklore_sqlite::{Options, SqliteStore};
+use forklore_engine::{Fork, Summarize};
 use serde_json::Value;
 
 use crate::scripted::{Act, Scripted, says};
-use crate::world::World;
-
-/// Creates two tests of each case: one with the memory store and one with SQLite.
-macro_rules! on_each_store {
-    ($($case:ident),* $(,)?) => {
-        mod memory {
-            $(#[tokio::test] async fn $case() { super::$case(crate::world::World::new()).await; })*
-        }
-        mod sqlite {
-            $(#[tokio::test] async fn $case() {
-                let dir = tempfile::tempdir().unwrap();
-                super::$case(super::on_disk(&dir)).await;
-            })*
-        }
-    };
-}
+use crate::world::{World, on_each_store};
 
 on_each_store!(
     the_cost_of_a_summary_is_the_childs_and_the_parent_stays_as_it_is,
@@ -39,11 +23,6 @@ on_each_store!(
     a_summary_stops_at_the_cut,
     a_plan_has_no_child,
 );
-
-fn on_disk(dir: &tempfile::TempDir) -> World {
-    let path = dir.path().join("store.db");
-    World::over(Engine::new(Arc::new(SqliteStore::open(&path, Options::default()).unwrap())))
-}
 
 /// Returns everything that the store has of a session: its header and its events.
 fn stored(world: &World, session: &AgentSession) -> (Header, Vec<(String, Value)>) {

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forklore_agent::approve::{Answer, Approve, Policy, Question, Rule};
-use forklore_agent::hook::{Gate, Hook, HookFailed, Moment, Verdict};
+use forklore_agent::hook::{
+    Decision, ForkInput, Hook, HookFailed, Moment, PromptInput, PromptVerdict, Verdict,
+};
 use forklore_agent::model::{EndReason, ModelErrorKind, StreamEvent};
+use forklore_agent::notify::event::{ApplicationEvent, ApplicationName};
 use forklore_agent::notify::{Name, Notification};
 use forklore_agent::tool::ToolCall;
 use forklore_agent::{AgentSession, Delegate, Kernel, Prompt};
@@ -15,7 +18,7 @@ use forklore_engine::{Engine, Fork};
 use forklore_store::memory::MemoryStore;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::scripted::{Act, Scripted, calls, end, says};
 use crate::world::{Ears, World, equipment, new_session};
@@ -43,16 +46,12 @@ impl Hook for Broken {
         "broken"
     }
 
-    fn wants(&self, gate: Gate) -> bool {
-        matches!(gate, Gate::Prompt | Gate::Fork)
+    fn prompt<'a>(&'a self, _: Moment<'a, PromptInput<'a>>) -> Decision<'a, PromptVerdict> {
+        async { Err(HookFailed("no".into())) }.boxed()
     }
 
-    fn ask<'a>(&'a self, moment: &'a Moment<'a>) -> BoxFuture<'a, Result<Verdict, HookFailed>> {
-        let asks = moment.input.gate() == Gate::Fork;
-        async move {
-            if asks { Ok(Verdict::Ask("A fork?".into())) } else { Err(HookFailed("no".into())) }
-        }
-        .boxed()
+    fn fork<'a>(&'a self, _: Moment<'a, ForkInput<'a>>) -> Decision<'a> {
+        async { Ok(Verdict::Ask("A fork?".into())) }.boxed()
     }
 }
 
@@ -161,6 +160,8 @@ async fn every_event_has_its_canonical_name_and_form() {
     session.set_model(Scripted::new(vec![says("in short")]));
     session.execute(&"long ".repeat(300)).await.unwrap();
     session.compact().await.unwrap().unwrap();
+    let said = json!({"text": "look here"});
+    session.announce(ApplicationEvent::new(ApplicationName::USER_NOTIFICATION, said));
     session.cleanup(true).await;
     let again = World::over(engine);
     let opened = again.kernel.open(&session.id(), equipment(&Scripted::new(vec![]))).await.unwrap();
@@ -170,15 +171,15 @@ async fn every_event_has_its_canonical_name_and_form() {
     for notification in ears.all().iter().chain(&again.ears.all()) {
         let text = serde_json::to_string(&**notification).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(value["event"], notification.name().as_str());
+        assert_eq!(value["event"], notification.name());
         let read: Notification = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text, "it is read as it was written");
         forms
-            .entry(form(&value) + notification.name().as_str())
-            .or_insert((notification.name(), line(&value)));
+            .entry(form(&value) + notification.name())
+            .or_insert((notification.event.kind(), line(&value)));
     }
     let seen: Vec<_> = forms.values().map(|(name, _)| *name).collect();
-    let missing: Vec<_> = Name::ALL.iter().filter(|name| !seen.contains(name)).collect();
+    let missing: Vec<_> = Name::ALL.iter().filter(|name| !seen.contains(&Some(**name))).collect();
     assert!(missing.is_empty(), "{missing:?}");
     let mut lines: Vec<_> = forms.into_values().map(|(_, line)| line).collect();
     lines.sort();

@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApprovalAnswer, ApprovalQuestion, BlockEnded, BlockPiece, BlockStarted, ContextGauge,
-    DelegateEnded, DelegateStarted, HistoryCompacted, HistoryCompaction, HookFailure, NoDetails,
-    PromptAnswered, PromptSubmitted, ProviderAnswer, ProviderFailure, ProviderRequest,
-    ProviderRetry, SessionBegan, SessionForked, Thought, ToolInput, ToolProgress, ToolResult,
-    TurnEnded,
+    ApplicationEvent, ApprovalAnswer, ApprovalQuestion, BlockEnded, BlockPiece, BlockStarted,
+    ContextGauge, DelegateEnded, DelegateStarted, HistoryCompacted, HistoryCompaction, HookFailure,
+    NoDetails, PromptAnswered, PromptSubmitted, ProviderAnswer, ProviderFailure, ProviderRequest,
+    ProviderRetry, SessionBegan, SessionEnded, SessionForked, Thought, ToolInput, ToolProgress,
+    ToolResult, TurnEnded,
 };
 
 macro_rules! events {
     ($($(#[$doc:meta])* $variant:ident($data:ident) = $name:literal;)*) => {
-        /// An event that the kernel emits for a running session, with its data. The kernel is the
-        /// part of forklore that runs turns.
+        /// An event that the kernel emits for a session, with its data. The kernel is the part of
+        /// forklore that runs turns.
         #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "event", content = "data")]
@@ -24,6 +24,10 @@ macro_rules! events {
                 #[serde(rename = $name)]
                 $variant($data),
             )*
+            /// An event of the application, which the kernel announces for it.
+            #[serde(untagged)]
+            #[cfg_attr(feature = "schema", schemars(skip))]
+            Application(ApplicationEvent),
         }
 
         /// The name of an event that the kernel (the part of forklore that runs turns) emits, such
@@ -54,10 +58,22 @@ macro_rules! events {
         }
 
         impl KernelEvent {
-            /// Returns the name of the event.
+            /// Returns the kind of the event. `None` for an event of the application.
             #[must_use]
-            pub fn name(&self) -> Name {
-                match self { $(Self::$variant(_) => Name::$variant),* }
+            pub fn kind(&self) -> Option<Name> {
+                match self {
+                    $(Self::$variant(_) => Some(Name::$variant),)*
+                    Self::Application(_) => None,
+                }
+            }
+
+            /// Returns the name of the event as it is written in JSON, such as `session:start`.
+            #[must_use]
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                    Self::Application(event) => event.name.as_str(),
+                }
             }
 
             /// Returns the event's data as JSON, with the keys of each object in alphabetical
@@ -66,7 +82,10 @@ macro_rules! events {
             /// # Errors
             /// If a value in the data cannot be written as JSON.
             pub fn data(&self) -> serde_json::Result<serde_json::Value> {
-                match self { $(Self::$variant(data) => serde_json::to_value(data)),* }
+                match self {
+                    $(Self::$variant(data) => serde_json::to_value(data),)*
+                    Self::Application(event) => Ok(event.data.clone()),
+                }
             }
         }
     };
@@ -80,10 +99,10 @@ events! {
     /// A child session was created.
     SessionFork(SessionForked) = "session:fork";
     /// This process closed a session.
-    SessionEnd(NoDetails) = "session:end";
+    SessionEnd(SessionEnded) = "session:end";
     /// A prompt of the user was stored in the session.
     PromptSubmit(PromptSubmitted) = "prompt:submit";
-    /// The turn that answers a prompt ended without an error.
+    /// The model answered a prompt completely.
     PromptComplete(PromptAnswered) = "prompt:complete";
     /// A request to a model begins.
     ProviderRequest(ProviderRequest) = "provider:request";

@@ -36,24 +36,30 @@ impl Notification {
         Self { session_id, parent_id, root_id, ts, event }
     }
 
-    /// Returns the name of the event, for example `session:start`.
+    /// Returns the name of the event as it is written in JSON, for example `session:start`.
     #[must_use]
-    pub fn name(&self) -> Name {
+    pub fn name(&self) -> &str {
         self.event.name()
+    }
+
+    /// Checks whether this is an event of the kernel with this name.
+    #[must_use]
+    pub fn is(&self, name: Name) -> bool {
+        self.event.kind() == Some(name)
     }
 
     /// Checks whether the event is ephemeral: it reports only progress. Such an event is not
     /// stored, and a slow listener may miss it.
     #[must_use]
     pub fn is_ephemeral(&self) -> bool {
-        self.name().is_ephemeral()
+        self.event.kind().is_some_and(Name::is_ephemeral)
     }
 }
 
 impl Serialize for Notification {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("event", self.name().as_str())?;
+        map.serialize_entry("event", self.name())?;
         map.serialize_entry("session_id", &self.session_id)?;
         map.serialize_entry("parent_id", &self.parent_id)?;
         map.serialize_entry("root_id", &self.root_id)?;
@@ -62,7 +68,7 @@ impl Serialize for Notification {
             map.serialize_entry("ephemeral", &true)?;
         }
         // Amplifier's observers read the parent of a fork from `parent` at the top level.
-        if let (Name::SessionFork, Some(parent)) = (self.name(), &self.parent_id) {
+        if let (true, Some(parent)) = (self.is(Name::SessionFork), &self.parent_id) {
             map.serialize_entry("parent", parent)?;
         }
         map.serialize_entry("data", &self.event.data().map_err(S::Error::custom)?)?;
@@ -70,8 +76,8 @@ impl Serialize for Notification {
     }
 }
 
-/// Adds the fields `ephemeral` and `parent` to the JSON Schema. Serialization derives them from
-/// other fields, so the Rust type does not have them.
+/// Adds to the JSON Schema the fields `ephemeral` and `parent`, and the events of the application.
+/// Serialization derives the fields from other fields, so the Rust type does not have them.
 #[cfg(feature = "schema")]
 fn with_derived_fields(schema: &mut schemars::Schema) {
     use serde_json::{Value, json};
@@ -83,8 +89,9 @@ fn with_derived_fields(schema: &mut schemars::Schema) {
         let id = json!({"$ref": "#/$defs/SessionId", "description": parent});
         properties.insert("parent".into(), id);
     }
-    let Some(Value::Array(events)) = schema.get_mut("oneOf") else { return };
-    for event in events {
+    // An event has one name, so it fits exactly one of the variants.
+    let Some(Value::Array(mut events)) = schema.remove("anyOf") else { return };
+    for event in &mut events {
         let name = event.pointer("/properties/event/const").cloned().unwrap_or_default();
         let name: Option<Name> = serde_json::from_value(name).ok();
         if let (true, Some(Value::Array(required))) =
@@ -93,6 +100,18 @@ fn with_derived_fields(schema: &mut schemars::Schema) {
             required.push("ephemeral".into());
         }
     }
+    let words = "^[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)+$";
+    events.push(json!({
+        "description": "An event of the application, in a form that the application chooses.",
+        "type": "object",
+        "properties": {
+            "event": {"type": "string", "maxLength": 64, "pattern": words,
+                "not": {"enum": Name::ALL}},
+            "data": {"description": "The details."},
+        },
+        "required": ["event", "data"],
+    }));
+    schema.insert("oneOf".to_owned(), Value::Array(events));
 }
 
 /// The ids that identify a session in its events: its own, its parent's and its root's.

@@ -4,6 +4,8 @@ use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::TurnStatus;
+
 /// The empty data of events that have no details.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -18,6 +20,37 @@ pub struct SessionBegan {
     pub kind: SessionKind,
     /// The session's label.
     pub label: Label,
+}
+
+/// Data of the event `session:end`: this process closed a session in which it ran turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionEnded {
+    /// How the last turn of the session in this process ended.
+    pub status: EndStatus,
+}
+
+/// How the last turn of a session ended, in Amplifier's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum EndStatus {
+    /// The model finished its answer.
+    Completed,
+    /// The turn was interrupted.
+    Cancelled,
+    /// The turn ended early or failed.
+    Failed,
+}
+
+impl From<TurnStatus> for EndStatus {
+    fn from(status: TurnStatus) -> Self {
+        match status {
+            TurnStatus::Success => Self::Completed,
+            TurnStatus::Cancelled => Self::Cancelled,
+            TurnStatus::Incomplete => Self::Failed,
+        }
+    }
 }
 
 /// Data of the event `session:fork`: a child session was created.

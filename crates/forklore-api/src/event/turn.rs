@@ -17,7 +17,8 @@ pub struct PromptSubmitted {
     pub parts: Vec<Value>,
 }
 
-/// Data of the event `prompt:complete`: the turn that answers a prompt ended without an error.
+/// Data of the event `prompt:complete`: the model answered a prompt completely. A turn that was
+/// interrupted, ended early or failed has no such event.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptAnswered {

@@ -124,6 +124,7 @@ fn only(
     let fits = match keyword {
         "title" | "description" | "default" | "format" | "pattern" => true,
         "const" => with == value,
+        "not" => part(with, value).is_err(),
         "enum" => list(with).contains(value),
         "type" => match with {
             Value::Array(types) => types.iter().any(|name| is_a(name, value)),

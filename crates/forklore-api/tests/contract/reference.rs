@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use forklore_api::ANSWERS;
-use forklore_api::event::{Name, Notification};
+use forklore_api::event::{KernelEvent, Name, Notification};
 use forklore_api::reference::{page, schema};
 use serde_json::{Value, json};
 
@@ -93,13 +93,28 @@ fn what_is_not_sent_does_not_fit_the_schema() {
     let wrong = [
         without,
         with(&delta, "ephemeral", json!(false)),
-        with(&delta, "event", json!("content_block:middle")),
+        with(&delta, "event", json!(7)),
         with(&delta, "data", json!({})),
         with(&delta, "colour", json!("green")),
         with(&delta, "ts", Value::Null),
     ];
     for wrong in wrong {
         assert!(fits("Notification", &wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn events_of_the_application_fit_the_schema_and_are_read_as_written() {
+    for round in 0..20 {
+        let event = KernelEvent::Application(any(&mut Dice::new(round)));
+        let sent = Notification { event, ..any(&mut Dice::new(round)) };
+        let value = serde_json::to_value(&sent).unwrap();
+        assert_eq!(fits("Notification", &value), Ok(()), "{value}");
+        assert_eq!(serde_json::from_value::<Notification>(value.clone()).unwrap(), sent);
+        // An event with a name of the kernel has the kernel's data, and is never the application's.
+        let other = with(&value, "event", json!("tool:pre"));
+        assert!(serde_json::from_value::<Notification>(other.clone()).is_err(), "{other}");
+        assert!(fits("Notification", &other).is_err(), "{other}");
     }
 }
 

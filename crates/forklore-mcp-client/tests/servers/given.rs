@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forklore_agent::tool::{CallContext, Progress, Step, ToolCall, ToolOutcome, Tools};
+use forklore_agent::tool::{CallContext, Caller, Progress, Step, ToolCall, ToolOutcome, Tools};
 use forklore_core::Data;
 use forklore_mcp_client::{McpTools, ServerConfig, ServerName};
 use serde_json::Value;
@@ -86,6 +86,7 @@ pub(crate) fn context() -> CallContext {
         session: "a-session".parse().unwrap(),
         cancelled: CancellationToken::new(),
         progress: Progress::default(),
+        caller: Caller::default(),
     }
 }
 

@@ -73,7 +73,8 @@ impl Session {
             KernelEvent::ContextPostCompact(_) if self.is_compaction => self.close(at),
             KernelEvent::ContextPostCompact(_)
             | KernelEvent::CancelRequested(_)
-            | KernelEvent::HookError(_) => self.note(notification, at, None),
+            | KernelEvent::HookError(_)
+            | KernelEvent::Application(_) => self.note(notification, at, None),
             KernelEvent::ApprovalRequired(requested) => {
                 self.note(notification, at, requested.call.as_ref().map(|call| call.id.as_str()));
             }
@@ -92,7 +93,7 @@ impl Session {
             if let Some(call) = call {
                 attributes.text("gen_ai.tool.call.id", call);
             }
-            turn.add_event_with_timestamp(notification.name().as_str(), at, attributes.0);
+            turn.add_event_with_timestamp(notification.name().to_owned(), at, attributes.0);
         }
     }
 

@@ -124,7 +124,7 @@ async fn a_turn_that_fails_or_is_interrupted_says_so() {
     loop {
         use forklore_agent::notify::Received;
         match futures_util::StreamExt::next(&mut ears).await.unwrap() {
-            Received::Event(reported) if reported.name() == Name::ToolPre => break,
+            Received::Event(reported) if reported.is(Name::ToolPre) => break,
             _ => {}
         }
     }

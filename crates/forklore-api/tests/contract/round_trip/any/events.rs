@@ -12,11 +12,15 @@ words! {
         CompactionReason::TooLong];
     EndReason: [EndReason::Done, EndReason::Calls, EndReason::Length, EndReason::Refused,
         EndReason::Other("content_filter".to_owned())];
+    ApplicationName: [ApplicationName::PLAN_START, ApplicationName::POLICY_VIOLATION,
+        "my-app:step:done".parse().unwrap()];
+    EndStatus: [EndStatus::Completed, EndStatus::Cancelled, EndStatus::Failed];
     ForkReason: [ForkReason::LeaseLost];
     TurnStatus: [TurnStatus::Success, TurnStatus::Cancelled, TurnStatus::Incomplete];
 }
 
 fields! {
+    ApplicationEvent { name, data }
     ApprovalAnswer { tool_call_id, reason }
     ApprovalQuestion { session, call, prompt }
     BlockEnded { block_type, block_index, total_blocks, block, partial }
@@ -38,6 +42,7 @@ fields! {
     ProviderRequest { provider, model, attempt, messages, shared, purpose }
     ProviderRetry { provider, model, attempt, error, pause_ms }
     SessionBegan { kind, label }
+    SessionEnded { status }
     SessionForked { parent, kind, label, cut, metadata, reason }
     Thought { block_index, thinking }
     TokenUsage { input, output, cached, cache_written }
@@ -73,7 +78,10 @@ impl Any for TurnResult {
 impl Any for Notification {
     fn any(dice: &mut Dice) -> Self {
         let name = dice.one(Name::ALL);
-        Self::new(any(dice), any(dice), event(name, dice))
+        let is_of_kernel: bool = any(dice);
+        let event =
+            if is_of_kernel { event(name, dice) } else { KernelEvent::Application(any(dice)) };
+        Self::new(any(dice), any(dice), event)
     }
 }
 

@@ -1,0 +1,193 @@
+//! The operations that hooks decide about, with the data that a hook receives and may change.
+
+use std::convert::Infallible;
+
+use forklore_core::{Data, Part, SessionKind};
+use forklore_engine::{CompactionPlan, Fork};
+
+use super::{
+    CallVerdict, Decision, Hook, Moment, PromptVerdict, RequestVerdict, ResultVerdict, Verdict,
+};
+use crate::model::Request;
+use crate::tool::{ToolCall, ToolOutcome};
+
+/// What a hook received when it failed at an event, in words.
+pub(crate) const TO_EVENTS: &str = "the event";
+
+/// A session is initialized.
+#[derive(Debug)]
+pub struct SessionInput<'a> {
+    /// The configuration that is stored with the session.
+    pub config: Option<&'a Data>,
+}
+
+/// A child session is about to be created.
+#[derive(Debug)]
+pub struct ForkInput<'a> {
+    /// Whether the child is a branch or a delegate.
+    pub kind: SessionKind,
+    /// The fork request; `None` for a new session with an empty context.
+    pub fork: Option<&'a Fork>,
+}
+
+/// A prompt arrived and is not stored yet.
+#[derive(Debug)]
+pub struct PromptInput<'a> {
+    /// The text of the prompt.
+    pub text: String,
+    /// The other parts of the prompt, such as attachments.
+    pub parts: &'a [Part],
+}
+
+/// A tool has returned a result that is not stored yet.
+#[derive(Debug)]
+pub struct ResultInput<'a> {
+    /// The call that has the result.
+    pub call: &'a ToolCall,
+    /// The result that the tool returned.
+    pub outcome: ToolOutcome,
+}
+
+/// The data of an operation that hooks decide about.
+pub(crate) trait Place: Send + Sync + Sized {
+    /// What can replace the data.
+    type Change: Send;
+    /// What the model can be sent with the operation.
+    type Message: Text + Send;
+
+    /// The operation in words, such as `the prompt`.
+    const WHAT: &'static str;
+
+    /// Asks one hook.
+    fn ask<'a>(
+        hook: &'a dyn Hook,
+        moment: Moment<'a, Self>,
+    ) -> Decision<'a, Verdict<Self::Change, Self::Message>>;
+
+    /// Replaces the data.
+    fn modify(&mut self, change: Self::Change);
+
+    /// Returns the call that a question to a person is about, if it is about a call.
+    fn call(&self) -> Option<&ToolCall> {
+        None
+    }
+}
+
+/// A message for the model. `Infallible` is none.
+pub(crate) trait Text {
+    fn into_text(self) -> String;
+}
+
+impl Text for String {
+    fn into_text(self) -> String {
+        self
+    }
+}
+
+impl Text for Infallible {
+    fn into_text(self) -> String {
+        match self {}
+    }
+}
+
+impl Place for SessionInput<'_> {
+    type Change = Infallible;
+    type Message = Infallible;
+    const WHAT: &'static str = "the session";
+
+    fn ask<'a>(hook: &'a dyn Hook, moment: Moment<'a, Self>) -> Decision<'a> {
+        hook.session(moment)
+    }
+
+    fn modify(&mut self, change: Infallible) {
+        match change {}
+    }
+}
+
+impl Place for ForkInput<'_> {
+    type Change = Infallible;
+    type Message = Infallible;
+    const WHAT: &'static str = "the fork";
+
+    fn ask<'a>(hook: &'a dyn Hook, moment: Moment<'a, Self>) -> Decision<'a> {
+        hook.fork(moment)
+    }
+
+    fn modify(&mut self, change: Infallible) {
+        match change {}
+    }
+}
+
+impl Place for PromptInput<'_> {
+    type Change = String;
+    type Message = String;
+    const WHAT: &'static str = "the prompt";
+
+    fn ask<'a>(hook: &'a dyn Hook, moment: Moment<'a, Self>) -> Decision<'a, PromptVerdict> {
+        hook.prompt(moment)
+    }
+
+    fn modify(&mut self, change: String) {
+        self.text = change;
+    }
+}
+
+impl Place for Request {
+    type Change = Infallible;
+    type Message = String;
+    const WHAT: &'static str = "the request";
+
+    fn ask<'a>(hook: &'a dyn Hook, moment: Moment<'a, Self>) -> Decision<'a, RequestVerdict> {
+        hook.request(moment)
+    }
+
+    fn modify(&mut self, change: Infallible) {
+        match change {}
+    }
+}
+
+impl Place for CompactionPlan {
+    type Change = Infallible;
+    type Message = Infallible;
+    const WHAT: &'static str = "the compaction";
+
+    fn ask<'a>(hook: &'a dyn Hook, moment: Moment<'a, Self>) -> Decision<'a> {
+        hook.compaction(moment)
+    }
+
+    fn modify(&mut self, change: Infallible) {
+        match change {}
+    }
+}
+
+impl Place for ToolCall {
+    type Change = Data;
+    type Message = String;
+    const WHAT: &'static str = "the call";
+
+    fn ask<'a>(hook: &'a dyn Hook, moment: Moment<'a, Self>) -> Decision<'a, CallVerdict> {
+        hook.call(moment)
+    }
+
+    fn modify(&mut self, change: Data) {
+        self.arguments = change;
+    }
+
+    fn call(&self) -> Option<&ToolCall> {
+        Some(self)
+    }
+}
+
+impl Place for ResultInput<'_> {
+    type Change = Data;
+    type Message = String;
+    const WHAT: &'static str = "the result";
+
+    fn ask<'a>(hook: &'a dyn Hook, moment: Moment<'a, Self>) -> Decision<'a, ResultVerdict> {
+        hook.result(moment)
+    }
+
+    fn modify(&mut self, change: Data) {
+        self.outcome.content = change;
+    }
+}

@@ -1,0 +1,77 @@
+//! What a turn does for a tool that it calls: announces the tool's events, and runs sub-agents.
+//!
+//! The turn alone writes the session's log. A tool's sub-agent therefore sends its records to the
+//! turn, which stores them while it waits for the results of its calls.
+
+use std::sync::Arc;
+
+use forklore_engine::NewEvent;
+use futures_util::future::BoxFuture;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::subagent::{Subagent, SubagentFactory};
+use super::within::within;
+use crate::context::Context;
+use crate::delegation::{Delegate, Delegated};
+use crate::notify::KernelEvent;
+use crate::notify::event::ApplicationEvent;
+use crate::tool::{Calling, ToolCall};
+use crate::{Error, Result};
+
+/// The turn that makes a call, as the call's tool sees it.
+#[derive(Clone)]
+pub(super) struct TurnCaller {
+    pub(super) context: Arc<Context>,
+    pub(super) factory: Arc<dyn SubagentFactory>,
+    pub(super) call: ToolCall,
+    /// Interrupts the sub-agents of the call.
+    pub(super) cancel: CancellationToken,
+    pub(super) records: mpsc::UnboundedSender<Record>,
+}
+
+/// The start or the end of a tool's sub-agent, which the turn stores.
+pub(super) struct Record {
+    pub(super) subagent: Subagent,
+    pub(super) ends: bool,
+    pub(super) event: NewEvent,
+    /// Told when the record is durable.
+    pub(super) stored: oneshot::Sender<()>,
+}
+
+impl Calling for TurnCaller {
+    fn announce(&self, event: ApplicationEvent) {
+        self.context.announce(KernelEvent::Application(event));
+    }
+
+    fn delegate(&self, delegate: Delegate) -> BoxFuture<'_, Result<Delegated>> {
+        Box::pin(async move {
+            let cancel = self.cancel.child_token();
+            // If the tool drops this future, the sub-agent is interrupted, and its end is recorded.
+            let _interrupt = cancel.clone().drop_guard();
+            let work = self.clone().run(delegate, cancel.clone());
+            tokio::spawn(within(&self.context, work)).await?
+        })
+    }
+}
+
+impl TurnCaller {
+    async fn run(self, delegate: Delegate, cancel: CancellationToken) -> Result<Delegated> {
+        let call = Some(&self.call);
+        let subagent = Subagent::make(&*self.factory, &self.context, delegate, call).await?;
+        self.store(&subagent, false, subagent.began()?).await?;
+        subagent.announce_began(&self.context);
+        let turn = subagent.run(&cancel).await;
+        self.store(&subagent, true, subagent.ended(&turn, false)?).await?;
+        subagent.announce_ended(&self.context, &turn);
+        Ok(Delegated { session_id: subagent.id(), turn })
+    }
+
+    async fn store(&self, subagent: &Subagent, ends: bool, event: NewEvent) -> Result<()> {
+        let ended = |_| Error::Ended(self.context.identity().session_id);
+        let (stored, durable) = oneshot::channel();
+        let record = Record { subagent: subagent.clone(), ends, event, stored };
+        self.records.send(record).map_err(|_| Error::Ended(self.context.identity().session_id))?;
+        durable.await.map_err(ended)
+    }
+}
