@@ -6,6 +6,7 @@ mod akcoder;
 mod amplifier;
 mod claude;
 mod codex;
+mod codex_files;
 mod copies;
 mod damage;
 mod delegates;
