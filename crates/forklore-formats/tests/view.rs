@@ -59,7 +59,7 @@ fn claude_records_are_shown() {
 
     // A record of an unknown type is an event only if it continues another record.
     let mut reader = dialect("claude").reader(Path::new("f.jsonl"), None);
-    let odd = r#"{"type":"Quantum Entry","uuid":"e"}"#;
+    let odd = r#"{"type":"Quantum Entry","uuid":"e","parentUuid":null}"#;
     assert!(matches!(reader.read(odd), Line::Side(_)));
     assert!(matches!(reader.read(user), Line::Record(_)));
     assert!(matches!(reader.read(odd), Line::Side(_)));

@@ -20,6 +20,7 @@ mod growth;
 mod many;
 mod opencode;
 mod parallel;
+mod pi_lanes;
 mod pixir;
 mod qwen;
 mod restored;
