@@ -287,6 +287,10 @@ pub struct FileFacts {
     /// lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
+    /// The id that the agent gave the session of which this file's session is the leaf: to resume
+    /// that session, the agent continues this file. If several lines name one, the first counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaf_of: Option<String>,
     /// Where to find the beginning of the session, if another file contains it and this file omits
     /// it. If several lines state this, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -332,6 +336,7 @@ impl FileFacts {
         first(&mut self.created, later.created);
         first(&mut self.copied_from, later.copied_from);
         first(&mut self.caller, later.caller);
+        first(&mut self.leaf_of, later.leaf_of);
         first(&mut self.base, later.base);
         if later.title.is_some() {
             self.title = later.title;

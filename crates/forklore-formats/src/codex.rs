@@ -16,6 +16,7 @@ use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
 use forklore_core::export::Export;
 use forklore_core::{Data, EventType, Message};
 
+use crate::document::Document;
 use crate::head::{Probe, any_line, long_line_holds};
 
 /// The name of Codex's record format, which is stored with each imported event.
@@ -32,17 +33,27 @@ impl AgentFormat for Codex {
 
     fn detect(&self, path: &Path, head: &[u8]) -> bool {
         let named = name::rollout(path).is_some();
+        if name::is_document(path) {
+            return is_document(head);
+        }
         any_line(head, |line| is_own(line, named))
             || long_line_holds(head, &["\"type\":\"session_meta\"", "\"payload\":"])
     }
 
     /// Checks by its path whether a file may be a session file: a JSONL file, possibly compressed
-    /// with zstd. Codex compresses sessions that nobody has used for a long time.
+    /// with zstd, or a document of the first versions. Codex compresses sessions that nobody has used
+    /// for a long time.
     fn may_own(&self, path: &Path) -> bool {
         let is = |path: &Path, ending| {
             path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
         };
-        is(path, "jsonl") || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
+        name::is_document(path)
+            || is(path, "jsonl")
+            || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
+    }
+
+    fn is_document(&self, path: &Path, head: &[u8]) -> bool {
+        name::is_document(path) && is_document(head)
     }
 
     fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader> {
@@ -88,6 +99,14 @@ impl AgentFormat for Codex {
     fn named(&self, line: &str) -> Option<(String, String)> {
         name::given(line)
     }
+}
+
+/// Checks whether a file is a session of the first versions of Codex: one JSON object with the
+/// session's header and its items. `head` are its first bytes.
+fn is_document(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let found = Document::read(text.trim_start_matches('\u{feff}'), "items");
+    found.has_list && found.field("session").is_some()
 }
 
 /// Checks whether Codex wrote the line. `named` means that the file's name has Codex's form. In

@@ -13,6 +13,9 @@ const LINES: usize = 200;
 pub(crate) struct Probe<'a> {
     #[serde(borrow, rename = "type")]
     pub(crate) kind: Text<'a>,
+    /// The field `kind`, which says what a line is in files of which `type` says what an entry is.
+    #[serde(borrow, rename = "kind")]
+    pub(crate) form: Text<'a>,
     #[serde(borrow)]
     pub(crate) record_type: Text<'a>,
     #[serde(borrow)]

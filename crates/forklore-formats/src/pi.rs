@@ -32,6 +32,7 @@ impl AgentFormat for Pi {
         any_line(head, is_header)
             || recognise(head, line_of).is_own()
             || long_line_holds(head, &["\"type\":\"session\"", "\"version\":"])
+            || long_line_holds(head, &["\"kind\":\"header\"", "\"version\":4"])
     }
 
     fn reader(&self, _path: &Path, _memory: Option<&str>) -> Box<dyn LineReader> {
@@ -70,6 +71,10 @@ impl AgentFormat for Pi {
         })
     }
 
+    fn instead(&self, data: &Data) -> Vec<Message> {
+        view::instead(data)
+    }
+
     fn edit(&self, kind: &EventType, data: &Data) -> Option<Edit> {
         (kind.as_str() == "x.pi.context_edit").then(|| view::edit(data)).flatten()
     }
@@ -80,7 +85,8 @@ impl AgentFormat for Pi {
 }
 
 fn is_header(line: &Probe<'_>) -> bool {
-    line.kind.is("session") && line.id.get().is_some() && line.timestamp.get().is_some()
+    let has_id = line.id.get().is_some();
+    has_id && (line.kind.is("session") && line.timestamp.get().is_some() || line.form.is("header"))
 }
 
 /// Returns what a line of a file without a header is: a message of Pi, a message of another agent,

@@ -233,6 +233,7 @@ fn the_first_line_says_whose_session_it_is() {
         cwd: Some("/w".into()),
         created: Some("2026-11-21T21:04:08.551Z".parse().unwrap()),
         base: Some(Base { native_id: A.into(), end: 39, after: None, bytes: Some(50_685) }),
+        leaf_of: Some(A.into()),
         ..FileFacts::default()
     };
     assert_eq!(facts, expected);
@@ -241,6 +242,12 @@ fn the_first_line_says_whose_session_it_is() {
     );
     let called = side(&mut *self::reader("f.jsonl"), &meta(A, &spawned));
     assert_eq!(called.caller.as_deref(), Some(B));
+    // A review names the conversation that it belongs to, in which no thread was spawned.
+    let review = format!(r#","session_id":"{B}","source":{{"subagent":"review"}}"#);
+    let called = side(&mut *self::reader("f.jsonl"), &meta(A, &review));
+    assert_eq!(called.caller.as_deref(), Some(B));
+    let own = format!(r#","session_id":"{A}","source":"cli""#);
+    assert_eq!(side(&mut *self::reader("f.jsonl"), &meta(A, &own)).caller, None);
     // A fork that is a copy contains its own header, followed by the header of the original.
     let copied = FileFacts { copied_from: Some(B.into()), ..FileFacts::default() };
     assert_eq!(side(&mut *reader, &meta(B, "")), copied);

@@ -57,8 +57,15 @@ fn claude_records_are_shown() {
     let expected = Message::parts(Role::Tool, vec![part]);
     assert_eq!(shown("claude", result), ("tool_result".into(), Some(expected)));
 
-    let odd = r#"{"type":"Quantum Entry","uuid":"e"}"#;
-    assert_eq!(shown("claude", odd), ("x.claude.quantum_entry".into(), None));
+    // A record of an unknown type is an event only if it continues another record.
+    let mut reader = dialect("claude").reader(Path::new("f.jsonl"), None);
+    let odd = r#"{"type":"Quantum Entry","uuid":"e","parentUuid":null}"#;
+    assert!(matches!(reader.read(odd), Line::Side(_)));
+    assert!(matches!(reader.read(user), Line::Record(_)));
+    assert!(matches!(reader.read(odd), Line::Side(_)));
+    let linked = r#"{"type":"Quantum Entry","uuid":"e","parentUuid":"a"}"#;
+    let Line::Record(linked) = reader.read(linked) else { panic!("no record") };
+    assert_eq!(linked.kind.as_str(), "x.claude.quantum_entry");
     assert_eq!(dialect("claude").compaction(&data(user)), Some(Covers::AllBefore));
 }
 

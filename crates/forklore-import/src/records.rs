@@ -6,6 +6,7 @@ use forklore_core::agent_format::{FileFacts, Parent, Record};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Event, EventId, SessionKind};
 use forklore_engine::{Error, Result};
+use forklore_store::port::Change;
 use forklore_store::sources::{RecordKey, RecordLocation, Source};
 use jiff::Timestamp;
 
@@ -378,7 +379,26 @@ impl<'a> Records<'a> {
         if input.offset() == 0 && self.output.source().is_none() {
             return Ok(());
         }
+        self.mark_as_leaf()?;
         self.flush(input, true)
+    }
+
+    /// Marks this file's session as the leaf of another session, if the agent continues this file to
+    /// resume that session.
+    fn mark_as_leaf(&mut self) -> Result<()> {
+        let Some(native_id) = self.file.facts().leaf_of.clone() else { return Ok(()) };
+        let Some(own) = self.sessions.living_first().cloned() else { return Ok(()) };
+        for source in self.lookup.sources_of(&native_id)? {
+            let Some(first) = source.sessions.first() else { continue };
+            let header = self.lookup.engine.store().header(&first.id)?;
+            if header.deleted.is_none() {
+                if header.id != own && header.leaf.as_ref() != Some(&own) {
+                    self.output.batch().change(header.id, Change::Leaf(Some(own)));
+                }
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// Creates the session of a file without new records. All its records are copied from another

@@ -32,6 +32,8 @@ pub(crate) struct Opened {
     id: String,
     info: String,
     messages: Vec<Stored>,
+    /// The number of files of messages and parts that are not JSON objects.
+    damaged: usize,
     state: i64,
     created: i64,
 }
@@ -73,6 +75,7 @@ impl Opened {
         }
         let mut opened = Self {
             messages: Vec::new(),
+            damaged: 0,
             id: fields.id,
             info: with(&info, &[]),
             state,
@@ -87,7 +90,7 @@ impl Opened {
         let folder = self.root.join("message").join(&self.id);
         for path in files(&folder)? {
             let info = read(&path, &mut self.state)?;
-            let fields: MessageFields = serde_json::from_str(&info).unwrap_or_default();
+            let fields = self.fields(&info);
             let id = name(&path);
             let mut parts = Vec::new();
             if !is_name(&id) {
@@ -95,7 +98,7 @@ impl Opened {
             }
             for path in files(&self.root.join("part").join(&id))? {
                 let part = read(&path, &mut self.state)?;
-                let fields: MessageFields = serde_json::from_str(&part).unwrap_or_default();
+                let fields = self.fields(&part);
                 let at = fields.time.start.max(fields.time.created);
                 parts.push((millis(at), name(&path), with(&part, &[])));
             }
@@ -107,6 +110,14 @@ impl Opened {
         }
         self.messages.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
         Ok(())
+    }
+
+    /// Reads the fields of a message or part. Counts a text that is not a JSON object; it is stored
+    /// all the same.
+    fn fields(&mut self, text: &str) -> MessageFields {
+        let read = serde_json::from_str(text);
+        self.damaged += usize::from(read.is_err());
+        read.unwrap_or_default()
     }
 }
 
@@ -135,7 +146,11 @@ impl Inside for Opened {
         }
         // The facts are repeated after the messages, because they refer to messages.
         lines.whole(&self.info)?;
-        Ok(Vec::new())
+        let damage = || {
+            let message = format!("messages and parts that are not JSON objects: {}", self.damaged);
+            Trouble::Damage(message)
+        };
+        Ok((self.damaged > 0).then(damage).into_iter().collect())
     }
 }
 
@@ -193,4 +208,31 @@ fn read(path: &Path, state: &mut i64) -> Result<String, ExpandError> {
 
 fn failed(path: &Path, source: io::Error) -> ExpandError {
     ExpandError::Io { doing: format!("cannot read {}", path.display()), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_no_object_is_stored_and_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("storage");
+        for (path, text) in [
+            ("session/p/ses_1.json", r#"{"id":"ses_1"}"#),
+            ("message/ses_1/msg_1.json", r#"{"id":"msg_1","role":"user"}"#),
+            ("part/msg_1/prt_1.json", r#"{"id":"prt_1","type":"text","text":"plan A"}"#),
+            ("part/msg_1/prt_2.json", r#"{"id":"prt_2","type":"te"#),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let mut opened = Opened::of(&root.join("session/p/ses_1.json")).unwrap();
+        let mut lines = Vec::new();
+        let troubles = opened.lines("ses_1", &mut io::empty(), &mut lines).unwrap();
+        let message = "messages and parts that are not JSON objects: 1".to_owned();
+        assert_eq!(troubles, [Trouble::Damage(message)]);
+        assert!(String::from_utf8(lines).unwrap().contains(r#"\"prt_2\""#));
+    }
 }

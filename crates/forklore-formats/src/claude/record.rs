@@ -112,12 +112,24 @@ pub(super) struct Reader {
     /// Whether the file continues the conversation of another file without repeating it. The
     /// parents of its first records are then in the other file.
     continues: bool,
+    /// Whether a record of a known type was read. Records of unknown types before it are no events.
+    begun: bool,
+    /// The id of the last record of an unknown type that is no event. A record that names it as its
+    /// parent continues the record before it.
+    before: Option<String>,
     cwd: Option<String>,
 }
 
-/// The words in a reader's memory for [`Reader::titled`] and [`Reader::continues`].
+/// The words in a reader's memory for [`Reader::titled`], [`Reader::continues`] and
+/// [`Reader::begun`].
 const TITLED: &str = "titled";
 const CONTINUES: &str = "continues";
+const BEGUN: &str = "begun";
+/// The beginning of the word for [`Reader::before`].
+const BEFORE: &str = "before=";
+
+/// The types of the records that make up the tree of a session.
+const KNOWN: [&str; 5] = ["user", "assistant", "system", "progress", "attachment"];
 
 impl Reader {
     pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
@@ -131,16 +143,24 @@ impl Reader {
         let session = folder.and_then(Path::parent).and_then(Path::file_name);
         let folder_of = session.map(|session| session.to_string_lossy().into_owned());
         let known = |word| memory.is_some_and(|memory| memory.split(' ').any(|it| it == word));
-        let (titled, continues) = (known(TITLED), known(CONTINUES));
-        Self { of_subagent, folder_of, titled, continues, cwd: None }
+        let (titled, continues, begun) = (known(TITLED), known(CONTINUES), known(BEGUN));
+        let mut words = memory.unwrap_or_default().split(' ');
+        let before = words.find_map(|word| word.strip_prefix(BEFORE)).map(str::to_owned);
+        Self { of_subagent, folder_of, titled, continues, begun, before, cwd: None }
     }
 
     fn line(&mut self, fields: &Fields<'_>) -> Line {
         let facts = self.facts(fields);
-        match fields.uuid.to_owned() {
-            None => Line::Side(facts),
-            Some(uuid) => Line::Record(Box::new(self.record(uuid, fields, facts))),
+        let Some(uuid) = fields.uuid.to_owned() else { return Line::Side(facts) };
+        let known = is_known(fields);
+        self.begun |= known;
+        // A record of an unknown type that continues no record describes the session, as far as can
+        // be known. It must not begin a path of its own.
+        if !known && (!self.begun || parent(fields) == Parent::None) {
+            self.before = Some(uuid);
+            return Line::Side(facts);
         }
+        Line::Record(Box::new(self.record(uuid, fields, facts)))
     }
 
     fn facts(&mut self, fields: &Fields<'_>) -> FileFacts {
@@ -174,6 +194,7 @@ impl Reader {
     /// that session's messages, but not the records between them.
     fn parent(&self, fields: &Fields<'_>) -> Parent {
         match parent(fields) {
+            Parent::Id(id) if self.before.as_ref() == Some(&id) => Parent::Previous,
             Parent::Id(id) if self.of_subagent || self.continues => Parent::IdOrPrevious(id),
             Parent::None if self.continues => Parent::Previous,
             parent => parent,
@@ -214,10 +235,16 @@ impl LineReader for Reader {
     }
 
     fn memory(&self) -> Option<String> {
-        let words = [(self.titled, TITLED), (self.continues, CONTINUES)];
-        let words: Vec<_> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+        let words = [(self.titled, TITLED), (self.continues, CONTINUES), (self.begun, BEGUN)];
+        let words = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
+        let before = self.before.iter().map(|uuid| format!("{BEFORE}{uuid}"));
+        let words: Vec<_> = words.chain(before).collect();
         (!words.is_empty()).then(|| words.join(" "))
     }
+}
+
+fn is_known(fields: &Fields<'_>) -> bool {
+    fields.kind.get().is_some_and(|kind| KNOWN.contains(&kind))
 }
 
 /// Returns where the conversation begins that this file continues, from a `fork-context-ref`

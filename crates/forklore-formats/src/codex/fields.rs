@@ -52,6 +52,9 @@ pub(super) struct Item<'a> {
     pub(super) forked_from_id: Text<'a>,
     #[serde(borrow)]
     pub(super) parent_thread_id: Text<'a>,
+    /// The conversation that a person began. In a sub-agent's session, it differs from `id`.
+    #[serde(borrow)]
+    pub(super) session_id: Text<'a>,
     #[serde(borrow)]
     pub(super) source: Object<Source<'a>>,
     pub(super) num_turns: Number,
@@ -73,8 +76,9 @@ pub(super) struct About<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Source<'a> {
+    /// A [`Subagent`], or only the name of a built-in sub-agent, such as `review`.
     #[serde(borrow)]
-    pub(super) subagent: Object<Subagent<'a>>,
+    pub(super) subagent: Option<&'a RawValue>,
 }
 
 /// How the session of a sub-agent was started. `thread_spawn` names the conversation that started

@@ -32,6 +32,13 @@ pub(super) fn rollout(path: &Path) -> Option<Rollout<'_>> {
     (is_uuid(thread) && is_uuid(file)).then_some(Rollout { thread, file })
 }
 
+/// Checks whether the file at `path` has the name of a session file of the first versions of Codex:
+/// `rollout-<date>-<id>.json`, one JSON document.
+pub(super) fn is_document(path: &Path) -> bool {
+    let name = path.file_name().and_then(std::ffi::OsStr::to_str);
+    name.is_some_and(|name| name.starts_with("rollout-") && name.ends_with(".json"))
+}
+
 fn is_uuid(text: &str) -> bool {
     let fits = |(at, byte): (usize, u8)| match at {
         8 | 13 | 18 | 23 => byte == b'-',

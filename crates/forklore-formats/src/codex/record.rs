@@ -5,16 +5,18 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use forklore_core::Usage;
-use forklore_core::agent_format::{Base, FileFacts, Line, LineReader, Parent, Record};
+use forklore_core::agent_format::{Base, FileFacts, Line, LineReader, Parent, Record, Several};
+use forklore_core::data::without_lone_surrogates;
 use forklore_core::{Class, Effect, EventType};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fields::{Fields, Item};
+use super::fields::{Fields, Item, Subagent};
 use super::name;
 use super::sort::{self, Sorted};
 use super::usage::{self, Total};
-use crate::lenient::{Text, fields};
+use crate::document::{Document, range};
+use crate::lenient::{Object, Text, fields};
 use crate::time;
 
 /// Maximum number of turns whose starts are stored. A rollback (return to the start of an earlier
@@ -27,6 +29,8 @@ const SHOWN: usize = 40;
 #[derive(Debug)]
 pub(super) struct Reader {
     ids: Option<Ids>,
+    /// Whether the file is one JSON document, as the first versions of Codex wrote it.
+    is_document: bool,
     counts: Counts,
     turns: Vec<u64>,
     undo: Undo,
@@ -90,7 +94,8 @@ impl Reader {
             .map(|ids| Ids { thread: ids.thread.to_owned(), file: ids.file.to_owned() });
         let memory = memory.and_then(|text| serde_json::from_str::<Memory<'_>>(text).ok());
         let Memory { counts, turns } = memory.unwrap_or_default();
-        Self { ids, counts, turns: turns.into_owned(), undo: Undo::default() }
+        let is_document = name::is_document(path);
+        Self { ids, is_document, counts, turns: turns.into_owned(), undo: Undo::default() }
     }
 
     fn line(&mut self, line: &Fields<'_>) -> Line {
@@ -156,10 +161,51 @@ impl Reader {
             created: self.counts.begun,
             copied_from: item.forked_from_id.to_owned().filter(|_| base.is_none()),
             caller: caller(item),
+            leaf_of: ids.filter(|ids| ids.thread != ids.file).map(|ids| ids.thread.clone()),
             base,
             irregular: irregular(item, ids),
             ..FileFacts::default()
         }
+    }
+
+    /// Reads a document: the header in `session`, and the items without envelopes in `items`.
+    fn document(&mut self, text: &str) -> Line {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Session<'a> {
+            #[serde(borrow)]
+            id: Text<'a>,
+            #[serde(borrow)]
+            timestamp: Text<'a>,
+            #[serde(borrow)]
+            cwd: Text<'a>,
+        }
+        let text = &*without_lone_surrogates(text);
+        let mut found = Document::read(text, "items");
+        let Object(session) = found
+            .field("session")
+            .and_then(|raw| serde_json::from_str::<Object<Session<'_>>>(raw.get()).ok())
+            .unwrap_or_default();
+        self.counts.header_read = true;
+        self.counts.begun = time::from_text(&session.timestamp);
+        let mut records = Vec::new();
+        for raw in &found.items {
+            let Ok(Object(item)) = serde_json::from_str::<Object<Item<'_>>>(raw.get()) else {
+                continue;
+            };
+            if item.kind.get().is_none() && item.role.get().is_none() {
+                continue;
+            }
+            let record = self.bare(&item);
+            records.extend(range(text, raw.get()).map(|range| (range, record)));
+        }
+        let facts = FileFacts {
+            native_id: session.id.to_owned(),
+            cwd: session.cwd.to_owned(),
+            created: self.counts.begun,
+            ..FileFacts::default()
+        };
+        Line::Several(Several { records, facts, damage: found.damage.take() })
     }
 
     /// Converts a line without an envelope (time and type around a payload) to a record. Codex
@@ -273,6 +319,9 @@ impl Reader {
 impl LineReader for Reader {
     fn read(&mut self, text: &str) -> Line {
         self.undo = Undo { counts: self.counts, turns: None };
+        if self.is_document {
+            return self.document(text);
+        }
         let line = match fields::<Fields<'_>>(text, &mut String::new()) {
             Ok(line) if line.kind.get().is_some_and(sort::is_item) => None,
             Ok(line) => Some(self.line(&line)),
@@ -300,8 +349,16 @@ impl LineReader for Reader {
 
 /// Returns the id of the conversation that started this session, if it is a sub-agent's session.
 fn caller(item: &Item<'_>) -> Option<String> {
-    let spawned = &item.source.0.subagent.0.thread_spawn.0.parent_thread_id;
-    spawned.to_owned().or_else(|| item.parent_thread_id.to_owned())
+    let subagent = item.source.0.subagent.filter(|raw| raw.get() != "null");
+    let spawned = || -> Option<String> {
+        let subagent: Subagent<'_> = serde_json::from_str(subagent?.get()).ok()?;
+        subagent.thread_spawn.0.parent_thread_id.to_owned()
+    };
+    // The header of a built-in sub-agent, such as a review, names only the conversation that it
+    // belongs to.
+    let of_conversation =
+        || item.session_id.to_owned().filter(|id| subagent.is_some() && !item.id.is(id));
+    spawned().or_else(|| item.parent_thread_id.to_owned()).or_else(of_conversation)
 }
 
 /// Returns a problem message if a header is irregular. It is irregular with an unknown history

@@ -5,9 +5,11 @@ use forklore_core::Usage;
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record};
 use forklore_core::call::{CallStep, Effect};
 use forklore_core::{Class, EventType};
+use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use crate::lenient::{MessageContent, Number, Object, Text, fields};
+use crate::lenient::{MessageContent, Number, Object, Text, Whole, fields};
 use crate::roles::opened;
 use crate::time;
 
@@ -20,10 +22,26 @@ struct Fields<'a> {
     id: Text<'a>,
     #[serde(borrow, rename = "parentId")]
     parent: Text<'a>,
+    /// A text, or a number of milliseconds since version 4.
     #[serde(borrow)]
-    timestamp: Text<'a>,
+    timestamp: Option<&'a RawValue>,
     #[serde(borrow)]
     cwd: Text<'a>,
+    /// What the line is, since version 4: a header, an entry, or a record beside the tree.
+    #[serde(borrow, rename = "kind")]
+    form: Text<'a>,
+    /// The running number of the line, since version 4.
+    seq: Whole,
+    #[serde(rename = "createdAt")]
+    created_at: Number,
+    #[serde(borrow)]
+    lane: Text<'a>,
+    #[serde(borrow)]
+    fact: Text<'a>,
+    #[serde(borrow, rename = "parentSessionId")]
+    parent_session_id: Text<'a>,
+    #[serde(borrow, rename = "legacyParentSessionPath")]
+    legacy_parent_path: Text<'a>,
     #[serde(borrow)]
     name: Text<'a>,
     #[serde(borrow, rename = "parentSession")]
@@ -83,12 +101,51 @@ impl LineReader for Reader {
     }
 }
 
+/// The lane of a conversation that Pi resumes. The other lanes of a file are worked on beside it.
+const MAIN: &str = "main";
+
+/// Reads a line of a file of version 4 that is no entry. Returns `None` for any other line.
+fn beside(fields: &Fields<'_>) -> Option<FileFacts> {
+    let numbered = fields.seq.0.is_some();
+    match fields.form.get() {
+        Some("header") => Some(FileFacts {
+            native_id: fields.id.to_owned(),
+            cwd: fields.cwd.to_owned(),
+            created: time::from_millis(fields.created_at),
+            copied_from: fields
+                .parent_session_id
+                .to_owned()
+                .or_else(|| fields.legacy_parent_path.to_owned()),
+            ..FileFacts::default()
+        }),
+        Some("fact") if numbered => {
+            let title = fields.name.get().map(|name| name.trim().to_owned());
+            let title = title.filter(|_| fields.fact.is("name"));
+            Some(FileFacts { title, ..FileFacts::default() })
+        }
+        Some("record" | "lane") if numbered => Some(FileFacts::default()),
+        _ => None,
+    }
+}
+
+/// Converts a time: a text, or a number of milliseconds.
+fn time_of(raw: Option<&RawValue>) -> Option<Timestamp> {
+    let raw = raw?.get();
+    match serde_json::from_str::<Text<'_>>(raw) {
+        Ok(text) if text.get().is_some() => time::from_text(&text),
+        _ => serde_json::from_str::<Number>(raw).ok().and_then(time::from_millis),
+    }
+}
+
 fn read(fields: &Fields<'_>) -> Line {
+    if let Some(facts) = beside(fields) {
+        return Line::Side(facts);
+    }
     let facts = |native_id, title| FileFacts {
         native_id,
         cwd: fields.cwd.to_owned(),
         title,
-        created: time::from_text(&fields.timestamp),
+        created: time_of(fields.timestamp),
         ..FileFacts::default()
     };
     match fields.kind.get() {
@@ -115,11 +172,12 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
     Record {
         native_id: fields.id.to_owned(),
         parent: parent(fields),
-        ts: time::from_text(&fields.timestamp),
+        ts: time_of(fields.timestamp),
         effect: Effect {
             starts_turn: native == "message" && message.role.is("user"),
             calls: calls(&kind, message),
         },
+        leaf: fields.lane.get().is_none_or(|lane| lane == MAIN),
         usage: if is_usage { usage(&fields.usage.0) } else { Usage::default() },
         class,
         facts,

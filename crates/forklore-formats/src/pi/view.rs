@@ -72,6 +72,28 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
+/// Returns the messages that replace the earlier history at a compaction: its summary, and the
+/// messages that it retains itself. A compaction that names the first entry it retains contains no
+/// such messages.
+pub(super) fn instead(data: &Data) -> Vec<Message> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Compaction<'a> {
+        first_kept_entry_id: Option<String>,
+        #[serde(borrow, default)]
+        retained_tail: Vec<&'a RawValue>,
+    }
+    let summary = message(&EventType::HISTORY_COMPACTION, data);
+    let compaction = data.read::<Compaction<'_>>().ok();
+    let compaction = compaction.filter(|it| it.first_kept_entry_id.is_none());
+    let retained = compaction.map(|it| it.retained_tail).unwrap_or_default();
+    let retained = retained.into_iter().filter_map(|raw| {
+        let fields: MessageFields<'_> = serde_json::from_str(raw.get()).ok()?;
+        message_of(&fields)
+    });
+    summary.into_iter().chain(retained).collect()
+}
+
 /// Parses a record that changes an earlier record. It replaces the content of the earlier record,
 /// or removes it.
 pub(super) fn edit(data: &Data) -> Option<Edit> {

@@ -45,3 +45,28 @@ fn a_compaction_continues_the_record_before_it_if_its_parent_is_in_no_file() {
     // A parent that is in the file is followed, wherever it is.
     assert_eq!(compacted("a"), (vec![], 2));
 }
+
+#[test]
+fn a_record_of_an_unknown_type_at_the_beginning_is_not_the_session() {
+    let unknown = record("n", "null", "").replace("\"type\":\"user\"", "\"type\":\"novelty\"");
+    for parent in ["null", "\"n\""] {
+        let later = record("m", "null", "").replace("\"type\":\"user\"", "\"type\":\"novelty\"");
+        let text = [unknown.clone(), record("a", parent, ""), later, record("b", "\"a\"", "")];
+        let scene = Scene::new();
+        let path = format!("{ID}.jsonl");
+        // The file is also read in two steps.
+        scene.import_as(&scene.file(&path, text[0].as_bytes()), "claude");
+        let report = scene.import(&scene.file(&path, text.concat().as_bytes()));
+        assert_eq!(report.problems, []);
+        let ids = |session: &forklore_core::SessionId| -> Vec<String> {
+            let events = scene.events(session).into_iter();
+            let events = events.filter(|stored| stored.event.kind.as_str() == "user_message");
+            events.map(|stored| stored.event.id.to_string()).collect()
+        };
+        let main = &report.sessions[0].session_id;
+        assert_eq!(scene.engine.show(main).unwrap().label.as_str(), "main");
+        assert_eq!(ids(main), ["a", "b"]);
+        assert_eq!(report.sessions.len(), 1);
+        assert_eq!(scene.restore(main), text.concat().as_bytes());
+    }
+}
