@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
 use crate::path_safety;
+use crate::steps::{Budget, Steps};
 use crate::store::Options;
 
 /// Maximum number of prepared SQL statements that each connection caches.
@@ -64,6 +65,7 @@ pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> 
     let mut conn = open(path, Access::Write, options)?;
     let _passed = gate.pass(Pass::Exclusive, options.wait)?;
     let failed = |fault: Fault| fault.about("bringing the store to a new version", path);
+    Budget::of(&Steps::of(path)).bind(&mut conn).map_err(Fault::Sql).map_err(failed)?;
     begin_wal(&conn).map_err(failed)?;
     let version = migrate::version(&conn, path)?;
     if version < VERSION {
