@@ -37,6 +37,10 @@ impl SqliteStore {
         let bytes = match std::fs::metadata(&path) {
             Ok(found) => found.len(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                if let Err(error) = connect::refuse_remains(&path) {
+                    health.problem("store", &error);
+                    return health;
+                }
                 health.ok("store", format!("none yet; the first command makes {}", path.display()));
                 look_at_nearest(&mut health, folder_of(&path));
                 return health;
