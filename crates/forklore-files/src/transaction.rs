@@ -60,7 +60,13 @@ impl FilesStore {
                 Ok(Written::Appended(append::append(folder, session, append)?))
             }
             Write::Change { session, change: Change::Detach } => {
-                Ok(Written::Changed(Box::new(again(|| self.detach_once(session))?)))
+                let mut exclusive = false;
+                let detached = again(|| {
+                    let detached = self.detach_once(session, exclusive);
+                    exclusive = matches!(detached, Err(Error::Stale { .. }));
+                    detached
+                });
+                Ok(Written::Changed(Box::new(detached?)))
             }
             Write::Change { session, change } => {
                 let header = if matches!(change, Change::Label(_)) {
@@ -137,7 +143,19 @@ impl FilesStore {
         made
     }
 
-    fn detach_once(&self, session: &SessionId) -> Result<Changed> {
+    /// Detaches a session. Copies its inherited events without the store's lock, so that other
+    /// processes can write. With `exclusive`, copies them with the exclusive lock, so that no `gc`
+    /// can remove the copy as abandoned.
+    fn detach_once(&self, session: &SessionId, exclusive: bool) -> Result<Changed> {
+        if exclusive {
+            let (_passed, folder) = self.exclusive()?;
+            let staged = copy::staged_detach(folder, session)?;
+            let done = copy::detach(folder, session, staged.as_ref());
+            if let Some(staged) = staged.filter(|_| done.is_err()) {
+                staged.abandon(folder);
+            }
+            return done;
+        }
         let staged = copy::staged_detach(self.reading()?, session)?;
         let done = self
             .with(session)

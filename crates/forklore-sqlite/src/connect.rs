@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
 use crate::path_safety;
+use crate::steps::{Budget, Steps};
 use crate::store::Options;
 
 /// Maximum number of prepared SQL statements that each connection caches.
@@ -47,16 +48,40 @@ pub(crate) enum Access {
 }
 
 /// Creates a store of the current version in the file `path`, unless the file exists.
+///
+/// # Errors
+/// `Corrupt` if the file is gone and something that belongs to it is still there.
 pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     if !path_safety::check(path)? {
         disk::make_folder(disk::folder_of(path))?;
         let _passed = gate.pass(Pass::Exclusive, options.wait)?;
         // Another process may have created the store before this one got the gate.
         if !path_safety::check(path)? {
+            refuse_remains(path)?;
             make(path, options.vfs)?;
         }
     }
     Ok(())
+}
+
+/// Checks that nothing remains of a store whose file `path` does not exist. A new store in its place
+/// would look as if there had been none.
+///
+/// # Errors
+/// `Corrupt` if changes in a WAL or attachments remain.
+pub(crate) fn refuse_remains(path: &Path) -> Result<()> {
+    let wal = with_suffix(path, "-wal");
+    let attachments = with_suffix(path, "-attachments");
+    let has_changes = std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0);
+    let has_files = || std::fs::read_dir(&attachments).is_ok_and(|mut all| all.next().is_some());
+    let remains = match (has_changes, has_files()) {
+        (true, _) => wal,
+        (false, true) => attachments,
+        (false, false) => return Ok(()),
+    };
+    let message = format!("the file is gone, but {} is there", remains.display());
+    let location = path.display().to_string();
+    Err(Error::Corrupt { session: None, seq: None, location, message })
 }
 
 /// Migrates a store of an older version to the current one, and switches it to WAL mode.
@@ -64,6 +89,7 @@ pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> 
     let mut conn = open(path, Access::Write, options)?;
     let _passed = gate.pass(Pass::Exclusive, options.wait)?;
     let failed = |fault: Fault| fault.about("bringing the store to a new version", path);
+    Budget::of(&Steps::of(path)).bind(&mut conn).map_err(Fault::Sql).map_err(failed)?;
     begin_wal(&conn).map_err(failed)?;
     let version = migrate::version(&conn, path)?;
     if version < VERSION {

@@ -71,12 +71,12 @@ impl Fault {
         }
     }
 
-    /// Checks whether SQLite reports that the file is damaged. Another query may still succeed, for
-    /// example one that uses another index.
+    /// Checks whether SQLite reports that the file is damaged, or takes more steps than a sound file
+    /// needs. Another query may still succeed, for example one that uses another index.
     pub(crate) fn is_of_the_file(&self) -> bool {
-        use ErrorCode::{DatabaseCorrupt, NotADatabase};
+        use ErrorCode::{DatabaseCorrupt, NotADatabase, OperationInterrupted};
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _))
-            if matches!(error.code, DatabaseCorrupt | NotADatabase))
+            if matches!(error.code, DatabaseCorrupt | NotADatabase | OperationInterrupted))
     }
 
     /// Checks whether the connection must be closed because of this fault. After a failed write or
@@ -138,6 +138,12 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
         // `Unknown`), the tables of the file are not those of a store.
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => {
             corrupt(source.to_string())
+        }
+        // Only the bound of `Steps` interrupts a statement.
+        ErrorCode::OperationInterrupted => {
+            let message = "it takes more steps than a file of its size can need, as if its pages \
+                led in a circle";
+            corrupt(message.to_owned())
         }
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
             Error::Denied(format!("{doing} {at}: it may only be read"))

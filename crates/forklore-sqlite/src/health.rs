@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
+use crate::steps::{Budget, Steps};
 use crate::{Options, SqliteStore, path_safety};
 
 /// Maximum size in bytes of a store of which the health check reads every page. Reading all pages
@@ -36,6 +37,10 @@ impl SqliteStore {
         let bytes = match std::fs::metadata(&path) {
             Ok(found) => found.len(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                if let Err(error) = connect::refuse_remains(&path) {
+                    health.problem("store", &error);
+                    return health;
+                }
                 health.ok("store", format!("none yet; the first command makes {}", path.display()));
                 look_at_nearest(&mut health, folder_of(&path));
                 return health;
@@ -116,7 +121,10 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
             return Ok(());
         }
     };
-    let conn = connect::open(path, access, Options::default())?;
+    let mut conn = connect::open(path, access, Options::default())?;
+    // A damaged page must not keep the health check busy for ever.
+    let bound = Budget::of(&Steps::of(path)).bind(&mut conn);
+    bound.map_err(|error| Fault::Sql(error).about("looking at", path))?;
     match migrate::version(&conn, path)? {
         VERSION => health.ok("format", format!("version {VERSION}")),
         older => {
@@ -128,7 +136,7 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
     if bytes <= LOOKED_THROUGH {
         look_through(&conn, path)?;
     }
-    look_at_headers(health, &SqliteStore::as_it_is(path, lock, conn, access))?;
+    look_at_headers(health, &SqliteStore::as_it_is(path, lock, conn, access)?)?;
     health.ok(
         "content",
         match bytes {

@@ -129,8 +129,15 @@ impl<'s> History<'s> {
             let nothing = Counts::default();
             return Ok(Stretch { range, base: nothing, end: nothing, seqs: (0, 0) });
         }
-        self.list_with(conn, Unit::Inheritable, seq)
-            .map(|(list, at, end)| self.span(&list.spans, at, end))
+        let (list, at, end) = self.list_with(conn, Unit::Inheritable, seq)?;
+        let stretch = self.span(&list.spans, at, end);
+        if (stretch.seqs.0..=stretch.seqs.1).contains(&seq) {
+            return Ok(stretch);
+        }
+        // Whoever reads one stretch after the other would read this one again and again.
+        let location = format!("span of segment {}", stretch.range.segment);
+        Err(Fault::damaged(location, "it does not hold the event that leads to it"))
+            .map_err(|fault| fault.of(&header.id, Some(seq)))
     }
 
     /// Returns the position of the event `seq` in its segment (a group of events stored together).

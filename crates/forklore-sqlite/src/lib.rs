@@ -78,6 +78,7 @@ mod row_key;
 mod segment;
 mod session;
 mod sources;
+mod steps;
 mod store;
 mod sync;
 mod tail;

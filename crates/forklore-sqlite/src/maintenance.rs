@@ -40,10 +40,12 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
         collected.segments += 1;
     }
     for root in families(tx)? {
+        tx.begin_part();
         let trimmed = trim(tx, root)?;
         collected.events += trimmed.events;
         collected.segments += trimmed.segments;
     }
+    tx.begin_part();
     ancestry::check_all(tx)?;
     tx.write(
         "DELETE FROM ancestry_page WHERE id NOT IN (

@@ -61,8 +61,11 @@ impl Store for SqliteStore {
 
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         let doing = "reading";
-        let found = self.read_with(doing, |conn| {
-            let one = |id| session::with_notes(conn, id).map(|session| session.header);
+        let found = self.read_in_parts(doing, |conn, _, begin_part| {
+            let one = |id| {
+                begin_part();
+                session::with_notes(conn, id).map(|session| session.header)
+            };
             sessions.iter().map(|id| apart(one(id))).collect::<fault::Result<Vec<_>>>()
         })?;
         Ok(found.into_iter().map(|one| one.map_err(|f| f.about(doing, self.path()))).collect())
@@ -70,9 +73,10 @@ impl Store for SqliteStore {
 
     fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
         let doing = "reading";
-        let found = self.read_cached(doing, |conn, cache| {
+        let found = self.read_in_parts(doing, |conn, cache, begin_part| {
             let mut pages = Vec::with_capacity(reads.len());
             for (session, query) in reads {
+                begin_part();
                 pages.push(apart(read::page(conn, session, query, self.identities(), cache))?);
             }
             Ok(pages)

@@ -10,7 +10,7 @@ use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
 use rusqlite::{Connection, Rows, params};
 
 use crate::chunk::{self, Outline};
-use crate::fault::Result;
+use crate::fault::{Fault, Result};
 use crate::integer::unsigned;
 use crate::row::{self, Row};
 pub(crate) use crate::row_key::{LAST_POSITION, Range, Segment, key, of, position};
@@ -54,6 +54,11 @@ pub(crate) fn visit(
     mut visit: impl FnMut(Row) -> Result<Next>,
 ) -> Result<Next> {
     let Wanted { most, bare } = wanted;
+    let mut order = Order { range, direction, last: None };
+    let mut visit = |row: Row| {
+        order.check(row.k)?;
+        visit(row)
+    };
     let mut statement = row::prepare(conn, range.inherited, direction, bare)?;
     let keys = [key(range.segment, range.from), key(range.segment, range.to)];
     let mut single = Single { rows: statement.query(keys)?, direction, bare };
@@ -79,6 +84,30 @@ pub(crate) fn visit(
         }
     }
     single.before(None, &mut visit)
+}
+
+/// The order in which a visit of a range must find its events. In a damaged file, SQLite may find
+/// rows of another range, or the same rows again and again.
+struct Order {
+    range: Range,
+    direction: Direction,
+    last: Option<i64>,
+}
+
+impl Order {
+    /// Checks that the event with the key `k` is in the range, after all events found before it.
+    fn check(&mut self, k: i64) -> Result<()> {
+        let Range { segment, from, to, .. } = self.range;
+        let follows = self.last.replace(k).is_none_or(|last| match self.direction {
+            Direction::Forward => last < k,
+            Direction::Backward => last > k,
+        });
+        if follows && (key(segment, from)..key(segment, to)).contains(&k) {
+            return Ok(());
+        }
+        let message = format!("it was found in segment {segment}, where it is not next");
+        Err(Fault::damaged(row::location(k), &message))
+    }
 }
 
 /// A cursor over the events of a range that have rows of their own and are not in chunks.
@@ -201,7 +230,13 @@ pub(crate) fn search(
             let guess = u128::from(high - low) * part / whole;
             (low + u64::try_from(guess).unwrap_or(high)).saturating_sub(1).clamp(low, high - 1)
         };
-        match probe(conn, range.segment, middle, high, unit)? {
+        let run = probe(conn, range.segment, middle, high, unit)?;
+        if run.is_some_and(|run| run.to <= middle || run.from >= high) {
+            // The search would not come closer to its end, and might never reach it.
+            let location = format!("segment {}, position {middle}", range.segment);
+            return Err(Fault::damaged(location, "another position was found there"));
+        }
+        match run {
             Some(run) if run.count() < want => (low, below) = (run.to, run.count()),
             Some(run) if run.before < want => {
                 return Ok(run.reaching(want).filter(|at| (range.from..range.to).contains(at)));

@@ -36,6 +36,7 @@ use crate::migrate;
 use crate::open_files::OpenFile;
 use crate::origin::Identities;
 use crate::read_cache::ReadCache;
+use crate::steps::{Budget, Steps};
 use crate::sync::File;
 use crate::write_tx::WriteTx;
 
@@ -66,6 +67,9 @@ pub struct SqliteStore {
     checkpoints: checkpoint::Checkpoints,
     readers: Readers,
     writer: Mutex<Writer>,
+    steps: Arc<Steps>,
+    /// The steps that the writing connection may take for its operation.
+    writing: Budget,
     identities: Identities,
     attachments: Arc<AttachmentFolder>,
     pub(crate) clock: StoreClock,
@@ -126,6 +130,19 @@ impl SqliteStore {
         self.bound.load(Ordering::Relaxed)
     }
 
+    /// Returns how many steps SQLite has taken so far for this handle, in thousands. For
+    /// measurements that do not depend on the machine.
+    #[must_use]
+    pub fn kilosteps(&self) -> u64 {
+        self.steps.taken() / 1_000
+    }
+
+    /// Returns how many operations of this handle were ended because they took more steps than a
+    /// sound store of its size can need.
+    pub(crate) fn endless(&self) -> u64 {
+        self.steps.ended()
+    }
+
     /// Runs `step` in a write transaction, which is rolled back if `step` fails. Returns when the
     /// commit is durable.
     pub(crate) fn write<T>(
@@ -178,6 +195,7 @@ impl SqliteStore {
         let access = if self.options.read_only { self.readers.access() } else { Access::Write };
         let conn = writer.ready(&self.path, access, self.options)?;
         let passed = self.gate.pass(Pass::Exclusive, self.options.wait)?;
+        self.writing.renew();
         let done = step(conn);
         drop(passed);
         match done {
@@ -200,7 +218,8 @@ impl SqliteStore {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let check = || migrate::check(&tx, &self.path);
         let (number, left) = lock(&self.numbers).take(&tx, check)?;
-        let tx = WriteTx::new(tx, &self.bound, self.options.chunk_events, number, self.clock.now());
+        let counted = (&self.bound, &self.writing);
+        let tx = WriteTx::new(tx, counted, self.options.chunk_events, number, self.clock.now());
         let value = step(&tx)?;
         tx.commit()?;
         *lock(&self.numbers) = left;
@@ -239,10 +258,22 @@ impl SqliteStore {
         doing: &str,
         step: impl FnOnce(&Connection, &mut ReadCache) -> Result<T, Fault>,
     ) -> Result<T> {
+        self.read_in_parts(doing, |conn, cache, _| step(conn, cache))
+    }
+
+    /// Runs `step` in one read transaction. Also gives `step` the connection's cache of sessions, and
+    /// a function to call before each of several reads. Each then has all the steps of SQLite that a
+    /// read may take.
+    pub(crate) fn read_in_parts<T>(
+        &self,
+        doing: &str,
+        step: impl FnOnce(&Connection, &mut ReadCache, &dyn Fn()) -> Result<T, Fault>,
+    ) -> Result<T> {
         let mut reader = self.readers.take(&self.path, self.options)?;
-        let Reader { conn, cache } = &mut reader;
+        let Reader { conn, cache, budget } = &mut reader;
+        budget.renew();
         let tx = conn.unchecked_transaction().map_err(Fault::Sql);
-        let read = tx.and_then(|tx| step(&tx, cache));
+        let read = tx.and_then(|tx| step(&tx, cache, &|| budget.renew()));
         if !read.as_ref().is_err_and(Fault::spoils) {
             self.readers.give_back(reader);
         }

@@ -31,6 +31,7 @@ pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResu
         let mut import = source.as_deref().map(|step| Import::begin(tx, step)).transpose()?;
         let mut written = Vec::with_capacity(writes.len());
         for (write, staged) in writes.iter().zip(&staged) {
+            tx.begin_part();
             written.push(one(tx, write, staged.as_ref())?);
             if let Some(import) = &mut import {
                 import.note(tx, write)?;

@@ -25,6 +25,10 @@ use crate::store::SqliteStore;
 /// transactions, a checkpoint can write the WAL back.
 const BATCH: u64 = 4_096;
 
+/// How many reads that take too many steps a verification of a whole store waits for. Each takes
+/// long, and in a damaged file every session may cause some.
+const ENDLESS: u64 = 20;
+
 /// Verifies one session, including all events that it inherits.
 pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verification> {
     let mut check = Check::new(store);
@@ -53,6 +57,7 @@ pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verificatio
 /// once.
 pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
     let mut check = Check::new(store);
+    // This finds pages that lead in a circle, and does not follow them.
     check.file();
     check.each(session::next, |check, sid| {
         let read = |conn: &Connection| session::numbered(conn, sid);
@@ -89,11 +94,14 @@ struct Check<'s> {
     pages: HashSet<i64>,
     /// The numbers of the sessions whose ancestors were already checked up to the root.
     sound: HashSet<Segment>,
+    /// How many reads may take too many steps, for this store handle, until the verification ends.
+    endless: u64,
 }
 
 impl<'s> Check<'s> {
     fn new(store: &'s SqliteStore) -> Self {
-        Self { store, found: Verification::default(), pages: HashSet::new(), sound: HashSet::new() }
+        let (found, pages, sound) = <_>::default();
+        Self { store, found, pages, sound, endless: store.endless() + ENDLESS }
     }
 
     fn problem(&mut self, session: Option<&SessionId>, seq: Option<u64>, error: &Error) {
@@ -145,6 +153,12 @@ impl<'s> Check<'s> {
     ) {
         let mut last = 0;
         loop {
+            if self.store.endless() >= self.endless {
+                let location = self.store.path().display().to_string();
+                let message = "too many reads of it do not end; the rest was not verified".into();
+                let error = Error::Corrupt { session: None, seq: None, location, message };
+                return self.problem(None, None, &error);
+            }
             match self.store.read_with("reading", |conn| next(conn, last)) {
                 Ok(Some(number)) if number > last => {
                     look(self, number);

@@ -8,12 +8,14 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction};
 
 use crate::row_key::POSITIONS;
+use crate::steps::Budget;
 
 /// A write transaction of SQLite. Dropping it without a commit rolls it back. Reads inside the
 /// transaction use it as their connection.
 pub(crate) struct WriteTx<'c> {
     transaction: Transaction<'c>,
     bound: &'c AtomicU64,
+    budget: &'c Budget,
     /// Number of events that share one chunk row.
     pub(crate) chunk_events: u64,
     /// The number of this transaction in the feed (the sequence of changed sessions).
@@ -32,13 +34,13 @@ impl Deref for WriteTx<'_> {
 impl<'c> WriteTx<'c> {
     pub(crate) fn new(
         transaction: Transaction<'c>,
-        bound: &'c AtomicU64,
+        (bound, budget): (&'c AtomicU64, &'c Budget),
         chunk_events: u8,
         number: u64,
         now: Timestamp,
     ) -> Self {
         let chunk_events = u64::from(chunk_events).clamp(1, POSITIONS);
-        Self { transaction, bound, chunk_events, number, now }
+        Self { transaction, bound, budget, chunk_events, number, now }
     }
 
     /// Runs a write statement. SQLite prepares it only once per connection. Returns the number of
@@ -47,6 +49,12 @@ impl<'c> WriteTx<'c> {
         let bytes = values.iter().map(|value| stored_bytes(*value)).sum::<u64>();
         self.bound.fetch_add(bytes, Ordering::Relaxed);
         self.transaction.prepare_cached(sql)?.execute(values)
+    }
+
+    /// Gives the next part of the transaction all the steps of SQLite that it may take. A
+    /// transaction with many parts would otherwise need more than its store, which may be small.
+    pub(crate) fn begin_part(&self) {
+        self.budget.renew();
     }
 
     pub(crate) fn commit(self) -> rusqlite::Result<()> {

@@ -26,6 +26,10 @@ pub enum Damage {
     /// Bits of one byte are flipped: the byte at this offset (first field), the bits that are set
     /// in this mask (second field).
     Flip(usize, u8),
+    /// Two lines of the file change places. Lines are numbered from 0.
+    Swapped(usize, usize),
+    /// A line (second field) is replaced by a copy of another one (first field).
+    Doubled(usize, usize),
 }
 
 impl Damage {
@@ -47,6 +51,18 @@ impl Damage {
         Self::Flip(at, u8::try_from(bits).unwrap_or(1))
     }
 
+    /// Picks a random way to damage a file of a store. Like [`Damage::of`], but in a file of lines,
+    /// one in three is a line in a wrong place: each line is then sound by itself.
+    pub fn of_stored(bytes: &[u8], chance: &mut Chance) -> Self {
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n').count() as u64;
+        if !bytes.starts_with(b"{") || lines < 2 || chance.below(3) > 0 {
+            return Self::of(bytes, chance);
+        }
+        let mut line = || usize::try_from(chance.below(lines)).unwrap_or(0);
+        let (one, other) = (line(), line());
+        if chance.below(2) == 0 { Self::Swapped(one, other) } else { Self::Doubled(one, other) }
+    }
+
     /// Returns a copy of `bytes` that is damaged in this way.
     #[must_use]
     pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
@@ -59,8 +75,22 @@ impl Damage {
                 }
                 copy
             }
+            Self::Swapped(one, other) => {
+                let mut lines = lines(bytes);
+                lines.swap(one, other);
+                lines.concat()
+            }
+            Self::Doubled(from, to) => {
+                let mut lines = lines(bytes);
+                lines[to] = lines[from];
+                lines.concat()
+            }
         }
     }
+}
+
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
 /// Runs the function `case` on each of `cases`, one after the other. Stops at the first case that

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod busy_gc;
 mod cost;
 mod erasure;
 mod layout;

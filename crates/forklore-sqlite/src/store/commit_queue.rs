@@ -117,6 +117,7 @@ impl SqliteStore {
 /// Writes one append in a savepoint of the transaction. Returns the inner error if only this append
 /// was refused and rolled back. Returns the outer error if the whole transaction failed.
 fn append_one(tx: &WriteTx<'_>, one: &Waiting) -> Result<Result<Appended, Fault>, Fault> {
+    tx.begin_part();
     tx.prepare_cached("SAVEPOINT one")?.execute([])?;
     let done = append::append(tx, &one.session, &one.append);
     match done {

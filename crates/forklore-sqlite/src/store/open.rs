@@ -24,6 +24,7 @@ use crate::open_files::OpenFile;
 use crate::origin::Identities;
 use crate::pack;
 use crate::path_safety;
+use crate::steps::Budget;
 
 impl SqliteStore {
     /// Opens the store in the file at `path`. If the file does not exist, creates it with mode
@@ -72,10 +73,10 @@ impl SqliteStore {
         leased: OpenFile,
         reader: Connection,
         access: Access,
-    ) -> Self {
+    ) -> Result<Self> {
         let options = Options { read_only: true, ..Options::default() };
-        let readers = Readers::new(reader, access);
-        Self::over(path, options, Gate::new(path), readers, Arc::default(), leased)
+        let readers = Readers::new(path, reader, access)?;
+        Ok(Self::over(path, options, Gate::new(path), readers, Arc::default(), leased))
     }
 
     fn over(
@@ -90,6 +91,7 @@ impl SqliteStore {
         let attachments =
             AttachmentFolder::at(with_suffix(path, "-attachments"), options.read_only);
         let attachments = Arc::new(attachments);
+        let writing = Budget::of(readers.steps());
         let path = path.to_owned();
         Self {
             checkpoints: Checkpoints::new(
@@ -100,7 +102,7 @@ impl SqliteStore {
                 &pages,
                 pack_idle,
             ),
-            writer: Mutex::new(Writer::new(&failed, &numbers, &pages)),
+            writer: Mutex::new(Writer::new(&failed, &numbers, &pages, &writing)),
             path,
             options,
             gate,
@@ -111,6 +113,8 @@ impl SqliteStore {
             queue: Queue::default(),
             tickets: Tickets::default(),
             failed,
+            steps: Arc::clone(readers.steps()),
+            writing,
             readers,
             identities: Identities::default(),
             attachments,

@@ -1,7 +1,7 @@
 //! The pool of reading connections.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use forklore_store::Result;
 use rusqlite::Connection;
@@ -12,6 +12,7 @@ use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate;
 use crate::read_cache::ReadCache;
+use crate::steps::{Budget, Steps};
 
 /// Maximum number of idle reading connections in the pool.
 const MAX_IDLE: usize = 8;
@@ -21,33 +22,47 @@ const MAX_IDLE: usize = 8;
 pub(super) struct Reader {
     pub(super) conn: Connection,
     pub(super) cache: ReadCache,
+    /// The steps that the connection may take for its operation.
+    pub(super) budget: Budget,
 }
 
 #[derive(Debug)]
 pub(super) struct Readers {
     access: Access,
+    steps: Arc<Steps>,
     idle: Mutex<Vec<Reader>>,
 }
 
 impl Reader {
-    fn of(conn: Connection) -> Self {
-        Self { conn, cache: ReadCache::default() }
+    fn of(mut conn: Connection, steps: &Arc<Steps>, path: &Path) -> Result<Self> {
+        let budget = Budget::of(steps);
+        let bound = budget.bind(&mut conn);
+        bound.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
+        Ok(Self { conn, cache: ReadCache::default(), budget })
     }
 }
 
 impl Readers {
-    pub(super) fn new(first: Connection, access: Access) -> Self {
-        Self { access, idle: Mutex::new(vec![Reader::of(first)]) }
+    /// Creates the pool for the store at `path` with its first reading connection.
+    pub(super) fn new(path: &Path, first: Connection, access: Access) -> Result<Self> {
+        let steps = Steps::of(path);
+        let first = Reader::of(first, &steps, path)?;
+        Ok(Self { access, steps, idle: Mutex::new(vec![first]) })
     }
 
     /// Opens the pool's first reading connection. If that fails and `read_only` is set, tries again
     /// with [`Access::Frozen`].
     pub(super) fn open(path: &Path, options: Options) -> Result<Self> {
-        let readable = |access| Ok(Self::new(begun(path, access, options)?, access));
+        let readable = |access| Self::new(path, begun(path, access, options)?, access);
         match readable(Access::Read) {
             Err(_) if options.read_only => readable(Access::Frozen),
             opened => opened,
         }
+    }
+
+    /// Returns the count of the steps that SQLite takes for the store handle.
+    pub(super) fn steps(&self) -> &Arc<Steps> {
+        &self.steps
     }
 
     /// Returns how the connections in the pool access the store's file.
@@ -60,7 +75,8 @@ impl Readers {
     pub(super) fn take(&self, path: &Path, options: Options) -> Result<Reader> {
         loop {
             let Some(reader) = lock(&self.idle).pop() else {
-                return begun(path, self.access, options).map(Reader::of);
+                let conn = begun(path, self.access, options)?;
+                return Reader::of(conn, &self.steps, path);
             };
             // If this check fails, use the connection anyway: its next use reports the reason.
             if !options.read_only || !migrate::is_outdated(&reader.conn).unwrap_or_default() {

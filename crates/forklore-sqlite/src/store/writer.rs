@@ -14,6 +14,7 @@ use super::mutex::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;
+use crate::steps::Budget;
 
 /// The connection that writes. The first write opens it. It is closed after a failure that leaves
 /// unknown which data reached the disk; the next write then opens a new one.
@@ -26,6 +27,7 @@ pub(super) struct Writer {
     numbers: Arc<Mutex<Numbers>>,
     /// The number of pages in the WAL after this connection's last commit.
     pages: Arc<AtomicU32>,
+    budget: Budget,
 }
 
 impl Writer {
@@ -33,9 +35,10 @@ impl Writer {
         failed: &Arc<FailedSync>,
         numbers: &Arc<Mutex<Numbers>>,
         pages: &Arc<AtomicU32>,
+        budget: &Budget,
     ) -> Self {
         let (failed, numbers, pages) = (failed.clone(), numbers.clone(), pages.clone());
-        Self { conn: None, failed, numbers, pages }
+        Self { conn: None, failed, numbers, pages, budget: budget.clone() }
     }
 
     /// Returns the writing connection; opens it if it is not open.
@@ -61,7 +64,9 @@ impl Writer {
             pages.store(now.unsigned_abs(), Ordering::Relaxed);
             Ok(())
         }));
-        previous.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
+        previous
+            .and_then(|_| self.budget.bind(&mut conn))
+            .map_err(|error| Fault::Sql(error).about("opening the store", path))?;
         Ok(conn)
     }
 

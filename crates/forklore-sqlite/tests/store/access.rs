@@ -8,7 +8,7 @@ use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
 use forklore_core::ErrorKind;
 use forklore_sqlite::{Options, SqliteStore};
-use forklore_store::Error;
+use forklore_store::{Error, Store};
 
 use crate::scratch::{Scratch, handle};
 
@@ -190,4 +190,29 @@ fn a_store_that_a_newer_program_takes_over_is_written_no_more() {
     assert!(error.to_string().contains("1000"), "{error}");
     assert_eq!(scene.store().gc().unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(scene.log("a"), log);
+}
+
+#[test]
+fn a_store_whose_file_is_gone_is_never_a_new_one() {
+    let scratch = Scratch::new();
+    let store = scratch.open();
+    let attachments = Store::attachments(&*store).unwrap();
+    drop(attachments.put(&mut "attached".as_bytes(), 100).unwrap());
+    drop(attachments);
+    drop(store);
+    std::fs::remove_file(scratch.file()).unwrap();
+    let gone = |remains: &str| {
+        let refused = SqliteStore::open(&scratch.file(), Options::default()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Corrupt, "{refused}");
+        assert!(refused.to_string().contains(remains), "{refused}");
+        assert!(!scratch.file().exists());
+        assert_eq!(SqliteStore::health(&scratch.file()).worst(), Some(ErrorKind::Corrupt));
+    };
+    gone("store.db-attachments");
+    std::fs::remove_dir_all(scratch.dir().join("store.db-attachments")).unwrap();
+    std::fs::write(scratch.dir().join("store.db-wal"), "changes").unwrap();
+    gone("store.db-wal");
+    std::fs::remove_file(scratch.dir().join("store.db-wal")).unwrap();
+    // What remains now, the files of its locks, says nothing.
+    scratch.open();
 }

@@ -1,4 +1,5 @@
-//! Tests with damaged golden stores: one byte is wrong, or a file is truncated.
+//! Tests with damaged golden stores: one byte is wrong, a file is truncated, or a line is in a wrong
+//! place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ fn sweep(kind: Kind, name: &str, part: u64, count: u64) {
                 .unwrap();
             let file = file.strip_prefix(&store).unwrap().to_owned();
             let salvage = chance.below(SALVAGED) == 0;
-            Case { file, damage: Damage::of(bytes, &mut chance), salvage }
+            Case { file, damage: Damage::of_stored(bytes, &mut chance), salvage }
         });
         let cases: Vec<_> = cases.collect();
         println!("bytes of {name}, part {part}: seed {}, {} copies", seed(), cases.len());
