@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use forklore_core::{ErrorKind, SessionId};
+use forklore_core::{Data, ErrorKind, SessionId};
 use forklore_engine::Error as EngineError;
 use serde_json::{Value, json};
 
 use crate::lease_owner;
 use crate::model::{ModelError, ModelErrorKind};
+use crate::tool::to_value;
 
 /// The result of an operation on a session. The error is [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -72,8 +73,14 @@ pub enum Error {
     #[error("the fork of session {0} is a plan, which has no child to go on with")]
     IsAPlan(SessionId),
     /// The operation was interrupted. Nothing of the operation was recorded.
-    #[error("the work on session {0} was interrupted; nothing of it was recorded")]
-    Interrupted(SessionId),
+    #[error("the work on session {session} was interrupted; nothing of it was recorded")]
+    Interrupted {
+        /// The session whose work was interrupted.
+        session: SessionId,
+        /// The usage of the model calls until then, in the form of `provider_usage`. No log has it:
+        /// the session does not change, and there is no child.
+        usage: Vec<Data>,
+    },
     /// The session has no interrupted or incomplete turn that could be resumed.
     #[error("session {0} has no turn that was interrupted or broken off; give it a prompt")]
     NothingToResume(SessionId),
@@ -106,7 +113,9 @@ impl Error {
             Self::NotReady(source) | Self::Model { source, .. } => match source.kind {
                 ModelErrorKind::Key => ErrorKind::PermissionDenied,
                 ModelErrorKind::NotFound => ErrorKind::NotFound,
-                ModelErrorKind::Invalid | ModelErrorKind::TooLong => ErrorKind::InvalidArgs,
+                ModelErrorKind::Invalid
+                | ModelErrorKind::TooLong
+                | ModelErrorKind::ForeignReasoning => ErrorKind::InvalidArgs,
                 ModelErrorKind::Later(_) => ErrorKind::Busy,
                 _ => ErrorKind::Internal,
             },
@@ -117,7 +126,7 @@ impl Error {
             | Self::NotADelegate(_)
             | Self::NoCaller
             | Self::IsAPlan(_) => ErrorKind::InvalidArgs,
-            Self::Interrupted(_) => ErrorKind::Interrupted,
+            Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::Json(_) | Self::Work(_) | Self::Crashed(_) | Self::Io { .. } => {
                 ErrorKind::Internal
             }
@@ -139,10 +148,13 @@ impl Error {
             Self::Denied { what, by, reason } => json!({"what": what, "by": by, "reason": reason}),
             Self::Running(session)
             | Self::Ended(session)
-            | Self::Interrupted(session)
             | Self::IsAPlan(session)
             | Self::NothingToResume(session)
             | Self::NotADelegate(session) => json!({"session_id": session}),
+            Self::Interrupted { session, usage } => {
+                let usage: Vec<_> = usage.iter().map(to_value).collect();
+                json!({"session_id": session, "usage": usage})
+            }
             _ => json!({}),
         }
     }

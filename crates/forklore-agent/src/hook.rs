@@ -4,7 +4,7 @@
 //! Hooks run in the order of their priority. Each hook receives the input as the previous hook left
 //! it. A hook that fails, panics or times out is reported (`hook:error`) and skipped.
 
-mod place;
+mod operation;
 mod run;
 
 use std::convert::Infallible;
@@ -14,8 +14,8 @@ use forklore_core::Data;
 use forklore_engine::CompactionPlan;
 use futures_util::future::BoxFuture;
 
-pub use place::{ForkInput, PromptInput, ResultInput, SessionInput};
-pub(crate) use place::{Place, TO_EVENTS};
+pub use operation::{ForkInput, PromptInput, ResultInput, SessionInput};
+pub(crate) use operation::{Operation, TO_EVENTS};
 pub(crate) use run::{HookOutcome, Hooks};
 
 use crate::model::Request;

@@ -164,6 +164,9 @@ pub enum ModelErrorKind {
     Invalid,
     /// The history exceeds the context window. Compact the history.
     TooLong,
+    /// The request contains reasoning that the provider has bound to another conversation. Send the
+    /// request without the reasoning.
+    ForeignReasoning,
     /// The provider cannot answer now, for example because it is overloaded. Retry after this
     /// duration if the provider names one.
     Later(Option<Duration>),
@@ -184,6 +187,7 @@ impl ModelErrorKind {
             Self::NotFound => "not_found",
             Self::Invalid => "invalid",
             Self::TooLong => "too_long",
+            Self::ForeignReasoning => "foreign_reasoning",
             Self::Later(_) => "later",
             Self::Unreachable => "unreachable",
             Self::TimedOut => "timed_out",

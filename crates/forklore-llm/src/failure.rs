@@ -95,6 +95,11 @@ impl Report {
         ])
     }
 
+    /// Anthropic binds a block of thinking to the messages before it.
+    fn has_foreign_reasoning(&self) -> bool {
+        self.says(&["bound to a different conversation"])
+    }
+
     fn has_code(&self, code: &str) -> bool {
         self.codes.iter().any(|it| it == code)
     }
@@ -103,6 +108,7 @@ impl Report {
     pub(crate) fn kind(&self, status: StatusCode, headers: &HeaderMap) -> ModelErrorKind {
         match status.as_u16() {
             _ if self.is_too_long() => ModelErrorKind::TooLong,
+            _ if self.has_foreign_reasoning() => ModelErrorKind::ForeignReasoning,
             _ if self.says(&["insufficient_quota", "api_key_invalid", "api key not valid"]) => {
                 ModelErrorKind::Key
             }
@@ -120,6 +126,8 @@ impl Report {
     pub(crate) fn kind_in_stream(&self) -> ModelErrorKind {
         if self.is_too_long() {
             ModelErrorKind::TooLong
+        } else if self.has_foreign_reasoning() {
+            ModelErrorKind::ForeignReasoning
         } else if self.has_code("invalid_request_error") || self.has_code("400") {
             ModelErrorKind::Invalid
         } else {
@@ -194,6 +202,9 @@ mod tests {
         assert_eq!(message(r#"{"error":"model not found"}"#), "model not found");
         assert_eq!(kind(404, r#"{"error":"model not found"}"#), ModelErrorKind::NotFound);
         assert_eq!(kind(529, ""), ModelErrorKind::Later(None));
+        let bound = r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block."}}"#;
+        assert_eq!(kind(400, bound), ModelErrorKind::ForeignReasoning);
+        assert_eq!(Report::of(bound).kind_in_stream(), ModelErrorKind::ForeignReasoning);
     }
 
     #[test]

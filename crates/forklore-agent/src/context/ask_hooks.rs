@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::approve::{Answer, Question};
-use crate::hook::{HookOutcome, Place};
+use crate::hook::{HookOutcome, Operation};
 use crate::notify::event::{ApprovalAnswer, ApprovalQuestion, HookFailure};
 use crate::notify::{Identity, KernelEvent};
 use crate::tool::ToolCall;
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 impl Context {
     /// Asks the hooks whether the operation `input` may happen. Asks a person too if a hook
     /// requires it.
-    pub(crate) async fn ask_hooks<T: Place>(
+    pub(crate) async fn ask_hooks<T: Operation>(
         &self,
         identity: &Identity,
         input: T,
@@ -63,7 +63,7 @@ impl Context {
     /// Asks the hooks, and a person if a hook requires it, whether the operation `input` may
     /// happen. Returns a denial as an error. Otherwise returns the input and the messages that
     /// hooks injected.
-    pub(crate) async fn must_pass<T: Place>(
+    pub(crate) async fn must_pass<T: Operation>(
         &self,
         identity: &Identity,
         input: T,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
-use super::place::{Place, Text};
+use super::operation::{Operation, Text};
 use super::{Hook, Moment, Reaction, Verdict};
 use crate::notify::{Identity, Notification};
 use crate::panic::panic_text;
@@ -51,7 +51,7 @@ impl Hooks {
         self.0.is_empty()
     }
 
-    pub(crate) async fn judge<T: Place>(
+    pub(crate) async fn judge<T: Operation>(
         &self,
         session: &Identity,
         input: T,
@@ -100,7 +100,7 @@ impl Hooks {
     }
 }
 
-async fn ask<T: Place>(
+async fn ask<T: Operation>(
     hook: &dyn Hook,
     session: &Identity,
     input: &T,

@@ -56,10 +56,10 @@ impl AgentSession {
         }
     }
 
-    /// Returns the open descendants of this session that are not in `known`.
-    async fn open_descendants(&self, known: &[Ending]) -> Vec<Ending> {
+    /// Returns the open descendants of this session that are not in `found`.
+    async fn open_descendants(&self, found: &[Ending]) -> Vec<Ending> {
         let mut alive = self.inner.home.live.all();
-        alive.retain(|inner| !known.iter().any(|(_, other)| Arc::ptr_eq(other, inner)));
+        alive.retain(|inner| !found.iter().any(|(_, other)| Arc::ptr_eq(other, inner)));
         let parents: Vec<_> =
             alive.iter().map(|inner| inner.context.identity().parent_id).collect();
         let lines = self.inner.home.kernel.run(move |engine| {

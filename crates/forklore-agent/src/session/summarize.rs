@@ -32,7 +32,7 @@ impl AgentSession {
     /// [`interrupt`](Self::interrupt) cancels the operation.
     ///
     /// # Errors
-    /// - [`Error::Interrupted`]: the operation was interrupted.
+    /// - [`Error::Interrupted`]: the operation was interrupted. The error has the usage until then.
     /// - `busy`: this runtime is running a turn of the session.
     /// - `not_found`: the session does not exist or was deleted.
     ///
@@ -84,7 +84,8 @@ pub(super) async fn summarize(
     let key = cache_key(&identity.root_id);
     let summary = turn::summarize(context, &config, &read.await?, key, cancel).await?;
     if cancel.is_cancelled() {
-        return Err(Error::Interrupted(identity.session_id));
+        let usage = summary.usage().to_vec();
+        return Err(Error::Interrupted { session: identity.session_id, usage });
     }
     Ok(summary)
 }

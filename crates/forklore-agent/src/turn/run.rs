@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use forklore_core::{Header, SessionId};
+use forklore_core::{EventType, Header, SessionId};
 use forklore_engine::NewEvent;
+use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,7 @@ use super::call_usage::Call;
 use super::carry_out::carry_out;
 use super::compact::compact;
 use super::log::Log;
-use super::new_event::user_message;
+use super::new_event::{event, user_message};
 use super::outcome::Status;
 use super::stuck_loop::StuckLoop;
 use super::subagent::SubagentFactory;
@@ -22,9 +23,9 @@ use crate::Result;
 use crate::cache_key::cache_key;
 use crate::config::SessionConfig;
 use crate::gauge::Gauge;
-use crate::model::{EndReason, ModelErrorKind, Request};
+use crate::model::{EndReason, Model, ModelErrorKind, Request};
 use crate::notify::KernelEvent;
-use crate::notify::event::{CompactionReason, ProviderAnswer, TurnUsage};
+use crate::notify::event::{CompactionReason, ProviderAnswer, ProviderRetry, TurnUsage};
 
 /// The parameters of a turn, such as its configuration and its tokens for interruption.
 pub(crate) struct Run<'a> {
@@ -48,6 +49,8 @@ pub(crate) struct Course {
     pub(crate) model_calls: u32,
     pub(crate) tool_calls: u32,
     pub(crate) usage: TurnUsage,
+    /// Whether the current request is a repetition without the reasoning that the provider refused.
+    is_without_reasoning: bool,
     /// Whether the last compaction did not make the messages shorter.
     compaction_freed_nothing: bool,
     stuck: StuckLoop,
@@ -136,7 +139,8 @@ impl<'a> Run<'a> {
     ///
     /// If the model refuses the request as too long, compacts the history and returns `None`: the
     /// caller tries again with the shorter history. Also returns `None` if the turn is stopped
-    /// during that compaction; the caller then ends the turn.
+    /// during that compaction; the caller then ends the turn. If the provider refuses the reasoning
+    /// in the request, leaves the reasoning out and returns `None`, once.
     async fn call_model(
         &self,
         log: &mut Log<'_>,
@@ -161,6 +165,14 @@ impl<'a> Run<'a> {
             log.append(lost).await?;
             return Ok(None);
         }
+        if kind == Some(&ModelErrorKind::ForeignReasoning)
+            && !course.is_without_reasoning
+            && drop_reasoning(log, model, &call).await?
+        {
+            course.is_without_reasoning = true;
+            return Ok(None);
+        }
+        course.is_without_reasoning = false;
         Ok(Some(call))
     }
 
@@ -248,6 +260,28 @@ impl<'a> Run<'a> {
         let time = self.began.elapsed();
         budget.time.is_some_and(|most| time >= most).then(|| format!("{} s", time.as_secs()))
     }
+}
+
+/// Leaves out the reasoning of the history, because the provider has bound it to another
+/// conversation. Records and announces this. Returns `false` if there is no reasoning.
+async fn drop_reasoning(log: &mut Log<'_>, model: &dyn Model, call: &ModelCall) -> Result<bool> {
+    let Some(failed) = &call.failed else { return Ok(false) };
+    let blocks = log.view.drop_reasoning();
+    if blocks == 0 {
+        return Ok(false);
+    }
+    let (name, error) = (model.name(), failed.source.message.clone());
+    let data = json!({"provider": name.provider, "model": name.model, "blocks": blocks,
+        "error": error});
+    log.append(vec![event(EventType::extension("kernel", "reasoning_dropped"), data)?]).await?;
+    log.context.announce(KernelEvent::ProviderRetry(ProviderRetry {
+        provider: name.provider.clone(),
+        model: name.model.clone(),
+        attempt: failed.attempts,
+        error,
+        pause_ms: Some(0),
+    }));
+    Ok(true)
 }
 
 /// Appends messages of hooks for the model to the log.

@@ -154,6 +154,21 @@ impl View {
         }
     }
 
+    /// Removes the reasoning from the messages. Returns how many blocks were removed. Each message
+    /// stays at its position, even if it has no other part.
+    pub(crate) fn drop_reasoning(&mut self) -> usize {
+        let messages = self.current.iter_mut().flat_map(|current| &mut current.messages);
+        let dropped = messages.map(|message| match &mut message.content {
+            Content::Text(_) => 0,
+            Content::Parts(parts) => {
+                let before = parts.len();
+                parts.retain(|part| !matches!(part, Part::Reasoning { .. }));
+                before - parts.len()
+            }
+        });
+        dropped.sum()
+    }
+
     /// Returns how many tokens the next request contains at least, or `None` if the view has no
     /// messages.
     pub(crate) fn pressure(&self) -> Option<ContextUsage> {

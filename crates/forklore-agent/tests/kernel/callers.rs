@@ -91,8 +91,8 @@ impl Tools for Inside {
                 "delegate" => {
                     let prompts: Vec<String> = call.arguments.read().unwrap();
                     let work = prompts.iter().map(|prompt| self.delegate(on, prompt));
-                    let said = join_all(work).await.into_iter().collect::<Result<Vec<_>, _>>();
-                    ToolOutcome::text(&said.unwrap().join(", "))
+                    let texts = join_all(work).await.into_iter().collect::<Result<Vec<_>, _>>();
+                    ToolOutcome::text(&texts.unwrap().join(", "))
                 }
                 "leave" => {
                     let child = self.delegate(on, "never mind");
@@ -144,15 +144,15 @@ async fn an_event_of_the_application_has_the_lineage_of_its_session() {
     let root = session(&world, ("announce", "1"), together(1));
     root.execute("go").await.unwrap();
     let child = root.fork(Fork::of(root.id())).await.unwrap().child;
-    let mut heard = child.subscribe(16);
+    let mut received = child.subscribe(16);
     let name: ApplicationName = "plan:revised".parse().unwrap();
     child.announce(ApplicationEvent::new(name, json!([1])));
-    let Some(Received::Event(notification)) = heard.next().await else { panic!("nothing") };
-    let mut told = serde_json::to_value(&*notification).unwrap();
-    told.as_object_mut().unwrap().remove("ts");
+    let Some(Received::Event(notification)) = received.next().await else { panic!("nothing") };
+    let mut sent = serde_json::to_value(&*notification).unwrap();
+    sent.as_object_mut().unwrap().remove("ts");
     let expected = json!({"event": "plan:revised", "session_id": child.id(),
         "parent_id": root.id(), "root_id": root.id(), "data": [1]});
-    assert_eq!(told, expected);
+    assert_eq!(sent, expected);
     let all = world.ears.all();
     let by_tool = all.iter().find(|it| it.name() == "artifact:write").unwrap();
     assert_eq!((&by_tool.session_id, data(by_tool)), (&root.id(), json!({"path": "plan.md"})));
@@ -192,9 +192,9 @@ async fn a_sub_agent_that_its_tool_leaves_is_interrupted_and_recorded() {
     session.execute("go").await.unwrap();
     assert_eq!(of(&world, &session.id(), "tool_result")[0]["content"], "left");
     let records = of(&world, &session.id(), "subagent_event");
-    let told: Vec<_> = records.iter().map(|it| (&it["status"], &it["error"])).collect();
+    let sent: Vec<_> = records.iter().map(|it| (&it["status"], &it["error"])).collect();
     let interrupted = json!("it was interrupted");
-    assert_eq!(told, [(&json!("running"), &Value::Null), (&json!("failed"), &interrupted)]);
+    assert_eq!(sent, [(&json!("running"), &Value::Null), (&json!("failed"), &interrupted)]);
     assert_eq!(world.ears.of(Name::DelegateError).len(), 1);
 }
 
@@ -231,12 +231,12 @@ async fn the_application_lets_several_sub_agents_work_side_by_side() {
     let stranger = Delegate { resume: Some(session.id()), ..delegate("no") };
     let all = vec![with_shared("one"), stranger, with_shared("two")];
     let done = session.delegate_all(all).await.unwrap();
-    let said: Vec<_> = done
+    let texts: Vec<_> = done
         .into_iter()
         .map(|it| it.and_then(|it| it.turn).map(|turn| turn.text).map_err(|it| it.kind().name()))
         .collect();
     let expected = [Ok("one".to_owned()), Err("invalid_args"), Ok("two".to_owned())];
-    assert_eq!(said, expected);
+    assert_eq!(texts, expected);
     let records = of(&world, &session.id(), "subagent_event");
     let results = records.iter().filter(|it| it["result"].is_string()).count();
     assert_eq!((results, records.len()), (2, 4));

@@ -21,6 +21,8 @@ on_each_store!(
     what_cannot_be_made_shorter_fails,
     open_calls_are_answered_in_the_request,
     reasoning_that_nothing_follows_is_not_sent,
+    reasoning_bound_to_another_conversation_is_left_out_once_and_that_is_recorded,
+    a_fork_inherits_no_id_of_the_provider,
     a_family_has_one_cache_key_and_it_tells_nothing,
     requests_of_forks_begin_with_the_same_bytes,
     the_cost_of_a_family_is_that_of_the_calls_made,
@@ -277,4 +279,70 @@ async fn the_cost_of_a_family_is_that_of_the_calls_made(world: World) {
     assert_eq!((usage.input, usage.output, usage.cached), (400, 40, 160));
     let one = (60.0 * 10.0 + 40.0 * 1.0 + 10.0 * 100.0) / 1e6;
     assert!((usage.cost - 4.0 * one).abs() < 1e-12, "{}", usage.cost);
+}
+
+/// Returns an answer with a block of reasoning that has a signature.
+fn thinks(thought: &str, text: &str) -> Vec<Act> {
+    let opaque = Some(Data::parse(r#"{"signature":"s"}"#).unwrap());
+    let mut acts = vec![Act::Say(StreamEvent::Thought { text: thought.into(), opaque })];
+    acts.extend(says(text));
+    acts
+}
+
+async fn reasoning_bound_to_another_conversation_is_left_out_once_and_that_is_recorded(
+    world: World,
+) {
+    let refused = || vec![Act::Fail(ModelErrorKind::ForeignReasoning)];
+    let model = Scripted::new(vec![
+        thinks("hm", "one"),
+        refused(),
+        thinks("ha", "two"),
+        says("three"),
+        refused(),
+        refused(),
+    ]);
+    let session = world.root(&model);
+    session.execute("a").await.unwrap();
+    let child = session.fork(Fork::of(session.id())).await.unwrap().child;
+    assert_eq!(child.execute("b").await.unwrap().text, "two");
+    child.execute("c").await.unwrap();
+    let thoughts: Vec<Vec<String>> = model
+        .requests()
+        .iter()
+        .map(|request| {
+            let parts = request.messages.iter().flat_map(forklore_core::Message::to_parts);
+            let thoughts = parts.filter_map(|part| match part {
+                Part::Reasoning { text, .. } => Some(text),
+                _ => None,
+            });
+            thoughts.collect()
+        })
+        .collect();
+    let counts: Vec<_> = thoughts.iter().map(Vec::len).collect();
+    assert_eq!(counts, [0, 1, 0, 1]);
+    assert_eq!((thoughts[1][0].as_str(), thoughts[3][0].as_str()), ("hm", "ha"));
+    let events = world.events(&child.id());
+    let dropped: Vec<_> =
+        events.iter().filter(|(kind, _)| kind == "x.kernel.reasoning_dropped").collect();
+    let expected = json!({"provider": "test", "model": "small", "blocks": 1, "error": "scripted"});
+    assert_eq!(dropped.iter().map(|(_, data)| data).collect::<Vec<_>>(), [&expected]);
+    let retries = world.ears.of(Name::ProviderRetry);
+    assert_eq!(retries.iter().map(|it| data(it)["pause_ms"].clone()).collect::<Vec<_>>(), [0]);
+    // A request that is refused without any reasoning fails.
+    let error = child.execute("d").await.unwrap_err();
+    assert_eq!(error.kind(), forklore_core::ErrorKind::InvalidArgs);
+    assert_eq!(model.requests().len(), 6);
+}
+
+async fn a_fork_inherits_no_id_of_the_provider(world: World) {
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    session.execute("a").await.unwrap();
+    let has_id = |id: &SessionId| {
+        let events = world.events(id);
+        events.iter().any(|(_, data)| data.get("request_id").is_some())
+    };
+    assert!(has_id(&session.id()));
+    let child = session.fork(Fork::of(session.id())).await.unwrap().child;
+    assert!(!has_id(&child.id()));
 }

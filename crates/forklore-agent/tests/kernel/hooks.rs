@@ -23,6 +23,7 @@ use crate::scripted::{Scripted, calls, says};
 use crate::world::{Ears, World, data, equipment, new_session};
 
 type Answered<V = Verdict> = Result<V, HookFailed>;
+type Hear = dyn Fn(&Notification) -> Reaction + Send + Sync;
 type On<T, V = Verdict> = Option<Box<dyn Fn(&T) -> Answered<V> + Send + Sync>>;
 
 /// A hook that answers with closures.
@@ -37,7 +38,7 @@ struct Test {
     prompt: On<String, PromptVerdict>,
     call: On<ToolCall, CallVerdict>,
     result: On<ToolCall, ResultVerdict>,
-    event: Option<Box<dyn Fn(&Notification) -> Reaction + Send + Sync>>,
+    event: Option<Box<Hear>>,
 }
 
 fn answer<'a, T, V: Send + 'a>(
@@ -244,7 +245,7 @@ async fn a_hook_sends_the_model_a_message_behind_a_result() {
 }
 
 #[tokio::test]
-async fn a_hook_denies_or_permits_wherever_it_is_asked() {
+async fn a_hook_denies_or_permits_every_operation() {
     let deny = |why: &str| Some(Verdict::Deny(why.to_owned()));
     let world = world(vec![Test { name: "no", compaction: deny("keep it"), ..Test::default() }]);
     let session = world.root(&Scripted::new(vec![says(&"word ".repeat(400))]));
@@ -294,8 +295,8 @@ async fn the_note_of_a_granted_question_of_a_hook_is_recorded() {
 
 #[tokio::test]
 async fn a_hook_hears_of_every_event_and_sends_the_model_a_message_with_its_next_request() {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let hear = heard.clone();
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let hear = received.clone();
     let event = move |notification: &Notification| {
         hear.lock().unwrap().push(notification.name().to_owned());
         match notification.name() {
@@ -312,7 +313,7 @@ async fn a_hook_hears_of_every_event_and_sends_the_model_a_message_with_its_next
     let last = |at: usize| model.requests()[at].messages.last().unwrap().plain_text();
     assert_eq!(last(1), "it failed; try another way");
     let all: Vec<_> = world.ears.all().iter().map(|it| it.name().to_owned()).collect();
-    assert_eq!(*heard.lock().unwrap(), all);
+    assert_eq!(*received.lock().unwrap(), all);
     session.execute("on").await.unwrap();
     assert_eq!(last(2), "a turn is over");
     let injected = json!({"content": "a turn is over", "injected": true});

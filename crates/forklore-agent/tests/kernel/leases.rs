@@ -184,12 +184,12 @@ async fn a_waiting_turn_begins_with_the_commit_that_ends_the_lease() {
 
 /// A tool that returns when the test lets it.
 #[derive(Default)]
-struct Held(Notify);
+struct Gate(Notify);
 
-impl Tools for Held {
+impl Tools for Gate {
     fn specs(&self) -> Vec<ToolSpec> {
         let parameters = Data::parse("{}").unwrap();
-        vec![ToolSpec { name: "held".into(), description: "held".into(), parameters }]
+        vec![ToolSpec { name: "gate".into(), description: "gate".into(), parameters }]
     }
 
     fn call<'a>(&'a self, _: &'a ToolCall, _: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
@@ -201,10 +201,10 @@ impl Tools for Held {
 }
 
 async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn(world: World) {
-    let model = Scripted::new(vec![says("one"), calls(&[("c", "held", "30")])]);
+    let model = Scripted::new(vec![says("one"), calls(&[("c", "gate", "30")])]);
     let session = world.root(&model);
-    let held = Arc::new(Held::default());
-    session.equip(|config| config.tools = held.clone());
+    let gate = Arc::new(Gate::default());
+    session.equip(|config| config.tools = gate.clone());
     session.execute("first").await.unwrap();
     let turn = start(&session);
     until(|| !world.ears.of(Name::ToolPre).is_empty()).await;
@@ -214,7 +214,7 @@ async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn(world: World) {
     let middle = Fork::of(session.id()).at("end".parse().unwrap());
     let middle = session.fork(middle).await.unwrap();
     assert_eq!((middle.forked.cut.index, middle.forked.synthetic_results), (5, 1));
-    held.0.notify_one();
+    gate.0.notify_one();
     assert_eq!(turn.await.unwrap().unwrap().status, Status::Success);
     // Only the parent contains the late result.
     let results = |world: &World, id: &forklore_core::SessionId| {

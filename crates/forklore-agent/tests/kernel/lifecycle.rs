@@ -26,7 +26,7 @@ on_each_store!(
     nested_children_end_leaves_first,
     an_unknown_session_is_never_a_new_one,
     a_grandchild_ends_although_the_handle_of_its_parent_is_gone,
-    a_fork_made_beside_the_kernel_ends_too,
+    a_fork_made_without_the_kernel_ends_too,
     a_fork_that_is_being_made_does_not_outlive_its_parent,
     the_end_says_how_the_last_turn_ended,
 );
@@ -173,14 +173,14 @@ async fn an_unknown_session_is_never_a_new_one(world: World) {
 
 /// A hook that lets a fork begin, and then waits until the test lets it go on.
 #[derive(Default)]
-struct Held {
+struct Gate {
     begun: Notify,
     go_on: Notify,
 }
 
-impl Hook for Held {
+impl Hook for Gate {
     fn name(&self) -> &str {
-        "held"
+        "gate"
     }
 
     fn fork<'a>(&'a self, _: Moment<'a, ForkInput<'a>>) -> Decision<'a> {
@@ -214,7 +214,7 @@ async fn a_grandchild_ends_although_the_handle_of_its_parent_is_gone(world: Worl
     assert!(matches!(c.execute("more").await.unwrap_err(), Error::Ended(_)));
 }
 
-async fn a_fork_made_beside_the_kernel_ends_too(world: World) {
+async fn a_fork_made_without_the_kernel_ends_too(world: World) {
     let model = Scripted::new(vec![]);
     let a = world.root(&model);
     a.execute("go").await.unwrap();
@@ -234,15 +234,15 @@ async fn a_fork_made_beside_the_kernel_ends_too(world: World) {
 }
 
 async fn a_fork_that_is_being_made_does_not_outlive_its_parent(world: World) {
-    let held = Arc::new(Held::default());
-    let kernel = Kernel::builder(world.kernel.engine().clone()).hook(held.clone()).build();
+    let gate = Arc::new(Gate::default());
+    let kernel = Kernel::builder(world.kernel.engine().clone()).hook(gate.clone()).build();
     let a = kernel.create(new_session(), equipment(&Scripted::new(vec![])));
     a.execute("go").await.unwrap();
     let forking = a.clone();
     let forking = tokio::spawn(async move { forking.fork(Fork::of(forking.id())).await });
-    held.begun.notified().await;
+    gate.begun.notified().await;
     a.cleanup(true).await;
-    held.go_on.notify_one();
+    gate.go_on.notify_one();
     let child = forking.await.unwrap().unwrap().child;
     assert!(matches!(child.execute("go").await.unwrap_err(), Error::Ended(_)));
 }

@@ -12,6 +12,7 @@ use forklore_agent::tool::ToolCall;
 use forklore_core::Data;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
+use tokio::sync::Notify;
 
 /// One step of a scripted answer.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub(crate) enum Act {
     Say(StreamEvent),
     Fail(ModelErrorKind),
     Wait(Duration),
+    /// Notifies the test that the steps before were read.
+    Signal(Arc<Notify>),
     Hang,
     Panic,
 }
@@ -91,6 +94,10 @@ impl Model for Scripted {
                 })),
                 Act::Wait(time) => {
                     tokio::time::sleep(time).await;
+                    None
+                }
+                Act::Signal(notify) => {
+                    notify.notify_one();
                     None
                 }
                 Act::Hang => std::future::pending().await,

@@ -9,6 +9,7 @@ use forklore_agent::{AgentSession, Error};
 use forklore_core::{ErrorKind, Header, Selector};
 use forklore_engine::{Fork, Summarize};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use crate::scripted::{Act, Scripted, says};
 use crate::world::{World, on_each_store};
@@ -93,20 +94,24 @@ async fn an_interrupted_summary_makes_no_fork(world: World) {
     }
     assert!(session.interrupt());
     let error = forking.await.unwrap().err().unwrap();
-    assert!(matches!(error, Error::Interrupted(_)), "{error}");
+    assert!(matches!(error, Error::Interrupted { .. }), "{error}");
     assert_eq!(error.kind(), ErrorKind::Interrupted);
     assert_eq!(stored(&world, &session), before);
     assert!(world.kernel.engine().show(&child().id.unwrap()).is_err());
     assert!(world.ears.of(Name::SessionFork).is_empty());
     // `summarize` without a fork reports the interruption too. The session can then continue.
     let summing = session.clone();
-    session.set_model(Scripted::new(vec![vec![Act::Hang]]));
+    let usage = TokenUsage { input: Some(7), ..TokenUsage::default() };
+    let begun = Act::Say(StreamEvent::Usage { usage, request_id: None });
+    let read = Arc::new(Notify::new());
+    session.set_model(Scripted::new(vec![vec![begun, Act::Signal(read.clone()), Act::Hang]]));
     let summing = tokio::spawn(async move { summing.summarize().await });
-    while world.ears.of(Name::ProviderRequest).len() < 3 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    read.notified().await;
     assert!(session.interrupt());
-    assert!(matches!(summing.await.unwrap().unwrap_err(), Error::Interrupted(_)));
+    let error = summing.await.unwrap().unwrap_err();
+    assert!(matches!(error, Error::Interrupted { .. }), "{error}");
+    let usage = &error.details()["usage"];
+    assert_eq!((&usage[0]["input"], &usage[0]["partial"]), (&7.into(), &true.into()), "{usage}");
     session.execute("and on").await.unwrap();
 }
 

@@ -160,8 +160,8 @@ async fn every_event_has_its_canonical_name_and_form() {
     session.set_model(Scripted::new(vec![says("in short")]));
     session.execute(&"long ".repeat(300)).await.unwrap();
     session.compact().await.unwrap().unwrap();
-    let said = json!({"text": "look here"});
-    session.announce(ApplicationEvent::new(ApplicationName::USER_NOTIFICATION, said));
+    let details = json!({"text": "look here"});
+    session.announce(ApplicationEvent::new(ApplicationName::USER_NOTIFICATION, details));
     session.cleanup(true).await;
     let again = World::over(engine);
     let opened = again.kernel.open(&session.id(), equipment(&Scripted::new(vec![]))).await.unwrap();

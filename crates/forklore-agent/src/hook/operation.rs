@@ -49,7 +49,7 @@ pub struct ResultInput<'a> {
 }
 
 /// The data of an operation that hooks decide about.
-pub(crate) trait Place: Send + Sync + Sized {
+pub(crate) trait Operation: Send + Sync + Sized {
     /// What can replace the data.
     type Change: Send;
     /// What the model can be sent with the operation.
@@ -90,7 +90,7 @@ impl Text for Infallible {
     }
 }
 
-impl Place for SessionInput<'_> {
+impl Operation for SessionInput<'_> {
     type Change = Infallible;
     type Message = Infallible;
     const WHAT: &'static str = "the session";
@@ -104,7 +104,7 @@ impl Place for SessionInput<'_> {
     }
 }
 
-impl Place for ForkInput<'_> {
+impl Operation for ForkInput<'_> {
     type Change = Infallible;
     type Message = Infallible;
     const WHAT: &'static str = "the fork";
@@ -118,7 +118,7 @@ impl Place for ForkInput<'_> {
     }
 }
 
-impl Place for PromptInput<'_> {
+impl Operation for PromptInput<'_> {
     type Change = String;
     type Message = String;
     const WHAT: &'static str = "the prompt";
@@ -132,7 +132,7 @@ impl Place for PromptInput<'_> {
     }
 }
 
-impl Place for Request {
+impl Operation for Request {
     type Change = Infallible;
     type Message = String;
     const WHAT: &'static str = "the request";
@@ -146,7 +146,7 @@ impl Place for Request {
     }
 }
 
-impl Place for CompactionPlan {
+impl Operation for CompactionPlan {
     type Change = Infallible;
     type Message = Infallible;
     const WHAT: &'static str = "the compaction";
@@ -160,7 +160,7 @@ impl Place for CompactionPlan {
     }
 }
 
-impl Place for ToolCall {
+impl Operation for ToolCall {
     type Change = Data;
     type Message = String;
     const WHAT: &'static str = "the call";
@@ -178,7 +178,7 @@ impl Place for ToolCall {
     }
 }
 
-impl Place for ResultInput<'_> {
+impl Operation for ResultInput<'_> {
     type Change = Data;
     type Message = String;
     const WHAT: &'static str = "the result";
