@@ -38,6 +38,8 @@ pub(crate) fn page(
         None => History::of(conn, Cow::Owned(session::living(conn, id)?))?,
     };
     let page = page_of(conn, &history, query, identities)?;
+    let bytes = page.events.iter().map(|stored| stored.event.data.get().len());
+    cache.payload_bytes = cache.payload_bytes.saturating_add(bytes.sum());
     cache.insert(history);
     Ok(page)
 }
