@@ -47,6 +47,7 @@ impl Counts {
     /// Converts counts that begin with 0 at the start of a span (a range of a history) into counts
     /// from the start of the history. `base` contains the counts of the history before the span.
     #[must_use]
+    #[inline]
     pub fn based_on(self, base: Self) -> Self {
         Self {
             inheritable: base.inheritable + self.inheritable,

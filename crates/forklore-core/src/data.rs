@@ -60,6 +60,7 @@ impl Data {
 
     /// Returns the JSON text.
     #[must_use]
+    #[inline]
     pub fn get(&self) -> &str {
         &self.0
     }

@@ -3,18 +3,19 @@
 //! A value of these types has been checked against the grammar of ids. forklore never builds a
 //! path, a query or screen output from an id that has not been checked.
 
+mod event_id;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use bytestring::ByteString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
-use uuid::fmt::Hyphenated;
 
-use crate::limits::{EVENT_ID_BYTES, ID_BYTES, LABEL_BYTES};
+pub use self::event_id::EventId;
+use crate::limits::{ID_BYTES, LABEL_BYTES};
 
 /// Why a string is not a valid id or label. The error never repeats the string, which may be
 /// hostile.
@@ -143,21 +144,6 @@ name_type!(
     |text| check_name(text, LABEL_BYTES)
 );
 
-name_type!(
-    /// An event's id: a UUID, or the native id that another agent gave the event. Event ids are not
-    /// unique.
-    EventId(ByteString),
-    |text| {
-        if text.is_empty() || text.len() > EVENT_ID_BYTES {
-            return Err(IdError::Length { len: text.len(), max: EVENT_ID_BYTES });
-        }
-        if text.chars().any(char::is_control) {
-            return Err(IdError::Control);
-        }
-        Ok(())
-    }
-);
-
 impl SessionId {
     /// Returns the case-folded id. Ids that differ only in case have the same folded form, so a
     /// store compares this form.
@@ -202,64 +188,6 @@ impl Label {
     }
 }
 
-impl EventId {
-    /// Generates a UUIDv7 for an event written at `unix_millis` (milliseconds since the Unix
-    /// epoch). `random` gives the random bits.
-    #[must_use]
-    pub fn generate(unix_millis: u64, random: [u8; 10]) -> Self {
-        let uuid = uuid::Builder::from_unix_timestamp_millis(unix_millis, &random).into_uuid();
-        Self(uuid.to_string().into())
-    }
-
-    /// Returns the 16 bytes of the UUID if the id is a UUID in canonical form (lower case, with
-    /// hyphens). Any other id gives `None`.
-    #[must_use]
-    pub fn uuid(&self) -> Option<[u8; 16]> {
-        let text = self.as_str();
-        if text.len() != Hyphenated::LENGTH || text.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            return None;
-        }
-        // At this length, the parser accepts no other form.
-        uuid::Uuid::try_parse(text).ok().map(uuid::Uuid::into_bytes)
-    }
-
-    /// Returns the UUIDs as ids in canonical form. All the ids share one string buffer, so that a
-    /// store can read many of them fast.
-    #[must_use]
-    pub fn of_uuids(uuids: &[[u8; 16]]) -> Vec<Self> {
-        let mut text = String::with_capacity(uuids.len() * Hyphenated::LENGTH);
-        let mut buffer = [0; Hyphenated::LENGTH];
-        for uuid in uuids {
-            text.push_str(uuid::Uuid::from_bytes(*uuid).hyphenated().encode_lower(&mut buffer));
-        }
-        let text = ByteString::from(text);
-        let starts = (0..text.len()).step_by(Hyphenated::LENGTH);
-        let ids = starts.filter_map(|at| text.get(at..at + Hyphenated::LENGTH));
-        ids.map(|id| Self(text.slice_ref(id))).collect()
-    }
-
-    /// Derives a UUIDv8 for an event without an id, from the id of its session and a number. For an
-    /// imported event, the number is its byte offset in the file. For an event that a fork or a
-    /// recovery writes, it is the event's seq. The same arguments always give the same id.
-    #[must_use]
-    pub fn derived(session: &SessionId, number: u64) -> Self {
-        Self::named(session, &number.to_string())
-    }
-
-    /// Derives a UUIDv8 for an event from the id of its session and `what`, a description of the
-    /// event. Writers use this for an event whose log position is determined only when it is
-    /// written. The same arguments always give the same id.
-    #[must_use]
-    pub fn named(session: &SessionId, what: &str) -> Self {
-        let digest = Sha256::digest(format!("{session}\n{what}").as_bytes());
-        let mut bytes = [0_u8; 16];
-        for (to, from) in bytes.iter_mut().zip(digest) {
-            *to = from;
-        }
-        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string().into())
-    }
-}
-
 fn digest_hex(first: &str, rest: &[&str]) -> String {
     let mut hash = Sha256::new();
     hash.update(first.as_bytes());
@@ -283,17 +211,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn event_ids_that_spell_uuids_come_back_as_they_were() {
-        let text = ["018f2c5e-0000-7abc-8def-0123456789ab", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
-        let ids = text.map(|text| text.parse::<EventId>().unwrap());
-        let uuids: Vec<_> = ids.iter().filter_map(EventId::uuid).collect();
-        assert_eq!(EventId::of_uuids(&uuids), ids);
-        let others =
-            ["018F2C5E-0000-7abc-8def-0123456789ab", "018f2c5e00007abc8def0123456789ab", "é"];
-        assert_eq!(others.map(|text| text.parse::<EventId>().unwrap().uuid()), [None; 3]);
-    }
 
     #[test]
     fn hostile_ids_are_refused_without_being_repeated() {

@@ -5,83 +5,139 @@
 //! only when events are erased.
 
 mod body;
+mod buffer;
+mod cursor;
 mod envelopes;
 mod outline;
 mod run;
 mod table;
 
+use forklore_core::Data;
 use forklore_store::port::Direction;
 
 pub(crate) use self::body::{Bodies, Codec};
 pub(crate) use self::outline::Outline;
 pub(crate) use self::run::{runs, write_run};
 pub(crate) use self::table::{
-    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read, read_whole,
-    sum_of,
+    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read, sum_of,
 };
 
 use self::body::Body;
-use self::envelopes::Placed;
+use self::envelopes::{Heads, Names};
 use crate::fault::{Fault, Result};
-use crate::row::{self, Row};
+use crate::row::Row;
+use crate::row_key::Next;
 
-/// A chunk (up to 64 consecutive events in one row) that was read. Reading checked everything
-/// except the payloads: the checksum of each payload is checked when that payload is returned.
-pub(crate) struct Chunk {
+/// A chunk (up to 64 consecutive events in one row) that was read. Its row's checksum fits. Each
+/// event is decoded, and the checksum of its payload is checked, when that event is returned.
+pub(crate) struct Chunk<'r> {
     pub(crate) outline: Outline,
     pub(crate) codec: Codec,
     /// The checksum that the chunk's row had when it was read. Before a later write replaces the
     /// row, it compares this with the row's current checksum, because another process may have
     /// changed the row.
     pub(crate) sum: u32,
-    /// The events of the chunk that the caller requested.
-    events: Vec<Placed>,
-    /// The total length in bytes of the chunk's payloads before compression. For a compressed chunk
-    /// it includes all payloads, because decompression needs that length. For an uncompressed chunk
-    /// it may include only the payloads up to the last requested event.
-    len: usize,
+    /// The events of the chunk that the caller requested, with one bit per position. All of them
+    /// are stored in the chunk.
+    requested: u64,
+    names: Names<'r>,
+    heads: Heads<'r>,
     body: Option<Body>,
 }
 
-impl Chunk {
+impl Chunk<'_> {
     /// Reads the payloads of the chunk's requested events from the database, and adds them to the
     /// chunk.
     pub(crate) fn with_payloads(mut self, bodies: &mut Bodies<'_>) -> Result<Self> {
-        if let (Some(first), Some(last)) = (self.events.first(), self.events.last()) {
-            let range = first.at..last.at.saturating_add(last.len);
-            let body = Body::read(bodies, self.outline.k, self.codec, range, self.len)?;
-            self.body = Some(body.map_err(|message| table::damaged(self.outline.k, &message))?);
+        if self.requested == 0 {
+            return Ok(self);
         }
+        let k = self.outline.k;
+        let damaged = |message: String| table::damaged(k, &message);
+        let (range, len) = if self.codec == Codec::Plain && self.requested == self.outline.all() {
+            (0..usize::MAX, usize::MAX)
+        } else {
+            let whole = self.codec == Codec::Zstd;
+            self.heads.seek(self.requested, whole).map_err(damaged)?
+        };
+        let body = Body::read(bodies, k, self.codec, range, len)?;
+        self.body = Some(body.map_err(damaged)?);
         Ok(self)
+    }
+
+    /// Decodes the next requested event. Returns whether there is one.
+    #[inline]
+    fn next(&mut self) -> Result<bool> {
+        while self.requested != 0 {
+            let position = self.heads.next().map_err(|message| self.damaged(message))?;
+            let Some(position) = position else { break };
+            let bit = 1 << position;
+            if self.requested & bit != 0 {
+                self.requested &= !bit;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn damaged(&self, message: &str) -> Fault {
+        table::damaged(self.outline.k, message)
     }
 
     /// Returns the chunk's requested events with their payloads, and the stored checksum of each
     /// payload. Does not check whether the payloads match their checksums.
-    fn unchecked(self) -> impl Iterator<Item = Result<(Row, u32)>> {
-        let body = self.body;
-        self.events.into_iter().map(move |Placed { mut row, at, len, sum }| {
-            let payload = body.as_ref().and_then(|body| body.unchecked(at, len));
-            let missing = || Fault::damaged(row::location(row.k), "its payload is not there");
-            row.event.data = payload.ok_or_else(missing)?;
-            Ok((row, sum))
-        })
+    fn unchecked(mut self) -> Result<Vec<(Row, u32)>> {
+        let mut rows = Vec::new();
+        while self.next()? {
+            let (at, len, sum) = (self.heads.at(), self.heads.len(), self.heads.sum());
+            let payload = self.body.as_ref().and_then(|body| body.unchecked(at, len));
+            let missing = || Fault::damaged(self.heads.location(), "its payload is not there");
+            let data = payload.ok_or_else(missing)?;
+            let k = self.outline.k;
+            let damaged = |message: &str| table::damaged(k, message);
+            self.heads.row(&mut self.names, data, damaged, |row| {
+                rows.push((row, sum));
+                Ok(())
+            })?;
+        }
+        Ok(rows)
     }
 
-    /// Returns the chunk's requested events in the order of `direction`, with their payloads if
-    /// those were read.
-    pub(crate) fn rows(self, direction: Direction) -> impl Iterator<Item = Result<Row>> {
-        let mut events = self.events;
-        if direction == Direction::Backward {
-            events.reverse();
-        }
-        let body = self.body;
-        events.into_iter().map(move |Placed { mut row, at, len, sum }| {
-            if let Some(body) = &body {
-                let payload = body.payload(at, len, sum);
-                let damaged = |message: String| Fault::damaged(row::location(row.k), &message);
-                row.event.data = payload.map_err(damaged)?;
+    /// Calls `visit` for each of the chunk's requested events in the order of `direction`, with
+    /// their payloads if those were read. Stops early if `visit` returns [`Next::Stop`].
+    #[inline]
+    pub(crate) fn visit(
+        mut self,
+        direction: Direction,
+        mut visit: impl FnMut(Row) -> Result<Next>,
+    ) -> Result<Next> {
+        let mut later = Vec::new();
+        while self.next()? {
+            if direction == Direction::Backward {
+                later.push(self.heads.clone());
+            } else if self.last(&mut visit)? == Next::Stop {
+                return Ok(Next::Stop);
             }
-            Ok(row)
-        })
+        }
+        while let Some(heads) = later.pop() {
+            self.heads = heads;
+            if self.last(&mut visit)? == Next::Stop {
+                return Ok(Next::Stop);
+            }
+        }
+        Ok(Next::Row)
+    }
+
+    /// Calls `visit` for the event that was decoded last.
+    #[inline]
+    fn last(&mut self, visit: impl FnOnce(Row) -> Result<Next>) -> Result<Next> {
+        let Self { outline, heads, names, body, .. } = self;
+        let data = match body {
+            None => Data::null(),
+            Some(body) => body
+                .payload(heads.at(), heads.len(), heads.sum())
+                .map_err(|message| Fault::damaged(heads.location(), &message))?,
+        };
+        heads.row(names, data, |message| table::damaged(outline.k, message), visit)
     }
 }

@@ -27,6 +27,10 @@ const CACHE_KIB: u32 = 16 << 10;
 /// pages need no system call and no page cache. Mapping is safe: only checkpoints truncate the
 /// file, and never below the size that a reader's snapshot needs.
 const MAPPED_BYTES: i64 = 1 << 30;
+/// Number of bytes of payloads after which a reading connection gives back the mapped pages of a
+/// larger file. They count as memory of the process, so a read of a long session would seem to need
+/// as much memory as the session has bytes. The system keeps the pages in its cache.
+pub(crate) const KEPT_MAPPED_BYTES: usize = 128 << 20;
 /// SQLite's name of the journal mode that every store uses. In this mode, SQLite writes each change
 /// to a WAL first.
 const WAL: &str = "wal";
@@ -197,6 +201,17 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
     opened.and_then(set).map_err(|error| Fault::Sql(error).about("opening the store", path))
 }
 
+/// Gives back the pages of the file that a reading connection has mapped into memory, if the file
+/// has more than `most` bytes. The next read maps it again.
+pub(crate) fn give_back_mapped(conn: &Connection, most: usize) -> rusqlite::Result<()> {
+    let number = |pragma| conn.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let bytes = number("page_count")?.saturating_mul(number("page_size")?);
+    if usize::try_from(bytes).is_ok_and(|bytes| bytes <= most) {
+        return Ok(());
+    }
+    conn.execute_batch(&format!("PRAGMA mmap_size = 0; PRAGMA mmap_size = {MAPPED_BYTES};"))
+}
+
 /// Returns a URI with which SQLite opens only the database file, for a folder that is not writable.
 /// There SQLite could not create the `-wal` and `-shm` files.
 ///
@@ -245,6 +260,26 @@ mod tests {
         assert_eq!(pragma("secure_delete"), 1.into());
         assert_eq!(pragma("mmap_size"), 0.into());
         assert_eq!(pragma("busy_timeout"), 5_000.into());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn mapped_pages_of_a_large_file_are_given_back_and_mapped_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        SqliteStore::open(&path, Options::default()).unwrap();
+        let conn = open(&path, Access::Read, Options::default()).unwrap();
+        let read = || conn.query_row("SELECT count(*) FROM session", [], |row| row.get(0));
+        let is_mapped = || {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+            maps.lines().any(|line| line.ends_with(path.to_str().unwrap()))
+        };
+        assert_eq!((read(), is_mapped()), (Ok(0), true));
+        give_back_mapped(&conn, 1 << 30).unwrap();
+        assert!(is_mapped());
+        give_back_mapped(&conn, 1).unwrap();
+        assert!(!is_mapped());
+        assert_eq!((read(), is_mapped()), (Ok(0), true));
     }
 
     #[test]

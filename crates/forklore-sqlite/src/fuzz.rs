@@ -9,6 +9,7 @@ pub use rusqlite::types::Value;
 use forklore_store::port::Direction;
 
 use crate::migrate;
+use crate::row_key::Next;
 use crate::{chunk, row, session};
 
 /// The columns of the table `event` except the key and the checksum, in the order of
@@ -88,7 +89,7 @@ impl Tables {
         let read = |conn: &Connection| {
             conn.prepare_cached(&sql)?.execute(padded(values, CHUNK_COLUMNS))?;
             for direction in [Direction::Forward, Direction::Backward] {
-                let mut statement = chunk::prepare(conn, direction, true)?;
+                let mut statement = chunk::prepare(conn, direction)?;
                 let everything = [i64::MIN, i64::MIN, i64::MAX];
                 let mut rows = statement.query(everything)?;
                 let Some(found) = rows.next()? else { return Ok(()) };
@@ -97,10 +98,12 @@ impl Tables {
                 conn.execute("UPDATE chunk SET crc = ?", [sum])?;
                 let mut rows = statement.query(everything)?;
                 while let Some(found) = rows.next()? {
-                    let some = chunk::read(found, |_| 0x0f0f)
-                        .and_then(|chunk| chunk.with_payloads(&mut chunk::Bodies::of(conn)));
-                    for chunk in [some, chunk::read_whole(found, |_| u64::MAX)] {
-                        chunk.into_iter().for_each(|chunk| chunk.rows(direction).for_each(drop));
+                    for requested in [0x0f0f, u64::MAX] {
+                        let chunk = chunk::read(found, |_| requested)
+                            .and_then(|chunk| chunk.with_payloads(&mut chunk::Bodies::of(conn)));
+                        if let Ok(chunk) = chunk {
+                            let _ = chunk.visit(direction, |_| Ok(Next::Row));
+                        }
                     }
                 }
             }

@@ -21,6 +21,9 @@ use crate::session;
 /// reuses the same memory, which stays in the processor's cache.
 const PAGE_BYTES: usize = 1 << 20;
 
+/// Maximum number of events for which a page reserves memory before they are read.
+const RESERVED: usize = 512;
+
 /// Reads a page of a session's history: the events that `query` selects.
 pub(crate) fn page(
     conn: &Connection,
@@ -35,6 +38,8 @@ pub(crate) fn page(
         None => History::of(conn, Cow::Owned(session::living(conn, id)?))?,
     };
     let page = page_of(conn, &history, query, identities)?;
+    let bytes = page.events.iter().map(|stored| stored.event.data.get().len());
+    cache.payload_bytes = cache.payload_bytes.saturating_add(bytes.sum());
     cache.insert(history);
     Ok(page)
 }
@@ -211,6 +216,8 @@ impl<'a> Reader<'a> {
                 range.from = position;
             }
         }
+        let left = usize::try_from(start.abs_diff(last)).unwrap_or(RESERVED).saturating_add(1);
+        self.events.reserve(left.min(most).min(RESERVED));
         let mut expected = start;
         let id = self.history.session.header.id.clone();
         let next = segment::visit(conn, range, direction, wanted, |row| {
@@ -235,13 +242,17 @@ impl<'a> Reader<'a> {
             || self.until_closed && self.events.last().is_some_and(|last| last.counts.open == 0)
     }
 
+    // Inlined because a call would copy the row once more.
+    #[inline(always)]
     fn take(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<Next> {
         self.bytes += row.event.data.get().len();
-        let stored = self.stored(stretch, seq, row)?;
-        self.events.push(stored);
+        let origin = self.origin(stretch, seq, &row)?;
+        let counts = row.counts.based_on(stretch.base);
+        self.events.push(LogEntry { seq, origin, counts, event: row.event });
         Ok(if self.is_full() { Next::Stop } else { Next::Row })
     }
 
+    #[inline]
     fn seq(&self, stretch: &Stretch, row: &Row) -> u64 {
         if stretch.range.inherited {
             stretch.base.inheritable + row.counts.inheritable
@@ -250,16 +261,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn stored(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<LogEntry> {
-        let origin = match row.origin {
+    fn origin(&mut self, stretch: &Stretch, seq: u64, row: &Row) -> Result<Origin> {
+        match row.origin {
             // An own event needs no lookup: this session wrote it.
             None if !stretch.range.inherited => {
-                Origin { session_id: self.history.session.header.id.clone(), seq }
+                Ok(Origin { session_id: self.history.session.header.id.clone(), seq })
             }
-            _ => self.writers.origin(self.conn, &row)?,
-        };
-        let counts = row.counts.based_on(stretch.base);
-        Ok(LogEntry { seq, origin, counts, event: row.event })
+            _ => self.writers.origin(self.conn, row),
+        }
     }
 
     fn named(mut self, id: &forklore_core::EventId) -> Result<Page> {
@@ -272,8 +281,7 @@ impl<'a> Reader<'a> {
             let stretch = self.history.stretch(self.conn, seq)?;
             for row in segment::named(self.conn, stretch.range, id, self.query.bare)? {
                 let at = self.seq(&stretch, &row);
-                let stored = self.stored(&stretch, at, row)?;
-                self.events.push(stored);
+                self.take(&stretch, at, row)?;
             }
             seq = stretch.seqs.1 + 1;
         }

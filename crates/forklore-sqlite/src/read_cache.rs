@@ -19,6 +19,9 @@ pub(crate) struct ReadCache {
     /// another connection commits.
     state: i64,
     histories: BTreeMap<SessionId, History<'static>>,
+    /// The number of bytes of payloads that the connection has read since it last gave back the
+    /// mapped pages of the file.
+    pub(crate) payload_bytes: usize,
 }
 
 impl ReadCache {

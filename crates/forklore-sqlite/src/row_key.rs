@@ -39,6 +39,13 @@ pub(crate) struct Range {
     pub(crate) inherited: bool,
 }
 
+/// What a callback returns after an event: continue with the next one, or stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Row,
+    Stop,
+}
+
 /// Maximum number of events in a chunk. Its row has bit sets with one bit per event.
 pub(crate) const POSITIONS: u64 = 64;
 

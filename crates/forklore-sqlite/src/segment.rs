@@ -13,7 +13,7 @@ use crate::chunk::{self, Outline};
 use crate::fault::{Fault, Result};
 use crate::integer::unsigned;
 use crate::row::{self, Row};
-pub(crate) use crate::row_key::{LAST_POSITION, Range, Segment, key, of, position};
+pub(crate) use crate::row_key::{LAST_POSITION, Next, Range, Segment, key, of, position};
 use crate::write_tx::WriteTx;
 
 /// Says which events the callback of [`visit`] needs: how many, and whether with their payloads.
@@ -31,17 +31,6 @@ impl Wanted {
     pub(crate) const ALL: Self = Self { most: usize::MAX, bare: false };
     /// Requests all events without their payloads.
     pub(crate) const BARE: Self = Self { most: usize::MAX, bare: true };
-}
-
-/// If fewer events than this are needed, their payloads are read one by one. Otherwise all payloads
-/// of a chunk are read at once.
-const FEW: usize = 16;
-
-/// What a callback returns after an event: continue with the next one, or stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    Row,
-    Stop,
 }
 
 /// Calls `visit` for each event of `range`, in the order of `direction`. Stops early if `visit`
@@ -64,23 +53,19 @@ pub(crate) fn visit(
     let mut single = Single { rows: statement.query(keys)?, direction, bare };
     single.rows.advance()?;
     let mut bodies = chunk::Bodies::of(conn);
-    let few = most < FEW;
-    let mut chunks = chunk::prepare(conn, direction, !bare && !few)?;
+    let mut chunks = chunk::prepare(conn, direction)?;
     let mut chunks = chunks.query(chunk::overlap(range))?;
     while let Some(found) = chunks.next()? {
         if single.before(Some(found.get(0)?), &mut visit)? == Next::Stop {
             return Ok(Next::Stop);
         }
         let count = |outline: &Outline| outline.requested(range, direction, most);
-        let chunk = match (bare, few) {
-            (true, _) => chunk::read(found, count)?,
-            (false, true) => chunk::read(found, count)?.with_payloads(&mut bodies)?,
-            (false, false) => chunk::read_whole(found, count)?,
-        };
-        for row in chunk.rows(direction) {
-            if visit(row?)? == Next::Stop {
-                return Ok(Next::Stop);
-            }
+        let mut chunk = chunk::read(found, count)?;
+        if !bare {
+            chunk = chunk.with_payloads(&mut bodies)?;
+        }
+        if chunk.visit(direction, &mut visit)? == Next::Stop {
+            return Ok(Next::Stop);
         }
     }
     single.before(None, &mut visit)

@@ -275,6 +275,7 @@ impl SqliteStore {
         let tx = conn.unchecked_transaction().map_err(Fault::Sql);
         let read = tx.and_then(|tx| step(&tx, cache, &|| budget.renew()));
         if !read.as_ref().is_err_and(Fault::spoils) {
+            reader.give_back_mapped();
             self.readers.give_back(reader);
         }
         read.map_err(|fault| fault.about(doing, &self.path))

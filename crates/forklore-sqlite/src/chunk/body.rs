@@ -4,13 +4,15 @@ use std::cell::RefCell;
 use std::io::Read;
 use std::ops::Range;
 
+use bytes::Bytes;
 use bytestring::ByteString;
 use forklore_core::Data;
 use rusqlite::blob::Blob;
-use rusqlite::{Connection, MAIN_DB};
+use rusqlite::{Connection, MAIN_DB, ffi};
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::DCtx;
 
+use super::buffer::Buffer;
 use crate::crc;
 use crate::fault;
 use crate::row::Row;
@@ -62,35 +64,24 @@ pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
 }
 
 /// The part of a chunk's body that was read. A body is the concatenation of the payloads of the
-/// chunk's events.
+/// chunk's events, which share the memory of this part.
 pub(super) struct Body {
-    /// The offset in bytes at which `bytes` begins in the chunk's whole body (its concatenated
+    /// The offset in bytes at which `content` begins in the chunk's whole body (its concatenated
     /// payloads).
     from: usize,
-    bytes: Bytes,
+    content: Content,
 }
 
-enum Bytes {
+enum Content {
     Text(ByteString),
     /// Bytes that are not UTF-8, so at least one payload in them is damaged.
-    NoText(Vec<u8>),
+    NoText(Bytes),
 }
 
 impl Body {
-    /// Decodes a whole body, i.e. the concatenated payloads of a chunk. `len` is their total length
-    /// in bytes when uncompressed.
-    pub(super) fn of(codec: Codec, stored: &[u8], len: usize) -> Result<Self, String> {
-        Ok(Self::from(
-            0,
-            match codec {
-                Codec::Plain => stored.to_vec(),
-                Codec::Zstd => decompressed(stored, len).map_err(|error| error.to_string())?,
-            },
-        ))
-    }
-
     /// Reads the body (the payloads) of the chunk whose key is `k`. If the body is uncompressed,
-    /// reads only the bytes in `range`.
+    /// reads only the bytes in `range`. `len` is the total length of the payloads in bytes when
+    /// uncompressed.
     pub(super) fn read(
         bodies: &mut Bodies<'_>,
         k: i64,
@@ -98,33 +89,43 @@ impl Body {
         range: Range<usize>,
         len: usize,
     ) -> fault::Result<Result<Self, String>> {
-        let blob = bodies.at(k)?;
+        let blob = match bodies.at(k) {
+            Ok(blob) => blob,
+            Err(error) if is_no_blob(&error) => return Ok(Err(error.to_string())),
+            Err(error) => return Err(error.into()),
+        };
         let range = match codec {
             Codec::Plain => range.start.min(blob.len())..range.end.min(blob.len()),
             Codec::Zstd => 0..blob.len(),
         };
-        let mut bytes = vec![0; range.len()];
-        blob.read_at_exact(&mut bytes, range.start)?;
+        // After `min`, the range ends within the blob.
+        let mut stored = Buffer::of(range.len(), blob.len().saturating_sub(range.end));
+        blob.read_at_exact(stored.bytes_mut(), range.start)?;
         Ok(match codec {
-            Codec::Plain => Ok(Self::from(range.start, bytes)),
-            Codec::Zstd => Self::of(codec, &bytes, len),
+            Codec::Plain => Ok(Self::of(range.start, stored)),
+            Codec::Zstd => match decompressed(stored.bytes(), len) {
+                Ok(bytes) => Ok(Self::of(0, bytes.into())),
+                Err(error) => Err(error.to_string()),
+            },
         })
     }
 
-    fn from(from: usize, bytes: Vec<u8>) -> Self {
-        let bytes = match String::from_utf8(bytes) {
-            Ok(text) => Bytes::Text(text.into()),
-            Err(error) => Bytes::NoText(error.into_bytes()),
+    /// One check of the whole text takes less time than a check per payload.
+    fn of(from: usize, bytes: Buffer) -> Self {
+        let bytes = bytes.share();
+        let content = match ByteString::try_from(bytes.clone()) {
+            Ok(text) => Content::Text(text),
+            Err(_) => Content::NoText(bytes),
         };
-        Self { from, bytes }
+        Self { from, content }
     }
 
     fn part(&self, at: usize, len: usize) -> Option<(Range<usize>, &[u8])> {
         let from = at.checked_sub(self.from)?;
         let range = from..from.saturating_add(len);
-        let bytes = match &self.bytes {
-            Bytes::Text(text) => str::as_bytes(text),
-            Bytes::NoText(bytes) => bytes,
+        let bytes = match &self.content {
+            Content::Text(text) => str::as_bytes(text),
+            Content::NoText(bytes) => bytes,
         };
         Some((range.clone(), bytes.get(range)?))
     }
@@ -147,7 +148,7 @@ impl Body {
         if crc::payload(bytes) != sum {
             return Err("its payload does not fit its checksum".into());
         }
-        if let Bytes::Text(text) = &self.bytes
+        if let Content::Text(text) = &self.content
             && let Some(part) = text.get(range)
         {
             return Ok(Data::from_checked(text.slice_ref(part)));
@@ -155,6 +156,12 @@ impl Body {
         let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
         Ok(Data::from_checked(text))
     }
+}
+
+/// Checks whether SQLite could not open a blob because the stored value is none, so that the row is
+/// damaged.
+fn is_no_blob(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_ERROR)
 }
 
 /// Reads the payloads of chunks. It uses one SQLite blob handle, which it moves from chunk to

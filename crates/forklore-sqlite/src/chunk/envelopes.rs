@@ -1,16 +1,18 @@
 //! The heads of a chunk: all fields of its events except their payloads.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use forklore_core::{CallStep, Class, Data, Effect, Event, EventId, EventType};
-use serde::{Deserialize, Serialize};
+use forklore_core::{CallStep, Class, Counts, Data, Effect, Event, EventId, EventType};
+use serde::Serialize;
 
-use super::outline::Outline;
+use super::cursor::Cursor;
+use super::outline::{Bits, Outline};
 use crate::crc;
 use crate::integer::timestamp;
-use crate::row::Row;
-use crate::row_key::CHUNK_BYTES;
+use crate::row::{self, Row};
+use crate::row_key::{CHUNK_BYTES, POSITIONS};
 
 /// The stored form of the heads of a chunk, i.e. of its events without their payloads. It is
 /// encoded with postcard.
@@ -22,9 +24,8 @@ struct Stored<'a> {
     events: Vec<Head<'a>>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize)]
 struct Head<'a> {
-    #[serde(borrow)]
     id: Id<'a>,
     /// The event's time minus that of the previous event in the chunk, in microseconds. For the
     /// chunk's first event: its time since 1970.
@@ -41,19 +42,60 @@ struct Head<'a> {
     sum: u32,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize)]
 enum Id<'a> {
     Uuid(&'a [u8]),
     Other(&'a str),
 }
 
-/// An event of a chunk, with the location and the checksum of its payload.
-pub(super) struct Placed {
-    /// The event, its counts and its origin; the payload is left out.
-    pub(super) row: Row,
-    pub(super) at: usize,
-    pub(super) len: usize,
-    pub(super) sum: u32,
+impl<'a> Head<'a> {
+    /// Decodes what `Serialize` encodes.
+    #[inline]
+    fn decode(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        self.id = match cursor.short()? {
+            0 => Id::Uuid(cursor.bytes()?),
+            1 => Id::Other(cursor.text()?),
+            _ => return None,
+        };
+        self.after = cursor.signed()?;
+        self.class = cursor.byte()?;
+        self.kind = cursor.short()?;
+        self.dialect = cursor.some(Cursor::short)?;
+        self.open = cursor.number()?;
+        self.calls = calls(cursor)?;
+        self.origin = cursor.some(|cursor| Some((cursor.signed()?, cursor.number()?)))?;
+        self.len = cursor.short()?;
+        self.sum = cursor.short()?;
+        Some(())
+    }
+
+    #[inline]
+    fn id(&self) -> Result<EventId, &'static str> {
+        match self.id {
+            Id::Uuid(bytes) => {
+                bytes.try_into().map(EventId::of_uuid).map_err(|_| "an id is no UUID")
+            }
+            Id::Other(text) => text.parse().map_err(|_| "an id is none"),
+        }
+    }
+}
+
+impl Default for Id<'_> {
+    fn default() -> Self {
+        Self::Other("")
+    }
+}
+
+/// Decodes a list of call steps. Few events have any.
+#[inline]
+fn calls<'a>(cursor: &mut Cursor<'_>) -> Option<Cow<'a, [CallStep]>> {
+    if let [0, rest @ ..] = cursor.0 {
+        cursor.0 = rest;
+        return Some(Cow::Borrowed(&[]));
+    }
+    let (calls, rest) = postcard::take_from_bytes::<Vec<CallStep>>(cursor.0).ok()?;
+    cursor.0 = rest;
+    Some(Cow::Owned(calls))
 }
 
 /// Encodes the events of a chunk without their payloads. Stores `sums` as the checksums of the
@@ -94,145 +136,196 @@ pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     postcard::to_allocvec(&Stored { names, events }).ok()
 }
 
-/// The payloads of a chunk that [`read`] includes in the total length that it returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// The total length includes all payloads of the chunk.
-    Whole,
-    /// The total length includes only the payloads up to that of the last requested event. Later
-    /// events are not decoded.
-    UpToRequested,
-}
-
-/// Decodes those events of a chunk whose bits are set in `requested`, without their payloads. Also
-/// returns the total length in bytes of the payloads that `extent` includes.
-pub(super) fn read(
-    outline: &Outline,
-    bytes: &[u8],
-    requested: u64,
-    extent: Extent,
-) -> Result<(Vec<Placed>, usize), String> {
-    let (names, heads, len) = requested_heads(outline, bytes, requested, extent)?;
-    let mut ids = ids(&heads)?.into_iter();
-    let mut placed = Vec::with_capacity(heads.len());
-    for Requested { index: location, at, ts, retained_bytes, head } in heads {
-        let event = Event {
-            id: ids.next().ok_or("an id is missing")?,
-            ts: timestamp(ts).map_err(|_| "a time is none")?,
-            kind: names.kind(head.kind)?,
-            class: Class::from_code(head.class).ok_or("a class is unknown")?,
-            dialect: head.dialect.map(|dialect| names.dialect(dialect)).transpose()?,
-            effect: Effect {
-                starts_turn: outline.bits.started >> location & 1 == 1,
-                calls: head.calls.into_owned(),
-            },
-            data: Data::null(),
-        };
-        let counts = outline.counts(location, retained_bytes, head.open);
-        let k = outline.k.saturating_add_unsigned(location);
-        let row = Row { k, counts, origin: head.origin, event };
-        placed.push(Placed { row, at, len: head.len as usize, sum: head.sum });
-    }
-    Ok((placed, len))
-}
-
-/// A requested event of a chunk, decoded without its payload. Also has the values that are computed
-/// from the events before it in the chunk.
-struct Requested<'a> {
-    index: u64,
-    at: usize,
+/// The heads of a chunk, decoded one after the other. They must be decoded from the chunk's first
+/// event on, because an event's time, payload offset and counts are sums over the events before it.
+///
+/// The fields of an event are decoded into this value and not returned: of the many events of a
+/// long session, each copy takes time.
+#[derive(Clone)]
+pub(super) struct Heads<'a> {
+    outline: Outline,
+    cursor: Cursor<'a>,
+    /// The position in the chunk of the next head, from 0.
+    next: u64,
+    /// The offset in bytes of the next event's payload in the chunk's body.
+    end: usize,
+    /// The time of the last decoded event, in microseconds since 1970.
     ts: i64,
-    retained_bytes: u64,
+    /// The counts of the chunk's segment up to and including the last decoded event.
+    counts: Counts,
     head: Head<'a>,
 }
 
-/// Decodes the requested events of a chunk without their payloads. It must decode from the chunk's
-/// first event on, because an event's time, payload offset and counts are sums over the events
-/// before it.
-fn requested_heads<'a>(
+/// Decodes the names in the heads of a chunk. Returns them and the heads, of which none is decoded
+/// yet.
+pub(super) fn read<'a>(
     outline: &Outline,
     bytes: &'a [u8],
-    requested: u64,
-    extent: Extent,
-) -> Result<(Names, Vec<Requested<'a>>, usize), String> {
-    let (names, bytes) = next::<Vec<&str>>(bytes)?;
-    let (count, mut bytes) = next::<u32>(bytes)?;
+) -> Result<(Names<'a>, Heads<'a>), String> {
+    let mut cursor = Cursor(bytes);
+    let names = Names::of(&mut cursor).ok_or("its names cannot be read")?;
+    let count = cursor.short().ok_or("the number of its events cannot be read")?;
     if count != outline.bits.there.count_ones() {
         return Err("it does not hold as many events as it says".into());
     }
-    let mut heads = Vec::with_capacity(requested.count_ones() as usize);
-    let (mut at, mut ts, mut retained_bytes) = (0_usize, 0_i64, outline.start.bytes);
-    for index in outline.positions() {
-        if extent == Extent::UpToRequested && requested >> index == 0 {
-            break;
+    let (outline, counts) = (*outline, outline.start);
+    let head = Head::default();
+    Ok((names, Heads { outline, cursor, next: 0, end: 0, ts: 0, counts, head }))
+}
+
+impl<'a> Heads<'a> {
+    /// Decodes the next head. Returns its event's position in the chunk, or `None` after the last
+    /// head.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Option<u64>, &'static str> {
+        let Bits { there, inherited, indexed, started } = self.outline.bits;
+        while self.next < self.outline.positions {
+            let position = self.next;
+            let bit = |bits: u64| bits >> position & 1;
+            self.next += 1;
+            self.counts.inheritable += bit(inherited);
+            self.counts.index += bit(indexed);
+            self.counts.turns += bit(started);
+            if bit(there) == 0 {
+                continue;
+            }
+            self.head.decode(&mut self.cursor).ok_or("one of its events cannot be read")?;
+            self.end = self.end.checked_add(self.len()).ok_or("it is too long")?;
+            self.ts = self.ts.wrapping_add(self.head.after);
+            self.counts.bytes += bit(inherited) * u64::from(self.head.len);
+            self.counts.open = self.head.open;
+            return Ok(Some(position));
         }
-        let (head, rest) = next::<Head<'_>>(bytes)?;
-        bytes = rest;
-        let begins = at;
-        at = at.checked_add(head.len as usize).ok_or("it is too long")?;
-        ts = ts.wrapping_add(head.after);
-        retained_bytes += (outline.bits.inherited >> index & 1) * u64::from(head.len);
-        if requested >> index & 1 == 1 {
-            heads.push(Requested { index, at: begins, ts, retained_bytes, head });
+        Ok(None)
+    }
+
+    /// Decodes heads up to the first event whose bit is set in `requested`, which is the next one
+    /// afterwards. Returns the range of bytes in the chunk's body from that event's payload to that
+    /// of the last requested event, and the length of the body. If `whole` is not set, the length
+    /// may leave out the payloads after the last requested event.
+    pub(super) fn seek(
+        &mut self,
+        requested: u64,
+        whole: bool,
+    ) -> Result<(Range<usize>, usize), String> {
+        let requested = requested & self.outline.all();
+        let (first, last) = (
+            requested & requested.wrapping_neg(),
+            POSITIONS - u64::from(requested.leading_zeros()),
+        );
+        let earlier = self.outline.all() & first.wrapping_sub(1);
+        while self.next < POSITIONS && earlier >> self.next != 0 {
+            self.next()?;
         }
-    }
-    if outline.bits.there.count_ones() > 1 && at > CHUNK_BYTES {
-        return Err(format!("no chunk of several events holds {at} bytes"));
-    }
-    Ok((Names::of(&names), heads, at))
-}
-
-/// Decodes one postcard value at the beginning of `bytes`. Returns the value and the bytes after
-/// it.
-fn next<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), String> {
-    postcard::take_from_bytes(bytes).map_err(|error| error.to_string())
-}
-
-/// Returns the event ids in the order of `heads`. The ids that are UUIDs share one memory
-/// allocation.
-fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
-    let uuid = |requested: &Requested<'_>| match requested.head.id {
-        Id::Uuid(bytes) => bytes.try_into().ok(),
-        Id::Other(_) => None,
-    };
-    let uuids: Vec<[u8; 16]> = heads.iter().filter_map(uuid).collect();
-    let mut texts = EventId::of_uuids(&uuids).into_iter();
-    let id = |requested: &Requested<'_>| match requested.head.id {
-        Id::Uuid(_) => texts.next().ok_or_else(|| "an id is no UUID".to_owned()),
-        Id::Other(text) => text.parse().map_err(|_| "an id is none".to_owned()),
-    };
-    heads.iter().map(id).collect()
-}
-
-/// The names of event types and dialects (agents' formats) that the events of a chunk use. Each was
-/// parsed once.
-struct Names {
-    kinds: Vec<Option<EventType>>,
-    dialects: Vec<Arc<str>>,
-}
-
-impl Names {
-    fn of(names: &[&str]) -> Self {
-        Self {
-            kinds: names.iter().map(|name| name.parse().ok()).collect(),
-            dialects: names.iter().map(|name| Arc::from(*name)).collect(),
+        let mut heads = self.clone();
+        while heads.next < last && heads.next()?.is_some() {}
+        let range = self.end..heads.end;
+        while whole && heads.next()?.is_some() {}
+        if self.outline.bits.there.count_ones() > 1 && heads.end > CHUNK_BYTES {
+            return Err(format!("no chunk of several events holds {} bytes", heads.end));
         }
+        Ok((range, heads.end))
     }
 
-    fn kind(&self, at: u32) -> Result<EventType, String> {
-        let kind = self.kinds.get(at as usize).cloned().flatten();
-        kind.ok_or_else(|| "a type is none".into())
+    /// The offset in bytes of the payload of the last decoded event in the chunk's body.
+    pub(super) fn at(&self) -> usize {
+        self.end.saturating_sub(self.len())
     }
 
-    fn dialect(&self, at: u32) -> Result<Arc<str>, String> {
-        self.dialects.get(at as usize).cloned().ok_or_else(|| "a dialect has no name".into())
+    /// The length in bytes of the payload of the last decoded event.
+    pub(super) fn len(&self) -> usize {
+        self.head.len as usize
+    }
+
+    /// The checksum that the payload of the last decoded event should have.
+    pub(super) fn sum(&self) -> u32 {
+        self.head.sum
+    }
+
+    /// The key under which the last decoded event would have a row of its own.
+    fn key(&self) -> i64 {
+        self.outline.k.saturating_add_unsigned(self.next.saturating_sub(1))
+    }
+
+    /// Returns a description of the last decoded event, for error messages.
+    pub(super) fn location(&self) -> String {
+        row::location(self.key())
+    }
+
+    /// Calls `take` with the last decoded event as a row, with the payload `data`. `names` are those
+    /// of the chunk. `failed` converts an error of the event into one of `take`.
+    #[inline]
+    pub(super) fn row<T, E>(
+        &mut self,
+        names: &mut Names<'_>,
+        data: Data,
+        failed: impl FnOnce(&str) -> E + Copy,
+        take: impl FnOnce(Row) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let head = &mut self.head;
+        let id = head.id().map_err(failed)?;
+        let ts = timestamp(self.ts).map_err(|_| failed("a time is none"))?;
+        let kind = names.kind(head.kind).map_err(failed)?;
+        let class = Class::from_code(head.class).ok_or_else(|| failed("a class is unknown"))?;
+        let dialect = match head.dialect {
+            None => None,
+            Some(dialect) => Some(names.dialect(dialect).map_err(failed)?),
+        };
+        let calls = match &mut head.calls {
+            Cow::Borrowed([]) => Vec::new(),
+            calls => std::mem::take(calls).into_owned(),
+        };
+        let started = self.outline.bits.started >> self.next.saturating_sub(1) & 1;
+        let effect = Effect { starts_turn: started == 1, calls };
+        let origin = head.origin;
+        take(Row {
+            k: self.key(),
+            counts: self.counts,
+            origin,
+            event: Event { id, ts, kind, class, dialect, effect, data },
+        })
+    }
+}
+
+/// The names of event types and dialects (agents' formats) that the events of a chunk use. Each is
+/// parsed at its first use.
+pub(super) struct Names<'a>(Vec<Name<'a>>);
+
+struct Name<'a> {
+    text: &'a str,
+    kind: Option<EventType>,
+    dialect: Option<Arc<str>>,
+}
+
+impl<'a> Names<'a> {
+    fn of(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let count = cursor.short()?;
+        // A damaged number of names must not reserve memory for them.
+        let mut names = Vec::new();
+        for _ in 0..count {
+            names.push(Name { text: cursor.text()?, kind: None, dialect: None });
+        }
+        Some(Self(names))
+    }
+
+    #[inline]
+    fn kind(&mut self, at: u32) -> Result<EventType, &'static str> {
+        let name = self.0.get_mut(at as usize).ok_or("a type has no name")?;
+        if let Some(kind) = &name.kind {
+            return Ok(kind.clone());
+        }
+        let kind = name.text.parse::<EventType>().map_err(|_| "a type is none")?;
+        Ok(name.kind.insert(kind).clone())
+    }
+
+    fn dialect(&mut self, at: u32) -> Result<Arc<str>, &'static str> {
+        let name = self.0.get_mut(at as usize).ok_or("a dialect has no name")?;
+        Ok(name.dialect.get_or_insert_with(|| name.text.into()).clone())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::chunk::outline::Bits;
-
     use super::*;
 
     #[test]
@@ -254,9 +347,9 @@ mod tests {
             let bits = Bits { there: 3, ..Bits::default() };
             let outline = Outline { positions: 2, bits, ..Outline::default() };
             let bytes = postcard::to_allocvec(&stored).unwrap();
-            read(&outline, &bytes, u64::MAX, Extent::Whole).map(|(events, len)| (events.len(), len))
+            read(&outline, &bytes).unwrap().1.seek(2, true)
         };
-        assert_eq!(of(1_000), Ok((2, 2_000)));
+        assert_eq!(of(1_000), Ok((1_000..2_000, 2_000)));
         assert_eq!(of(u32::MAX).unwrap_err(), "no chunk of several events holds 8589934590 bytes");
     }
 }

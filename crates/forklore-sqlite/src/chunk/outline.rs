@@ -74,6 +74,12 @@ impl Outline {
         self.first() + self.positions
     }
 
+    /// Returns all events of the chunk, with one bit per position.
+    pub(crate) fn all(&self) -> u64 {
+        self.bits.there
+            & (u64::MAX >> (POSITIONS - self.positions.min(POSITIONS)).min(POSITIONS - 1))
+    }
+
     /// Returns the positions at which the chunk has an event, counted from the chunk's first
     /// position.
     pub(crate) fn positions(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {

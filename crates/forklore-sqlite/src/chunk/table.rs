@@ -5,14 +5,14 @@ use forklore_store::port::Direction;
 use rusqlite::{CachedStatement, Connection, Row as SqlRow, params};
 
 use super::Chunk;
-use super::body::{self, Body, Codec};
-use super::envelopes::{self, Extent};
+use super::body::{self, Bodies, Codec};
+use super::envelopes;
 use super::outline::{Bits, Outline};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::integer::{signed, unsigned};
 use crate::row::Row;
-use crate::row_key::{self, POSITIONS, Range, Segment, key};
+use crate::row_key::{self, Next, POSITIONS, Range, Segment, key};
 use crate::write_tx::WriteTx;
 
 /// The columns of the table `chunk` that contain a chunk's positions and counts.
@@ -20,7 +20,6 @@ const OUTLINE: &str = "k, positions, kept, idx, turns, bytes, there, inherited, 
 const CODEC: usize = 10;
 const SUM: usize = 11;
 const HEADS: usize = 12;
-const BODY: usize = 13;
 
 /// The SQL condition that a chunk overlaps a range of positions. [`overlap`] returns the values of
 /// its parameters.
@@ -31,11 +30,9 @@ const OVERLAP: &str = "k >= ?1 AND k < ?3 AND k + positions > ?2";
 pub(crate) fn prepare(
     conn: &Connection,
     direction: Direction,
-    with_bodies: bool,
 ) -> rusqlite::Result<CachedStatement<'_>> {
     conn.prepare_cached(&format!(
-        "SELECT {OUTLINE}, codec, crc, heads{} FROM chunk WHERE {OVERLAP} ORDER BY k{}",
-        if with_bodies { ", body" } else { "" },
+        "SELECT {OUTLINE}, codec, crc, heads FROM chunk WHERE {OVERLAP} ORDER BY k{}",
         if direction == Direction::Backward { " DESC" } else { "" },
     ))
 }
@@ -88,10 +85,13 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
     })
 }
 
-/// Checks a chunk's row that [`prepare`] selected, and reads the requested events without their
-/// payloads. `requested` receives the chunk's outline (its positions and counts) and returns one
-/// bit for each event to read.
-pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
+/// Checks a chunk's row that [`prepare`] selected. The result gives the requested events without
+/// their payloads. `requested` receives the chunk's outline (its positions and counts) and returns
+/// one bit for each event to read.
+pub(crate) fn read<'r>(
+    row: &'r SqlRow<'_>,
+    requested: impl FnOnce(&Outline) -> u64,
+) -> Result<Chunk<'r>> {
     let outline = outline(row)?;
     let damaged = |message: String| damaged(outline.k, &message);
     let (code, stored_sum): (i64, i64) = (row.get(CODEC)?, row.get(SUM)?);
@@ -101,28 +101,9 @@ pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) ->
         return Err(damaged("its fields do not fit their checksum".into()));
     }
     let codec = Codec::of(code).map_err(damaged)?;
-    let extent = match codec {
-        Codec::Plain => Extent::UpToRequested,
-        Codec::Zstd => Extent::Whole,
-    };
-    let (events, len) =
-        envelopes::read(&outline, heads, requested(&outline), extent).map_err(damaged)?;
-    Ok(Chunk { outline, codec, sum, events, len, body: None })
-}
-
-/// Checks a chunk's row, and reads its requested events and its payloads. `requested` receives the
-/// chunk's outline (its positions and counts) and returns one bit for each event to read. The query
-/// must have selected the column `body`.
-pub(crate) fn read_whole(
-    row: &SqlRow<'_>,
-    requested: impl FnOnce(&Outline) -> u64,
-) -> Result<Chunk> {
-    let mut chunk = read(row, requested)?;
-    let damaged = |message: String| damaged(chunk.outline.k, &message);
-    let stored = row.get_ref(BODY)?.as_bytes().map_err(|error| damaged(error.to_string()))?;
-    let body = Body::of(chunk.codec, stored, chunk.len).map_err(damaged)?;
-    chunk.body = Some(body);
-    Ok(chunk)
+    let (names, heads) = envelopes::read(&outline, heads).map_err(damaged)?;
+    let requested = requested(&outline) & outline.all();
+    Ok(Chunk { outline, codec, sum, requested, names, heads, body: None })
 }
 
 /// Computes the checksum that a chunk's row should have. The row comes from a query of [`prepare`].
@@ -242,7 +223,8 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     }
     tx.write("DELETE FROM chunk WHERE k >= ? AND k < ?", &[&first, &behind])?;
     for k in before {
-        let outline = one(tx, k, 0)?.ok_or_else(|| damaged(k, "it has no positions"))?.outline;
+        let outline = one(tx, k, 0, |chunk| Ok(chunk.outline))?;
+        let outline = outline.ok_or_else(|| damaged(k, "it has no positions"))?;
         if outline.end() > from {
             erased += store(tx, k, outline.up_to(from))?;
         }
@@ -275,13 +257,14 @@ pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
 /// Erases from the stored chunk whose key is `k` all events that are not in `outline`. Returns the
 /// number of erased events.
 fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
-    let chunk = one(tx, k, outline.bits.there)?.ok_or_else(|| damaged(k, "it is missing"))?;
-    let before = chunk.outline.bits.there.count_ones();
-    let codec = chunk.codec;
     // A damaged payload must not prevent the erasure of other events. It is written back with its
     // old checksum, so that it still counts as damaged.
-    let (rows, sums): (Vec<_>, Vec<_>) =
-        chunk.unchecked().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let read = one(tx, k, outline.bits.there, |chunk| {
+        let (before, codec) = (chunk.outline.bits.there.count_ones(), chunk.codec);
+        Ok((before, codec, chunk.unchecked()?))
+    })?;
+    let (before, codec, events) = read.ok_or_else(|| damaged(k, "it is missing"))?;
+    let (rows, sums): (Vec<_>, Vec<_>) = events.into_iter().unzip();
     let rows: Vec<_> = rows.iter().collect();
     let after = outline.bits.there.count_ones();
     if rows.is_empty() {
@@ -302,20 +285,31 @@ pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Resul
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-impl Chunk {
+impl Chunk<'_> {
     /// Encodes the chunk again with `codec`. Also returns the chunk's stored checksum, which
     /// [`Sealed::replace`] needs.
     pub(crate) fn recoded(self, codec: Codec) -> Result<Option<(u32, Sealed)>> {
         let (outline, sum) = (self.outline, self.sum);
-        let rows = self.rows(Direction::Forward).collect::<Result<Vec<_>>>()?;
+        let mut rows = Vec::new();
+        self.visit(Direction::Forward, |row| {
+            rows.push(row);
+            Ok(Next::Row)
+        })?;
         let rows: Vec<_> = rows.iter().collect();
         Ok(Sealed::with(outline, &rows, &[], codec).map(|sealed| (sum, sealed)))
     }
 }
 
-/// Reads the chunk whose key is `k`, but decodes only the events whose bits are set in `requested`.
-pub(crate) fn one(conn: &Connection, k: i64, requested: u64) -> Result<Option<Chunk>> {
-    let mut statement = prepare(conn, Direction::Forward, true)?;
+/// Reads the chunk whose key is `k`, but only the events whose bits are set in `requested`. Returns
+/// what `take` makes of it, or `None` if there is no such chunk.
+pub(crate) fn one<T>(
+    conn: &Connection,
+    k: i64,
+    requested: u64,
+    take: impl FnOnce(Chunk<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let mut statement = prepare(conn, Direction::Forward)?;
     let mut rows = statement.query([k, k, k + 1])?;
-    rows.next()?.map(|row| read_whole(row, |_| requested)).transpose()
+    let Some(row) = rows.next()? else { return Ok(None) };
+    take(read(row, |_| requested)?.with_payloads(&mut Bodies::of(conn))?).map(Some)
 }

@@ -86,12 +86,8 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
     let mut batch = Batch { behind: None, found: Vec::new() };
     for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {
         batch.behind = Some(k + 1);
-        let recoded = chunk::one(conn, k, u64::MAX).and_then(|found| {
-            let Some(chunk) = found else { return Ok(None) };
-            chunk.recoded(Codec::Zstd)
-        });
-        match recoded {
-            Ok(recoded) => batch.found.extend(recoded),
+        match chunk::one(conn, k, u64::MAX, |chunk| chunk.recoded(Codec::Zstd)) {
+            Ok(recoded) => batch.found.extend(recoded.flatten()),
             Err(fault) if fault.is_of_one_row() => {}
             Err(fault) => return Err(fault),
         }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::Options;
 use super::mutex::lock;
-use crate::connect::{self, Access};
+use crate::connect::{self, Access, KEPT_MAPPED_BYTES};
 use crate::fault::Fault;
 use crate::migrate;
 use crate::read_cache::ReadCache;
@@ -39,6 +39,17 @@ impl Reader {
         let bound = budget.bind(&mut conn);
         bound.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
         Ok(Self { conn, cache: ReadCache::default(), budget })
+    }
+
+    /// Gives back the mapped pages of a large file after very much was read from it. Call this
+    /// outside a transaction.
+    pub(super) fn give_back_mapped(&mut self) {
+        if self.cache.payload_bytes < KEPT_MAPPED_BYTES {
+            return;
+        }
+        self.cache.payload_bytes = 0;
+        // If this fails, the next use of the connection reports the reason.
+        let _ = connect::give_back_mapped(&self.conn, KEPT_MAPPED_BYTES);
     }
 }
 

@@ -57,6 +57,7 @@ fn a_changed_field_of_a_chunk_is_noticed() {
         "crc = crc + 1",
         "heads = x'00'",
         "heads = 'text'",
+        "body = 7",
         "positions = 0",
         "positions = -1",
         "positions = 1 << 40",

@@ -1,0 +1,133 @@
+//! Decodes numbers and texts in the form in which postcard encodes them, many times faster than
+//! its general decoder. A cursor reads the heads of chunks, of which a long session has very many.
+
+/// The rest of the bytes to decode. A method returns `None` if the bytes do not begin with what it
+/// decodes.
+#[derive(Clone)]
+pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    pub(super) fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    /// Decodes an unsigned number: seven bits per byte, the lowest first. The highest bit of a byte
+    /// says whether another one follows.
+    #[inline]
+    pub(super) fn number(&mut self) -> Option<u64> {
+        // Most numbers have one byte.
+        if let [first @ ..0x80, rest @ ..] = self.0 {
+            self.0 = rest;
+            return Some(u64::from(*first));
+        }
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            number |= bits << shift;
+            if byte < 0x80 {
+                // Only the lowest bit of a tenth byte belongs to the number.
+                return (bits << shift >> shift == bits).then_some(number);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    pub(super) fn short(&mut self) -> Option<u32> {
+        self.number()?.try_into().ok()
+    }
+
+    /// Decodes a signed number: its sign is in the lowest bit of an unsigned number.
+    #[inline]
+    pub(super) fn signed(&mut self) -> Option<i64> {
+        let number = self.number()?;
+        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+    }
+
+    #[inline]
+    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = self.number()?.try_into().ok()?;
+        self.take(len)
+    }
+
+    #[inline]
+    pub(super) fn text(&mut self) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes()?).ok()
+    }
+
+    /// Decodes a value that may be missing. `decode` decodes the value itself.
+    #[inline]
+    pub(super) fn some<T>(
+        &mut self,
+        decode: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match self.byte()? {
+            0 => Some(None),
+            1 => decode(self).map(Some),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a cursor decodes from `bytes`, or `None` if it does not decode all of them.
+    fn whole<'a, T>(
+        bytes: &'a [u8],
+        decode: impl FnOnce(&mut Cursor<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let mut cursor = Cursor(bytes);
+        decode(&mut cursor).filter(|_| cursor.0.is_empty())
+    }
+
+    #[test]
+    fn a_cursor_reads_what_postcard_writes() {
+        for bits in 0..64 {
+            for number in [1_u64 << bits, (1 << bits) - 1, u64::MAX >> bits] {
+                let bytes = postcard::to_allocvec(&number).unwrap();
+                assert_eq!(whole(&bytes, Cursor::number), Some(number));
+                let short = u32::try_from(number).ok();
+                assert_eq!(whole(&bytes, Cursor::short), short);
+                for signed in [number.cast_signed(), number.cast_signed().wrapping_neg()] {
+                    let bytes = postcard::to_allocvec(&signed).unwrap();
+                    assert_eq!(whole(&bytes, Cursor::signed), Some(signed));
+                }
+            }
+        }
+        for text in ["", "é", &"long".repeat(99)] {
+            let bytes = postcard::to_allocvec(text).unwrap();
+            assert_eq!(whole(&bytes, Cursor::text), Some(text));
+            assert_eq!(whole(&bytes, Cursor::bytes), Some(text.as_bytes()));
+        }
+        for some in [None, Some(7_u32)] {
+            let bytes = postcard::to_allocvec(&some).unwrap();
+            assert_eq!(whole(&bytes, |cursor| cursor.some(Cursor::short)), Some(some));
+        }
+    }
+
+    #[test]
+    fn a_cursor_refuses_what_postcard_refuses() {
+        let longest = [&[0xff; 9][..], &[1]].concat();
+        assert_eq!(whole(&longest, Cursor::number), Some(u64::MAX));
+        for bytes in [&[][..], &[0x80], &[0xff; 11], &[&[0xff; 9][..], &[2]].concat()] {
+            assert_eq!(whole(bytes, Cursor::number), None);
+            assert!(postcard::from_bytes::<u64>(bytes).is_err());
+        }
+        assert_eq!(whole(&[5, b'a'], Cursor::text), None);
+        assert_eq!(whole(&[1, 0xff], Cursor::text), None);
+        assert_eq!(whole(&[2, 0], |cursor| cursor.some(Cursor::byte)), None);
+    }
+}
