@@ -33,6 +33,7 @@ mod size;
 mod sources;
 mod transaction;
 mod transaction_attachments;
+mod unfinished_line;
 mod verbatim;
 mod verify;
 
@@ -425,6 +426,9 @@ macro_rules! __forklore_cases {
                 2712 what_a_step_writes_is_in_the_feed
                 2713 spans_of_an_earlier_revision_come_back
                 2714 a_delete_leaves_spans_that_refer_to_the_session
+            }
+            sources unfinished_line {
+                2751 an_unfinished_last_line_comes_back_until_it_is_erased
             }
             base transaction {
                 2801 writes_of_several_families_are_one_step

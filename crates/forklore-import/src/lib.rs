@@ -108,6 +108,7 @@ mod source_state;
 mod start_reading;
 mod subagent_parent;
 mod survey;
+mod unfinished_line;
 mod walk;
 mod writer;
 

@@ -336,6 +336,7 @@ impl<'a> Records<'a> {
         let mut state = ResumeState::of(self.route.clone());
         state.facts = self.file.facts().clone();
         (state.lines, state.in_long_line) = (input.lines(), input.in_long_line());
+        state.unfinished = input.unfinished();
         state.copying = self.copied.progress().cloned();
         state.comparison = self.revision.comparison().cloned();
         state.header = self.header.clone();

@@ -141,6 +141,11 @@ enum RangeRecord {
         hex: String,
         end: End,
     },
+    Waiting {
+        after: u64,
+        hex: String,
+        sha256: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -244,6 +249,7 @@ impl StepLine {
                 RangeRecord::Text(text) => text.len(),
                 RangeRecord::Hex(hex)
                 | RangeRecord::Raw { hex, .. }
+                | RangeRecord::Waiting { hex, .. }
                 | RangeRecord::Patched { hex, .. } => hex.len() / 2,
                 _ => continue,
             };
@@ -293,6 +299,9 @@ impl RangeRecord {
                 end: End::of(*end),
             },
             SourceSpan::Gone(bytes) => Self::Gone(*bytes),
+            SourceSpan::Waiting { after, bytes, sha256 } => {
+                Self::Waiting { after: *after, hex: hex(bytes), sha256: hex(sha256) }
+            }
             SourceSpan::Inherited { session, seq, count, end } => {
                 let end = End::of(*end);
                 Self::Inherited { session: *session, seq: *seq, count: *count, end }
@@ -338,6 +347,10 @@ impl RangeRecord {
                 end: end.line_end(),
             },
             Self::Gone(bytes) => SourceSpan::Gone(*bytes),
+            Self::Waiting { after, hex, sha256 } => {
+                let sha256 = unhex(sha256)?.try_into().ok()?;
+                SourceSpan::Waiting { after: *after, bytes: unhex(hex)?, sha256 }
+            }
             Self::Inherited { session, seq, count, end } => {
                 let end = end.line_end();
                 SourceSpan::Inherited { session: *session, seq: *seq, count: *count, end }
