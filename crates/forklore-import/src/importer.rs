@@ -11,8 +11,9 @@ use forklore_store::sources::Source;
 
 use crate::candidate::Candidate;
 use crate::continued_from::MISSING_BASE;
-use crate::discovery::Discovery;
+use crate::discovery::{Discovered, Discovery};
 use crate::name_conflicts::NameConflicts;
+use crate::named_paths::NamedPaths;
 use crate::opened::Opened;
 use crate::options::{ATTEMPTS, ImportOptions};
 use crate::progress::{Overall, Progressed};
@@ -39,7 +40,8 @@ impl<'e> Importer<'e> {
     /// Imports the given session files, and the session files in the given folders, oldest first.
     /// Then imports their sidecar files, which agents store next to session files. A file that was
     /// imported before is read from the byte where that import stopped. A problem in one file does
-    /// not stop the import of the others (docs/semantics.md, Sources).
+    /// not stop the import of the others (docs/semantics.md, Sources). The report names the given
+    /// paths that gave no session ([`ImportReport::failed`]).
     ///
     /// # Errors
     /// `unsupported` if the store does not support sources, `invalid_args` if the options name an
@@ -53,8 +55,10 @@ impl<'e> Importer<'e> {
     ) -> Result<ImportReport> {
         let sources = self.engine.sources()?;
         let mut report = ImportReport::default();
+        let named = NamedPaths::of(paths, options);
         let discovery = Discovery::new(self.engine, sources, options)?;
-        let (candidates, sidecars) = discovery.find(paths, &mut report)?;
+        let Discovered { candidates, sidecars, unknown } =
+            discovery.find(paths, &named, &mut report)?;
         let sizes = candidates.iter().map(|it| it.size).chain(sidecars.iter().map(|it| it.size));
         let mut all = Overall {
             files: (candidates.len() + sidecars.len()) as u64,
@@ -90,6 +94,9 @@ impl<'e> Importer<'e> {
             }
             all.files_done += 1;
             all.bytes_done += sidecar.size;
+        }
+        if !options.is_stopped() {
+            named.report_failures(&unknown, &mut report);
         }
         Ok(report)
     }

@@ -79,6 +79,7 @@ mod input;
 mod lines;
 mod lookup;
 mod name_conflicts;
+mod named_paths;
 mod new_session;
 mod objects;
 mod opened;
