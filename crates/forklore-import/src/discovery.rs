@@ -19,7 +19,7 @@ use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind};
 use crate::session_names::SessionNames;
 use crate::sidecar::{Sidecar, Sidecars};
 use crate::walk::{self, Wanted};
-use crate::{report_unchanged, source_state};
+use crate::{keyed_folders, report_unchanged, source_state};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
 
@@ -93,6 +93,7 @@ impl<'a> Discovery<'a> {
             }
         }
         self.add_bases()?;
+        keyed_folders::assign(self.engine, &self.options.workspace, &mut self.found)?;
         let (candidates, sidecars) = (ordered(self.found), sidecars.found);
         Ok(Discovered { candidates, sidecars, unknown: self.unknown })
     }

@@ -76,6 +76,7 @@ mod header_state;
 mod import_object;
 mod importer;
 mod input;
+mod keyed_folders;
 mod lines;
 mod lookup;
 mod name_conflicts;
