@@ -438,6 +438,7 @@ macro_rules! __forklore_cases {
                 2805 a_copy_and_its_original_are_made_together
                 2806 a_repetition_is_recognised_among_other_writes
                 2807 an_empty_transaction_does_nothing
+                2808 several_transactions_succeed_or_fail_each_for_itself
             }
             attachments transaction_attachments {
                 2901 a_write_that_names_a_missing_attachment_is_refused
