@@ -74,7 +74,10 @@ impl<'a> Reading<'a> {
     ) -> Result<()> {
         let failed = |error| Error::io(format!("cannot read {}", file.seen.path), error);
         let rest = file.rest(self.input.offset()).map_err(failed)?;
-        let mut lines = Lines::new(rest, self.input.in_long_line());
+        // The content of a compressed file may be longer than the file.
+        let len = if file.packed { u64::MAX } else { file.seen.size };
+        let len = len.saturating_sub(self.input.offset());
+        let mut lines = Lines::new(rest, len, self.input.in_long_line());
         let mut unfinished = Bytes::new();
         while let Some(piece) = lines.next().map_err(failed)? {
             match piece {
