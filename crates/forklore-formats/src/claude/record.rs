@@ -97,6 +97,11 @@ pub(super) struct Reader {
     /// Whether the file contains only the records of one sub-agent. These records are then the main
     /// conversation of the file, and not a side chain.
     of_subagent: bool,
+    /// Whether a record was read. The first one shows whether the file is that of a sub-agent, if
+    /// its name does not: it belongs to a side chain of a session with another name.
+    begun: bool,
+    /// The name of the file without its extension, which is the id of its session.
+    stem: String,
     /// The id of the session that called this file's sub-agent, from the directory above
     /// `subagents/`. `None` if the file is not in `subagents/`.
     folder_of: Option<String>,
@@ -107,6 +112,8 @@ pub(super) struct Reader {
 }
 
 const TITLED: &str = "titled";
+const OF_SUBAGENT: &str = "subagent";
+const BEGUN: &str = "begun";
 
 impl Reader {
     pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
@@ -119,10 +126,28 @@ impl Reader {
             folder.is_some() || named(path.file_name(), |name| name.starts_with("agent-"));
         let session = folder.and_then(Path::parent).and_then(Path::file_name);
         let folder_of = session.map(|session| session.to_string_lossy().into_owned());
-        Self { of_subagent, folder_of, titled: memory == Some(TITLED), cwd: None }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let remembers = |word| memory.is_some_and(|memory| memory.split(' ').any(|it| it == word));
+        Self {
+            of_subagent: of_subagent || remembers(OF_SUBAGENT),
+            begun: memory.is_some(),
+            stem,
+            folder_of,
+            titled: remembers(TITLED),
+            cwd: None,
+        }
+    }
+
+    /// Decides with the first record of the file whether the file is that of a sub-agent.
+    fn begin(&mut self, fields: &Fields<'_>) {
+        if fields.uuid.get().is_some() && !std::mem::replace(&mut self.begun, true) {
+            let is_foreign = fields.session_id.get().is_some_and(|session| session != self.stem);
+            self.of_subagent |= fields.sidechain.0 && is_foreign;
+        }
     }
 
     fn line(&mut self, fields: &Fields<'_>) -> Line {
+        self.begin(fields);
         let facts = self.facts(fields);
         match fields.uuid.to_owned() {
             None => Line::Side(facts),
@@ -186,7 +211,9 @@ impl LineReader for Reader {
     }
 
     fn memory(&self) -> Option<String> {
-        self.titled.then(|| TITLED.to_owned())
+        let words = [(self.begun, BEGUN), (self.titled, TITLED), (self.of_subagent, OF_SUBAGENT)];
+        let words: Vec<_> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+        (!words.is_empty()).then(|| words.join(" "))
     }
 }
 
