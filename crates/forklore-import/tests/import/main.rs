@@ -6,6 +6,7 @@ mod akcoder;
 mod amplifier;
 mod codex;
 mod copies;
+mod counted;
 mod damage;
 mod delegates;
 mod documents;
