@@ -33,6 +33,7 @@ mod size;
 mod sources;
 mod transaction;
 mod transaction_attachments;
+mod unfinished_line;
 mod verbatim;
 mod verify;
 
@@ -426,6 +427,9 @@ macro_rules! __forklore_cases {
                 2713 spans_of_an_earlier_revision_come_back
                 2714 a_delete_leaves_spans_that_refer_to_the_session
             }
+            sources unfinished_line {
+                2751 an_unfinished_last_line_comes_back_until_it_is_erased
+            }
             base transaction {
                 2801 writes_of_several_families_are_one_step
                 2802 each_write_sees_those_before_it
@@ -434,6 +438,7 @@ macro_rules! __forklore_cases {
                 2805 a_copy_and_its_original_are_made_together
                 2806 a_repetition_is_recognised_among_other_writes
                 2807 an_empty_transaction_does_nothing
+                2808 several_transactions_succeed_or_fail_each_for_itself
             }
             attachments transaction_attachments {
                 2901 a_write_that_names_a_missing_attachment_is_refused

@@ -148,6 +148,14 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
+    /// Returns the [key](crate::workspace::Workspace::key) of the folder that the agent worked in, if
+    /// the path of its session file contains the key and no file contains the folder's path. A key
+    /// that is not that of a folder proves that the agent worked in another folder.
+    fn workspace_key<'p>(&self, path: &'p Path) -> Option<&'p str> {
+        let _ = path;
+        None
+    }
+
     /// Returns the path of a separate document that describes the session in the file at `path`.
     /// `None` if the agent writes no such document for this file.
     fn metadata_file(&self, path: &Path) -> Option<PathBuf> {

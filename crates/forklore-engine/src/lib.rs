@@ -180,6 +180,13 @@ impl Engine {
         self
     }
 
+    /// Returns an engine with the same settings on another store, for example on one that passes
+    /// calls to this engine's store. Attachments remain those of this engine's store.
+    #[must_use]
+    pub fn on_store(&self, store: Arc<dyn Store>) -> Self {
+        Self { store, ..self.clone() }
+    }
+
     /// Returns the agent formats whose records the engine can read.
     #[must_use]
     pub fn agent_formats(&self) -> AgentFormats<'static> {
@@ -196,6 +203,12 @@ impl Engine {
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.store
+    }
+
+    /// Returns the store on which the engine works, to share it.
+    #[must_use]
+    pub fn shared_store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
     }
 
     /// Returns the current time in whole microseconds. The time comes from the store's clock, or

@@ -7,7 +7,7 @@ mod session_files;
 mod sidecar_check;
 
 use forklore_store::Store;
-use forklore_store::sources::{Source, SourceSpan};
+use forklore_store::sources::{Source, SourceSpan, WaitingLine};
 
 pub use json_layout::{Spread, string_len};
 pub use path_text::{path_of, path_text};
@@ -39,6 +39,21 @@ impl Engine {
             }
         }
         Ok(false)
+    }
+
+    /// Returns the unfinished last line of an imported file, which waits until its agent completes
+    /// it.
+    ///
+    /// # Errors
+    /// The errors of [`Store::source_spans`].
+    pub(crate) fn waiting_line(&self, source: &Source) -> Result<WaitingLine> {
+        let mut line = WaitingLine::default();
+        let mut step = 0;
+        while let Some(spans) = self.sources()?.source_spans(source.id, step)? {
+            spans.iter().for_each(|span| line.follow(span));
+            step += 1;
+        }
+        Ok(line)
     }
 }
 

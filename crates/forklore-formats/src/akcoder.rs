@@ -38,6 +38,10 @@ impl AgentFormat for AkCoder {
         true
     }
 
+    fn workspace_key<'p>(&self, path: &'p Path) -> Option<&'p str> {
+        name::workspace_key(path)
+    }
+
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {
         let message = Plain.view(kind, data)?;
         let images = images(data);

@@ -8,14 +8,18 @@ mod record;
 mod usage;
 mod view;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use forklore_core::agent_format::{AgentFormat, LineReader};
+use forklore_core::agent_format::{AgentFormat, FileFacts, LineReader};
 use forklore_core::export::Export;
 use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::document::{Document, elements};
 use crate::head::{Probe, any_line, first_byte};
+
+/// The name of the file in a project's directory that contains the project's working directory.
+/// Gemini CLI writes this file.
+const OWNER: &str = ".project_root";
 
 /// The name of Gemini CLI's record format, which is stored with each imported event.
 pub const NAME: &str = "gemini";
@@ -51,6 +55,17 @@ impl AgentFormat for Gemini {
 
     fn export(&self) -> Option<&dyn Export> {
         Some(self)
+    }
+
+    /// Returns the file in which Gemini CLI stores a project's working directory.
+    fn metadata_file(&self, path: &Path) -> Option<PathBuf> {
+        let chats = path.parent().filter(|folder| folder.ends_with("chats"))?;
+        Some(chats.with_file_name(OWNER))
+    }
+
+    fn read_metadata(&self, document: &str) -> FileFacts {
+        let cwd = document.lines().next().map(str::trim).filter(|line| line.starts_with('/'));
+        FileFacts { cwd: cwd.map(str::to_owned), ..FileFacts::default() }
     }
 
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message> {

@@ -216,6 +216,12 @@ impl Batch {
         }
     }
 
+    /// Adds the bytes of the file's unfinished last line. They come after the first `after` bytes
+    /// that the store already has of this line. `sha256` is that of the whole file.
+    pub(crate) fn wait(&mut self, after: u64, bytes: &[u8], sha256: [u8; 32]) {
+        self.ranges.push(SourceSpan::Waiting { after, bytes: bytes.to_vec(), sha256 });
+    }
+
     pub(crate) fn gone(&mut self, len: usize) {
         // The skipped bytes count as well: their memory block is not freed while the batch refers
         // to adjacent bytes in it.

@@ -28,22 +28,21 @@ impl Blocks {
         size: usize,
     ) -> io::Result<Bytes> {
         let mut block = self.free(size);
-        let mut filled = begun.len();
-        block.get_mut(..filled).unwrap_or_default().copy_from_slice(begun);
-        while let Some(space) = block.get_mut(filled..).filter(|space| !space.is_empty()) {
-            match input.read(space) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let whole = block.freeze();
-        let read = whole.slice(..filled);
+        block.get_mut(..begun.len()).unwrap_or_default().copy_from_slice(begun);
+        let (whole, read) = fill(input, block, begun.len())?;
         if size == BLOCK && self.0.len() < WAITING {
             self.0.push(whole);
         }
         Ok(read)
+    }
+
+    /// Returns `begun` with more bytes read from `input`, up to `size` bytes in total. A long line
+    /// grows in place, so that it is not in memory twice.
+    pub(crate) fn grow(input: &mut impl Read, begun: Bytes, size: usize) -> io::Result<Bytes> {
+        let len = begun.len();
+        let mut block = begun.try_into_mut().unwrap_or_else(|begun| BytesMut::from(&*begun));
+        block.resize(size.max(len), 0);
+        Ok(fill(input, block, len)?.1)
     }
 
     /// Takes a retained memory block to which nothing refers any more, or allocates a new block of
@@ -57,6 +56,26 @@ impl Blocks {
         }
         BytesMut::zeroed(size)
     }
+}
+
+/// Fills a block from `input`, beginning after its first `filled` bytes. Returns the whole block, and
+/// the part of it that has bytes.
+fn fill(
+    input: &mut impl Read,
+    mut block: BytesMut,
+    mut filled: usize,
+) -> io::Result<(Bytes, Bytes)> {
+    while let Some(space) = block.get_mut(filled..).filter(|space| !space.is_empty()) {
+        match input.read(space) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let whole = block.freeze();
+    let read = whole.slice(..filled);
+    Ok((whole, read))
 }
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ pub(crate) struct Candidate {
     /// The title of the file's session from a list or document that the agent stores next to the
     /// file.
     pub(crate) title: Option<String>,
+    /// The working directory in the file's first records.
+    pub(crate) cwd: Option<String>,
     /// Facts about the file's session from a separate document that the agent stores next to the
     /// file.
     pub(crate) document_facts: FileFacts,
@@ -61,6 +63,7 @@ impl Candidate {
         let base = base.or(facts.caller).or(facts.copied_from);
         let stem = || path.file_stem().map(|it| it.to_string_lossy().into_owned());
         let native_id = facts.native_id.or_else(stem);
+        let cwd = facts.cwd;
         let size = file.seen.size;
         Self {
             path,
@@ -72,6 +75,7 @@ impl Candidate {
             continues,
             brought: false,
             title,
+            cwd,
             document_facts,
             expanded: None,
         }
@@ -94,6 +98,7 @@ impl Candidate {
             continues: false,
             brought: false,
             title: None,
+            cwd: None,
             document_facts: FileFacts::default(),
             expanded: Some(session),
         }
@@ -189,6 +194,7 @@ mod tests {
             continues: false,
             brought: false,
             title: None,
+            cwd: None,
             document_facts: FileFacts::default(),
             expanded: None,
         });

@@ -21,6 +21,11 @@ use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::record_patch::{DIFFERENCE, Limit, NAMELESS, RecordPatch};
 
+/// Maximum number of imported files with the same first record among which the original of a copy is
+/// searched. Later files with this first record are not recorded under it, so that the import of
+/// very many of them does not read all of them for each file.
+const ORIGINALS: usize = 16;
+
 /// A record of a session file, with the text and the line terminator that it has in the file.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordLine<'r> {
@@ -101,8 +106,14 @@ impl CopiedPrefix {
         let mut original = match self.original.take() {
             Some(original) => original,
             None => {
-                let sources = originals(lookup, file, output.source(), progress.name())?;
+                let mut sources = originals(lookup, file, output.source(), progress.name())?;
                 let session = progress.session().clone();
+                let of_session = lookup.sources.sources(&FindSource::Session(session.clone()))?;
+                for source in of_session {
+                    if !sources.iter().any(|known| known.id == source.id) {
+                        sources.push(source);
+                    }
+                }
                 OriginalEvents::open(lookup, sources, session, progress.copied())?
             }
         };
@@ -174,7 +185,9 @@ fn find_original(
 ) -> Result<Option<CopyProgress>> {
     let native = record.native_id.as_deref();
     let name = native.map(|native| first_record_name(lookup.format, native));
-    if let Some(name) = name {
+    if let Some(name) = name
+        && lookup.sources.sources(&FindSource::Name(name))?.len() < ORIGINALS
+    {
         output.batch().name(name);
     }
     for source in originals(lookup, file, output.source(), name)? {
@@ -239,7 +252,13 @@ fn says_the_same(format: &dyn AgentFormat, event: &Event, text: &ByteString) -> 
     format.says_the_same(&event.kind, &record, &event.data)
 }
 
-/// Returns the key under which the store finds all imported files that begin with the same record.
+/// Returns the key under which the store finds the file of a copy by the first record that it does
+/// not share with its original. `key` is the record's key.
+pub(crate) fn branch_name(format: &dyn AgentFormat, key: RecordKey) -> RecordKey {
+    record_key(format!("{}\0copy goes on with\0{key:x}", format.name()).as_bytes())
+}
+
+/// Returns the key under which the store finds imported files that begin with the same record.
 /// `native` is that record's id.
 fn first_record_name(format: &dyn AgentFormat, native: &str) -> RecordKey {
     record_key(format!("{}\0first record\0{native}", format.name()).as_bytes())

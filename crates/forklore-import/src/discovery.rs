@@ -12,15 +12,26 @@ use forklore_store::sources::Source;
 use crate::base_files::BaseFiles;
 use crate::candidate::{Candidate, ordered};
 use crate::contained::{self, ContainedSession};
+use crate::named_paths::NamedPaths;
 use crate::opened::Opened;
 use crate::options::ImportOptions;
 use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind};
 use crate::session_names::SessionNames;
 use crate::sidecar::{Sidecar, Sidecars};
 use crate::walk::{self, Wanted};
-use crate::{report_unchanged, source_state};
+use crate::{keyed_folders, report_unchanged, source_state};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
+
+/// The files of one import.
+pub(crate) struct Discovered {
+    /// The session files to read.
+    pub(crate) candidates: Vec<Candidate>,
+    /// The sidecar files (files without a session that belong to session files).
+    pub(crate) sidecars: Vec<Sidecar>,
+    /// The files of JSON lines in searched folders that no known agent wrote, with the reason.
+    pub(crate) unknown: Vec<Problem>,
+}
 
 /// Searches for the files of one import. These are session files, and sidecar files (files without
 /// a session that belong to session files).
@@ -34,6 +45,7 @@ pub(crate) struct Discovery<'a> {
     containers: Vec<&'a dyn SessionContainer>,
     names: SessionNames,
     found: Vec<Candidate>,
+    unknown: Vec<Problem>,
 }
 
 impl<'a> Discovery<'a> {
@@ -52,8 +64,8 @@ impl<'a> Discovery<'a> {
         let containers = containers
             .filter(|container| only.is_none_or(|dialect| dialect.name() == container.dialect()))
             .collect();
-        let (names, found) = (SessionNames::default(), Vec::new());
-        Ok(Self { engine, sources, options, only, containers, names, found })
+        let (names, found, unknown) = (SessionNames::default(), Vec::new(), Vec::new());
+        Ok(Self { engine, sources, options, only, containers, names, found, unknown })
     }
 
     /// Returns the session files to read, and the sidecar files (files without a session that
@@ -64,24 +76,26 @@ impl<'a> Discovery<'a> {
     pub(crate) fn find(
         mut self,
         paths: &[PathBuf],
+        all_named: &NamedPaths<'_>,
         report: &mut ImportReport,
-    ) -> Result<(Vec<Candidate>, Vec<Sidecar>)> {
+    ) -> Result<Discovered> {
         let mut sidecars = Sidecars::new(self.engine, self.sources, self.only);
         let may_own = |path: &Path| self.may_own(path);
         let wanted = Wanted { may_own: &may_own, belongs: &|path| sidecars.may_be(path) };
         let files = walk::files(paths, wanted, &mut report.problems);
-        let all_named = named(paths, self.options);
         for path in files {
             if self.options.is_stopped() {
                 break;
             }
-            let named = all_named.contains(&path);
+            let named = all_named.has(&path);
             if !sidecars.add_if_sidecar(&path, named)? {
                 self.add(path, named, report)?;
             }
         }
         self.add_bases()?;
-        Ok((ordered(self.found), sidecars.found))
+        keyed_folders::assign(self.engine, &self.options.workspace, &mut self.found)?;
+        let (candidates, sidecars) = (ordered(self.found), sidecars.found);
+        Ok(Discovered { candidates, sidecars, unknown: self.unknown })
     }
 
     /// Checks by the path whether a file may be a session file or a container of several sessions.
@@ -123,8 +137,12 @@ impl<'a> Discovery<'a> {
         // A folder may contain many files that are neither JSON lines nor sessions. They do not
         // count as skipped unless a person named them.
         report.skipped += u64::from(named || walk::is_lines(&path));
-        if named || problem.0 == ProblemKind::Unreadable {
-            report.problems.push(Problem::of_file(&path, problem.0, problem.1));
+        let (kind, message) = problem;
+        let problem = Problem::of_file(&path, kind, message);
+        if named || kind == ProblemKind::Unreadable {
+            report.problems.push(problem);
+        } else if walk::is_lines(&path) {
+            self.unknown.push(problem);
         }
         Ok(())
     }
@@ -204,27 +222,29 @@ impl<'a> Discovery<'a> {
         Ok(latest.and_then(|source| formats.named(&source.dialect)))
     }
 
-    /// Returns the problem message for a file whose agent format is unknown.
+    /// Returns the problem message for a file whose agent format is unknown. It names the formats
+    /// that are known.
     fn unknown(&self, path: &Path, file: &Opened) -> String {
+        let known = names_of(self.engine);
         match self.engine.agent_formats().unsupported(path, &file.head) {
-            Some(agent) => format!("{agent} wrote the file, whose sessions are not supported"),
-            None => NO_RECORDS.to_owned(),
+            Some(agent) => format!(
+                "{agent} wrote the file, whose sessions are not supported; supported are {known}"
+            ),
+            None if file.head.is_empty() => "the file is empty".to_owned(),
+            None => format!("{NO_RECORDS}; known are {known}"),
         }
     }
 }
 
 /// Returns the agent format with this name. Fails if there is none.
 fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat> {
-    let formats = engine.agent_formats();
-    formats.named(name).ok_or_else(|| {
-        let names: Vec<_> = formats.0.iter().map(|dialect| dialect.name()).collect();
-        Error::invalid("dialect", format!("a dialect is one of {}", names.join(", ")))
+    engine.agent_formats().named(name).ok_or_else(|| {
+        Error::invalid("dialect", format!("a dialect is one of {}", names_of(engine)))
     })
 }
 
-/// Returns the paths that a person named, with symbolic links resolved. If a search and not a
-/// person chose `paths`, returns none.
-fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
-    let paths = if options.found { &[] } else { paths };
-    paths.iter().filter_map(|path| path.canonicalize().ok()).collect()
+/// Returns the names of all known agent formats, separated by commas.
+fn names_of(engine: &Engine) -> String {
+    let names: Vec<_> = engine.agent_formats().0.iter().map(|dialect| dialect.name()).collect();
+    names.join(", ")
 }

@@ -74,7 +74,7 @@ impl EarlierRevision {
             }
             let Some(range) = self.next_range(lookup)? else { return Ok(None) };
             self.run = match range {
-                SourceSpan::Other(_) => continue,
+                SourceSpan::Other(_) | SourceSpan::Waiting { .. } => continue,
                 SourceSpan::Events { session, from, count, .. } => {
                     self.own(lookup, session, from, count)?
                 }

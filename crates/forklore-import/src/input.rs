@@ -7,6 +7,7 @@ use crate::batch::Batch;
 use crate::position::Position;
 use crate::problems::Problems;
 use crate::report::{Problem, ProblemKind};
+use crate::unfinished_line::UnfinishedLine;
 
 /// A file that is being read: the reader of its format, the position, and the problems found so
 /// far.
@@ -17,6 +18,8 @@ pub(crate) struct Input {
     lines: u64,
     /// Whether the reading position is inside a line that is too long to be a record.
     in_long_line: bool,
+    /// The unfinished last line that the store has of the file; `None` if the store has none.
+    unfinished: Option<UnfinishedLine>,
     problems: Problems,
 }
 
@@ -28,7 +31,32 @@ impl Input {
         in_long_line: bool,
         problems: Problems,
     ) -> Self {
-        Self { reader, position, lines, in_long_line, problems }
+        Self { reader, position, lines, in_long_line, unfinished: None, problems }
+    }
+
+    /// Sets the unfinished last line that earlier imports stored. It begins at the reading position.
+    pub(crate) fn with_unfinished(self, unfinished: Option<UnfinishedLine>) -> Self {
+        Self { unfinished, ..self }
+    }
+
+    /// Returns the unfinished last line that the store has of the file; `None` if the store has
+    /// none.
+    pub(crate) fn unfinished(&self) -> Option<UnfinishedLine> {
+        self.unfinished
+    }
+
+    /// Passes the file's unfinished last line to the store, except for the bytes that the store
+    /// has. The reading position remains before the line. `line` is empty if the file's last line
+    /// is complete; the store then has no unfinished line any more.
+    pub(crate) fn wait(&mut self, batch: &mut Batch, line: &[u8]) {
+        let new = (!line.is_empty()).then(|| UnfinishedLine::of(line));
+        let old = std::mem::replace(&mut self.unfinished, new);
+        if old == new {
+            return;
+        }
+        let after = old.map_or(0, |old| old.len_in(line));
+        let more = usize::try_from(after).ok().and_then(|after| line.get(after..));
+        batch.wait(after, more.unwrap_or_default(), self.position.sha256_with(line));
     }
 
     /// Reads one line or object with the reader of the file's format.
@@ -86,6 +114,9 @@ impl Input {
     /// Advances the reading position over these bytes of the file, and adds them to the hash of the
     /// imported bytes.
     pub(crate) fn account(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.unfinished = None;
+        }
         self.position.account(bytes);
     }
 
@@ -93,7 +124,7 @@ impl Input {
     /// that the file can be restored.
     pub(crate) fn retain(&mut self, batch: &mut Batch, bytes: &[u8]) {
         batch.retain(bytes);
-        self.position.account(bytes);
+        self.account(bytes);
     }
 
     /// Advances the reading position over the bytes between two records. The store gets the bytes,

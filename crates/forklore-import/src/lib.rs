@@ -44,9 +44,10 @@
 //! An import passes each file through one pipeline. `discovery` finds the file, and `source_state`
 //! compares it with the store. `reading` splits the file into records, and `records` adds each
 //! record to the session that `route` chooses. `output` writes a few megabytes at a time, each time
-//! as one step. A file is read once, in constant memory. Each step is atomic and records how far
-//! the file was read. The next import continues at that position, after an import that was stopped
-//! or when the agent has appended to the file.
+//! as one step; `write_behind` writes the steps of many small files together. A file is read once,
+//! in constant memory. Each step is atomic and records how far the file was read. The next import
+//! continues at that position, after an import that was stopped or when the agent has appended to
+//! the file.
 //!
 //! The crate never changes an agent's file. Writing such files is an operation of the engine
 //! ([`Engine::export_to`](forklore_engine::Engine::export_to)). `docs/semantics.md` (Sources)
@@ -72,18 +73,22 @@ mod event_location;
 mod file_metadata;
 mod file_session;
 mod file_sessions;
+mod first_lines;
 mod header_state;
 mod import_object;
 mod importer;
 mod input;
+mod keyed_folders;
 mod lines;
 mod lookup;
 mod name_conflicts;
+mod named_paths;
 mod new_session;
 mod objects;
 mod opened;
 mod options;
 mod original_events;
+mod outcome;
 mod output;
 mod position;
 mod problems;
@@ -93,12 +98,12 @@ mod record_keys;
 mod record_patch;
 mod records;
 mod report;
-mod report_read;
 mod report_unchanged;
 mod resume_state;
 mod revision;
 mod route;
 mod route_state;
+mod run;
 mod session_names;
 mod session_start;
 mod several;
@@ -108,7 +113,9 @@ mod source_state;
 mod start_reading;
 mod subagent_parent;
 mod survey;
+mod unfinished_line;
 mod walk;
+mod write_behind;
 mod writer;
 
 pub use forklore_engine::{Error, Result};

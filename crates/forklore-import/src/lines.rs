@@ -39,11 +39,17 @@ pub(crate) struct Lines<R> {
     searched: usize,
     /// Whether the bytes already returned end inside a line that is too long for a record.
     pub(crate) in_long: bool,
+    /// The size in bytes of a memory block: [`BLOCK`], or less if the input is shorter.
+    block_size: usize,
     most: usize,
 }
 
 impl<R: Read> Lines<R> {
-    pub(crate) fn new(input: R, in_long: bool) -> Self {
+    /// Creates a reader of the lines of `input`, which has about `len` bytes. `in_long` means that
+    /// it begins inside a line that is too long for a record.
+    pub(crate) fn new(input: R, len: u64, in_long: bool) -> Self {
+        // One byte more, so that the end of the input is found with the first block.
+        let block_size = usize::try_from(len).map_or(BLOCK, |len| BLOCK.min(len.saturating_add(1)));
         Self {
             input,
             blocks: Blocks::default(),
@@ -51,13 +57,14 @@ impl<R: Read> Lines<R> {
             start: 0,
             searched: 0,
             in_long,
+            block_size,
             most: IMPORTED_LINE_BYTES,
         }
     }
 
     #[cfg(test)]
     fn with_most(input: R, most: usize) -> Self {
-        Self { most, ..Self::new(input, false) }
+        Self { most, ..Self::new(input, u64::MAX, false) }
     }
 
     /// Returns the next line, or the next part of a line that is too long. Returns `None` at the
@@ -101,14 +108,18 @@ impl<R: Read> Lines<R> {
     }
 
     /// Reads a new block of input, and returns how many bytes in it are new. The block begins with
-    /// the bytes not returned yet. It has twice the size of those bytes, but at least [`BLOCK`], so
-    /// that long lines need few copies.
+    /// the bytes not returned yet. It has twice the size of those bytes, but at least `block_size`,
+    /// so that long lines need few copies.
     fn fill(&mut self) -> io::Result<usize> {
         let begun = self.block.get(self.start..).unwrap_or_default();
         let most = self.most.saturating_add(BLOCK);
-        let size = (2 * begun.len()).clamp(BLOCK, most.max(begun.len() + BLOCK));
+        let size = (2 * begun.len()).clamp(self.block_size, most.max(begun.len() + BLOCK));
         let begun_len = begun.len();
-        let block = self.blocks.read(&mut self.input, begun, size)?;
+        let block = if begun_len > BLOCK && self.start == 0 {
+            Blocks::grow(&mut self.input, std::mem::take(&mut self.block), size)?
+        } else {
+            self.blocks.read(&mut self.input, begun, size)?
+        };
         self.searched -= self.start;
         self.start = 0;
         self.block = block;

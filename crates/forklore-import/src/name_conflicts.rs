@@ -9,7 +9,8 @@ use forklore_store::{Error as StoreError, Store};
 
 use forklore_engine::{Error, Result};
 
-const ATTEMPTS: usize = 10_000;
+/// Maximum number of the last id that is tried.
+const ATTEMPTS: usize = 1 << 40;
 
 /// Session ids and labels that the new sessions of a file must not get.
 #[derive(Debug, Default)]
@@ -51,14 +52,9 @@ impl NameConflicts {
         dialect: &str,
         native: &str,
     ) -> Result<SessionId> {
-        for attempt in 0..ATTEMPTS {
-            if let Some(id) = session_id(dialect, native, attempt)
-                && self.is_free(store, &id)?
-            {
-                return Ok(id);
-            }
-        }
-        Err(Error::invalid("native_id", "no id made of the file's is free"))
+        let id = |attempt| session_id(dialect, native, attempt);
+        let free = self.first_free(store, id)?;
+        free.ok_or_else(|| Error::invalid("native_id", "no id made of the file's is free"))
     }
 
     /// Returns an unused id for a branch in a file. The id is derived from `file`, the id of the
@@ -70,17 +66,47 @@ impl NameConflicts {
         file: &SessionId,
         first: &str,
     ) -> Result<SessionId> {
-        for attempt in 0..ATTEMPTS {
+        let id = |attempt: usize| {
             let number = attempt.to_string();
             let parts = [file.as_str(), first, &number];
             let parts = parts.get(..if attempt == 0 { 2 } else { 3 }).unwrap_or(&parts);
-            if let Ok(id) = SessionId::derived(dialect, parts)
-                && self.is_free(store, &id)?
-            {
-                return Ok(id);
+            SessionId::derived(dialect, parts).ok()
+        };
+        let free = self.first_free(store, id)?;
+        free.ok_or_else(|| Error::invalid("native_id", "no id made of the record's is free"))
+    }
+
+    /// Returns the first unused id among `id(0)`, `id(1)`, ... Ids are used in this order and never
+    /// become unused again, so the search doubles its steps and then halves them. It examines few
+    /// ids even if very many are used.
+    fn first_free(
+        &self,
+        store: &dyn Store,
+        id: impl Fn(usize) -> Option<SessionId>,
+    ) -> Result<Option<SessionId>> {
+        let free = |attempt| match id(attempt) {
+            Some(id) => Ok::<_, Error>(self.is_free(store, &id)?.then_some(id)),
+            None => Ok(None),
+        };
+        let (mut used, mut step) = (None, 1);
+        let mut found = loop {
+            let attempt = used.map_or(0, |used| used + step);
+            if attempt > ATTEMPTS {
+                return Ok(None);
+            }
+            match free(attempt)? {
+                Some(id) => break (attempt, id),
+                None => (used, step) = (Some(attempt), used.map_or(1, |_| step * 2)),
+            }
+        };
+        while let Some(below) = used.filter(|used| found.0 - used > 1) {
+            let middle = below + (found.0 - below) / 2;
+            match free(middle)? {
+                Some(id) => found = (middle, id),
+                None => used = Some(middle),
             }
         }
-        Err(Error::invalid("native_id", "no id made of the record's is free"))
+        Ok(Some(found.1))
     }
 
     pub(crate) fn label(&self, id: &SessionId) -> Label {
@@ -104,6 +130,36 @@ impl NameConflicts {
             Ok(_) => Ok(false),
             Err(StoreError::NotFound(_)) => Ok(true),
             Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::sync::Arc;
+
+    use forklore_engine::Engine;
+    use forklore_store::memory::MemoryStore;
+
+    use super::*;
+
+    #[test]
+    fn the_first_unused_id_is_found_in_few_steps() {
+        let engine = Engine::new(Arc::new(MemoryStore::default()));
+        for used in [0, 1, 2, 3, 7, 8, 9, 100, 5_000] {
+            let conflicts = NameConflicts {
+                ids: (0..used).map(|n| format!("s{n}").parse().unwrap()).collect(),
+                ..NameConflicts::default()
+            };
+            let tried = RefCell::new(0);
+            let id = |attempt: usize| {
+                *tried.borrow_mut() += 1;
+                format!("s{attempt}").parse().ok()
+            };
+            let found = conflicts.first_free(engine.store(), id).unwrap().unwrap();
+            assert_eq!(found.as_str(), format!("s{used}"));
+            assert!(*tried.borrow() <= 30, "{} for {used}", tried.borrow());
         }
     }
 }

@@ -146,6 +146,13 @@ impl Opened {
     /// continue. Returns `None` if the content is shorter, or if the sha256 of these bytes is not
     /// `sha256`.
     pub(crate) fn prefix(&self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
+        let hash = self.hash_of(len)?;
+        Ok(hash.filter(|hash| <[u8; 32]>::from(hash.clone().finalize()) == *sha256))
+    }
+
+    /// Returns the sha256 state of the first `len` bytes of the file's content. Returns `None` if
+    /// the content is shorter.
+    pub(crate) fn hash_of(&self, len: u64) -> io::Result<Option<Sha256>> {
         if !self.may_be_long(len) {
             return Ok(None);
         }
@@ -164,8 +171,7 @@ impl Opened {
                 }
             }
         }
-        let same = <[u8; 32]>::from(hash.clone().finalize()) == *sha256;
-        Ok(same.then_some(hash))
+        Ok(Some(hash))
     }
 
     /// Returns the length in bytes of the file's content, after decompression.

@@ -7,8 +7,9 @@ use forklore_core::agent_format::Record;
 use forklore_core::{SessionId, SessionKind};
 use forklore_engine::{Events, Result};
 use forklore_store::port::{At, LogEntry};
-use forklore_store::sources::{RecordKey, Source};
+use forklore_store::sources::{FindSource, RecordKey, Source};
 
+use crate::copied_prefix::branch_name;
 use crate::lookup::Lookup;
 use crate::record_patch::{Limit, RecordPatch};
 
@@ -115,14 +116,20 @@ impl OriginalEvents {
         key: RecordKey,
         copied: u64,
     ) -> Result<Option<Self>> {
-        for source in &self.sources {
+        let name = branch_name(lookup.format, key);
+        let copies = lookup.sources.sources(&FindSource::Name(name))?;
+        for source in self.sources.iter().chain(&copies) {
             let Some(location) = lookup.sources.locate_record(source.id, key)? else { continue };
             let Some(header) = lookup.session_at(source, location)? else { continue };
             let begins_here = header.parent_id.as_ref() == Some(&self.session)
                 && header.inherited.inheritable == copied
                 && header.kind == SessionKind::Branch;
             if begins_here && !location.inherited {
-                return Self::open(lookup, self.sources.clone(), header.id, copied).map(Some);
+                let mut sources = self.sources.clone();
+                if !sources.iter().any(|known| known.id == source.id) {
+                    sources.push(source.clone());
+                }
+                return Self::open(lookup, sources, header.id, copied).map(Some);
             }
         }
         Ok(None)

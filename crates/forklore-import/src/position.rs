@@ -28,6 +28,11 @@ impl Position {
         self.hash.clone().finalize().into()
     }
 
+    /// Returns the sha256 of all bytes before the reading position, followed by `more`.
+    pub(crate) fn sha256_with(&self, more: &[u8]) -> [u8; 32] {
+        self.hash.clone().chain_update(more).finalize().into()
+    }
+
     /// Advances the reading position over these bytes of the file, and adds them to the hash of the
     /// imported bytes.
     pub(crate) fn account(&mut self, bytes: &[u8]) {

@@ -74,11 +74,15 @@ impl<'a> Reading<'a> {
     ) -> Result<()> {
         let failed = |error| Error::io(format!("cannot read {}", file.seen.path), error);
         let rest = file.rest(self.input.offset()).map_err(failed)?;
-        let mut lines = Lines::new(rest, self.input.in_long_line());
+        // The content of a compressed file may be longer than the file.
+        let len = if file.packed { u64::MAX } else { file.seen.size };
+        let len = len.saturating_sub(self.input.offset());
+        let mut lines = Lines::new(rest, len, self.input.in_long_line());
+        let mut unfinished = Bytes::new();
         while let Some(piece) = lines.next().map_err(failed)? {
             match piece {
                 Piece::Line(line) => self.line(&line)?,
-                Piece::Tail(tail) => self.apart(&tail, false)?,
+                Piece::Tail(tail) => unfinished = self.apart(&tail, false)?,
                 Piece::Long { bytes, first, last } => {
                     self.input.retain_long(self.records.batch(), &bytes, first, last);
                 }
@@ -92,6 +96,8 @@ impl<'a> Reading<'a> {
             }
         }
         drop(lines);
+        self.input.wait(self.records.batch(), &unfinished);
+        drop(unfinished);
         if let Some((kind, why)) = file.trouble() {
             self.input.problem(kind, &why);
         }
@@ -131,11 +137,11 @@ impl<'a> Reading<'a> {
     }
 
     /// Imports the JSON objects in a line that is not simply one object. `whole` is false for a
-    /// last line without a line end. Of such a line, only complete objects are imported, and the
-    /// next import reads the rest.
-    fn apart(&mut self, line: &Bytes, whole: bool) -> Result<()> {
+    /// last line without a line end. Of such a line, only complete objects are imported. Returns the
+    /// rest of it, which the next import reads again.
+    fn apart(&mut self, line: &Bytes, whole: bool) -> Result<Bytes> {
         let Self { input, records } = self;
-        let mut objects = 0;
+        let (mut objects, mut unfinished) = (0, Bytes::new());
         for part in parts(line) {
             match part {
                 Part::Blank(blank) => input.retain_blank(records.batch(), blank),
@@ -158,12 +164,13 @@ impl<'a> Reading<'a> {
                     input.problem(ProblemKind::Damage, "no record can be read here");
                     input.retain(records.batch(), rest);
                 }
-                Part::Rest(_) => {
+                Part::Rest(rest) => {
                     input.problem(ProblemKind::Incomplete, "the last line is not whole; it waits");
+                    unfinished = line.slice_ref(rest);
                 }
             }
         }
-        Ok(())
+        Ok(unfinished)
     }
 }
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::agent_file::AgentFile;
 use crate::batch::Batch;
 use crate::branch_start::{BranchParent, BranchStart};
-use crate::copied_prefix::{CopiedPrefix, RecordLine};
+use crate::copied_prefix::{CopiedPrefix, RecordLine, branch_name};
 use crate::copy_links;
 use crate::event_location::{EventLocation, SHARED};
 use crate::file_session::FileSession;
@@ -23,7 +23,7 @@ use crate::input::Input;
 use crate::lookup::Lookup;
 use crate::new_session::{self, Child};
 use crate::output::Output;
-use crate::record_keys::{key_of, record_key};
+use crate::record_keys::{key_of, native_key, record_key};
 use crate::report::ProblemKind;
 use crate::resume_state::ResumeState;
 use crate::revision::Revision;
@@ -158,6 +158,11 @@ impl<'a> Records<'a> {
         if self.sessions.is_empty() {
             if let Some(comparison) = self.revision.comparison_mut() {
                 comparison.begin_after(shared.clone());
+            }
+            let is_copy = self.copied.progress().is_some_and(|progress| progress.copied() > 0);
+            if let Some(key) = native_key(&record).filter(|_| is_copy) {
+                let name = branch_name(self.file.format(), key);
+                self.output.batch().name(name);
             }
             self.begin(input, record.ts)?;
         }
@@ -348,6 +353,7 @@ impl<'a> Records<'a> {
         let mut state = ResumeState::of(self.route.clone());
         state.facts = self.file.facts().clone();
         (state.lines, state.in_long_line) = (input.lines(), input.in_long_line());
+        state.unfinished = input.unfinished();
         state.copying = self.copied.progress().cloned();
         state.comparison = self.revision.comparison().cloned();
         state.header = self.header.clone();

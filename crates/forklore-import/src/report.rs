@@ -30,6 +30,10 @@ pub struct ImportReport {
     pub sidecars: SidecarTotals,
     /// The problems found in files and lines. None of them means that data was lost.
     pub problems: Vec<Problem>,
+    /// The paths that the caller named and from which neither this nor an earlier import read a
+    /// session. Each comes with the reason, which is also among `problems`. Empty if a search found
+    /// the paths ([`ImportOptions::found`](crate::ImportOptions::found)).
+    pub failed: Vec<Problem>,
     /// The imported files, each with the ids of its sessions.
     pub sources: Vec<ImportedFile>,
     /// The sidecar files of this import that are in the store. Sidecar files belong to session

@@ -8,6 +8,7 @@ use crate::comparison::Comparison;
 use crate::copy_progress::CopyProgress;
 use crate::header_state::HeaderState;
 use crate::route_state::RouteState;
+use crate::unfinished_line::UnfinishedLine;
 
 /// The state from which the next import of the same file continues. It is stored as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,9 @@ pub(crate) struct ResumeState {
     /// Whether the last import ended inside a line that is too long to be a record.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) in_long_line: bool,
+    /// The file's unfinished last line; `None` if its last line is complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unfinished: Option<UnfinishedLine>,
     // The fields of `RouteState`. They are not flattened, because numbers in flattened fields
     // cannot be read where a program enables serde_json's `arbitrary_precision`.
     last_ts: Option<Timestamp>,

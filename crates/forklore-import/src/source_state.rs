@@ -4,13 +4,13 @@
 use std::io;
 use std::path::Path;
 
-use forklore_engine::sources::path_of;
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Store;
 use forklore_store::sources::{FindSource, SeenFile, Source, SourceId};
 use sha2::Sha256;
 
 use crate::file_metadata;
+use crate::first_lines::FirstLines;
 use crate::opened::Opened;
 use crate::record_keys::record_key;
 use crate::resume_state::ResumeState;
@@ -54,7 +54,11 @@ pub(crate) fn latest(sources: &dyn Store, seen: &SeenFile) -> Result<Option<Sour
 
 /// Compares a file with what the store has of it. Finds the stored file by the path. If the path is
 /// new, searches by the first line, because the file may be a copy or was moved.
-pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState> {
+pub(crate) fn look_up(
+    sources: &dyn Store,
+    file: &Opened,
+    first_lines: &mut FirstLines,
+) -> Result<SourceState> {
     if let Some(source) = latest(sources, &file.seen)? {
         if source.paths.contains(&file.seen) {
             return Ok(SourceState::Unchanged(source));
@@ -68,17 +72,10 @@ pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState>
             }
         });
     }
-    for source in sources.sources(&FindSource::FirstLine(file.first_line()))? {
-        let equal = source.read.offset == file_len(file)?
-            || source.paths.iter().any(|seen| seen.size == file.seen.size);
-        let moved = || source.paths.iter().all(|seen| is_gone(&seen.path));
-        if (equal || moved())
-            && let Some(hash) = prefix(file, &source)?
-        {
-            return Ok(SourceState::Grown(source, hash));
-        }
-    }
-    Ok(SourceState::New { revision: 0, latest: None, earlier: None })
+    Ok(match first_lines.find(sources, file)? {
+        Some((source, hash)) if !is_rewritten(file, &source) => SourceState::Grown(source, hash),
+        _ => SourceState::New { revision: 0, latest: None, earlier: None },
+    })
 }
 
 /// Returns the store's latest copy of the content at this path, among the copies that have
@@ -127,23 +124,19 @@ pub(crate) fn lacks_base(engine: &Engine, source: &Source) -> Result<bool> {
 }
 
 fn prefix(file: &Opened, source: &Source) -> Result<Option<Sha256>> {
-    if file.document && source.read.offset != file.seen.size {
-        // An agent never appends to a document but rewrites it.
+    if is_rewritten(file, source) {
         return Ok(None);
     }
     let found = file.prefix(source.read.offset, &source.read.sha256);
     found.map_err(|error| unreadable(file, error))
 }
 
-fn file_len(file: &Opened) -> Result<u64> {
-    file.len().map_err(|error| unreadable(file, error))
+/// Checks whether the file is a document that has changed. An agent never appends to a document but
+/// rewrites it.
+fn is_rewritten(file: &Opened, source: &Source) -> bool {
+    file.document && source.read.offset != file.seen.size
 }
 
 fn unreadable(file: &Opened, error: io::Error) -> Error {
     Error::io(format!("cannot read {}", file.seen.path), error)
-}
-
-fn is_gone(path: &str) -> bool {
-    let looked = path_of(path).symlink_metadata();
-    looked.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

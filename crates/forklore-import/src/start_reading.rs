@@ -77,7 +77,8 @@ impl<'a> StartReading<'a> {
         };
         let StartPoint { target, position, mut state, sessions } = from;
         let reader = format.reader(&file.path, state.reader.as_deref());
-        let input = Input::new(reader, position, state.lines, state.in_long_line, problems);
+        let input = Input::new(reader, position, state.lines, state.in_long_line, problems)
+            .with_unfinished(state.unfinished);
         let mut facts = std::mem::take(&mut state.facts);
         facts.learn(self.facts);
         let agent_file = AgentFile::of(file, format, facts);

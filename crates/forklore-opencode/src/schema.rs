@@ -10,6 +10,11 @@ const NEEDED: [(&str, &[&str]); 3] = [
     ("part", &["id", "message_id", "session_id", "time_created", "data"]),
 ];
 
+/// The `application_id` of an SQLite store of forklore.
+const FORKLORE: i32 = i32::from_be_bytes(*b"Fork");
+/// The maximum number of tables of another program's database that an error names.
+const SHOWN: usize = 5;
+
 /// The columns of an opencode database that differ between versions of opencode.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schema {
@@ -29,17 +34,18 @@ impl Schema {
     /// missing.
     pub(crate) fn of(database: &Connection) -> Result<Self, ExpandError> {
         let mut tables = Vec::new();
-        for (table, needed) in NEEDED {
-            let columns = columns(database, table).map_err(unreadable)?;
+        for (table, _) in NEEDED {
+            tables.push(columns(database, table).map_err(unreadable)?);
+        }
+        if tables.iter().any(Vec::is_empty) {
+            return Err(ExpandError::UnknownVersion(foreign(database).map_err(unreadable)?));
+        }
+        for ((table, needed), columns) in NEEDED.iter().zip(&tables) {
             if let Some(missing) = needed.iter().find(|name| !columns.iter().any(|c| c == *name)) {
-                return Err(ExpandError::UnknownVersion(match columns.is_empty() {
-                    true => format!("not a database of opencode's: it has no table {table:?}"),
-                    false => format!(
-                        "a version of opencode's database that is not known: its table {table:?} has no column {missing:?}"
-                    ),
-                }));
+                return Err(ExpandError::UnknownVersion(format!(
+                    "a version of opencode's database that is not known: its table {table:?} has no column {missing:?}"
+                )));
             }
-            tables.push(columns);
         }
         let updated = tables.iter().skip(1).all(|table| table.iter().any(|c| c == "time_updated"));
         Ok(Self { session: tables.swap_remove(0), updated })
@@ -49,6 +55,29 @@ impl Schema {
 fn columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut query = database.prepare("SELECT name FROM pragma_table_info(?) ORDER BY cid")?;
     query.query_map([table], |row| row.get(0))?.collect()
+}
+
+/// Returns what a database is that has not all tables of opencode's: a store of forklore, or the
+/// database of another program, with the names of its first tables.
+fn foreign(database: &Connection) -> rusqlite::Result<String> {
+    let application: i32 = database.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    if application == FORKLORE {
+        return Ok("the database is a store of forklore, not an agent's file".to_owned());
+    }
+    let mut query = database.prepare(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'
+         ORDER BY rowid",
+    )?;
+    let tables: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let shown: Vec<_> = tables.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
+    let more = if tables.len() > SHOWN { ", ..." } else { "" };
+    let tables = match shown.as_slice() {
+        [] => "it has no tables".to_owned(),
+        shown => format!("its tables are {}{more}", shown.join(", ")),
+    };
+    Ok(format!(
+        "the database is that of another program ({tables}); of databases, only opencode's is supported"
+    ))
 }
 
 /// Converts an SQLite error to [`ExpandError::Unreadable`].

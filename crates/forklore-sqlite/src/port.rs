@@ -49,6 +49,10 @@ impl Store for SqliteStore {
         transaction::commit(self, transaction)
     }
 
+    fn commit_all(&self, transactions: Vec<Transaction>) -> Result<Vec<Result<Committed>>> {
+        transaction::commit_all(self, transactions)
+    }
+
     fn header(&self, session: &SessionId) -> Result<Header> {
         self.read_with("reading", |conn| Ok(session::with_notes(conn, session)?.header))
     }

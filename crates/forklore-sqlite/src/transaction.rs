@@ -1,10 +1,13 @@
-//! Runs a [`Transaction`] as one SQLite transaction.
+//! Runs a [`Transaction`], or several, as one SQLite transaction.
+
+use std::iter;
 
 use forklore_core::{SessionId, SessionKind, Strategy};
 use forklore_store::Result as StoreResult;
 use forklore_store::port::{
-    Change, Changed, Committed, NewSession, Removal, Transaction, Write, Written,
+    Change, Changed, Committed, NewSession, Removal, Store as _, Transaction, Write, Written,
 };
+use forklore_store::sources::SourceStep;
 
 use crate::copy::{self, BATCH, Staged};
 use crate::fault::Result;
@@ -28,17 +31,8 @@ pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResu
         _ => Durable::Now,
     };
     let done = store.write_with(durable, doing(&writes), |tx| {
-        let mut import = source.as_deref().map(|step| Import::begin(tx, step)).transpose()?;
-        let mut written = Vec::with_capacity(writes.len());
-        for (write, staged) in writes.iter().zip(&staged) {
-            tx.begin_part();
-            written.push(one(tx, write, staged.as_ref())?);
-            if let Some(import) = &mut import {
-                import.note(tx, write)?;
-            }
-        }
-        let source = import.map(|import| import.finish(tx)).transpose()?;
-        Ok(Committed { written, source })
+        let staged = staged.iter().map(Option::as_ref);
+        all_writes(tx, &writes, source.as_deref(), staged)
     });
     for (at, staged) in staged.iter().enumerate() {
         let written = done.as_ref().ok().and_then(|committed| committed.written.get(at));
@@ -47,6 +41,71 @@ pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResu
         }
     }
     done
+}
+
+/// Performs several transactions. Each succeeds or fails by itself.
+pub(crate) fn commit_all(
+    store: &SqliteStore,
+    transactions: Vec<Transaction>,
+) -> StoreResult<Vec<StoreResult<Committed>>> {
+    let plain = |one: &Transaction| one.attachments.is_empty() && !one.writes.iter().any(copies);
+    if transactions.iter().all(plain) {
+        match together(store, &transactions) {
+            // One of them was refused, so nothing was written. Each then gets its own result.
+            Err(error) if !error.is_of_store() => {}
+            done => return Ok(done?.into_iter().map(Ok).collect()),
+        }
+    }
+    let mut done = Vec::with_capacity(transactions.len());
+    for transaction in transactions {
+        match store.commit(transaction) {
+            Err(error) if error.is_of_store() => return Err(error),
+            one => done.push(one),
+        }
+    }
+    Ok(done)
+}
+
+/// Performs the writes of all these transactions in one SQLite transaction: all of them, or none if
+/// one is refused. Many small transactions change the same pages, which are then written once.
+fn together(store: &SqliteStore, transactions: &[Transaction]) -> StoreResult<Vec<Committed>> {
+    store.write_with(Durable::Now, doing(&[]), |tx| {
+        let each = transactions.iter();
+        each.map(|one| all_writes(tx, &one.writes, one.source.as_deref(), iter::repeat(None)))
+            .collect()
+    })
+}
+
+/// Performs the writes of one transaction. `staged` has the copies of events that were made before
+/// the SQLite transaction, in the order of the writes.
+fn all_writes<'s>(
+    tx: &WriteTx<'_>,
+    writes: &[Write],
+    step: Option<&SourceStep>,
+    staged: impl IntoIterator<Item = Option<&'s Staged>>,
+) -> Result<Committed> {
+    let mut import = step.map(|step| Import::begin(tx, step)).transpose()?;
+    let mut written = Vec::with_capacity(writes.len());
+    for (write, staged) in writes.iter().zip(staged) {
+        tx.begin_part();
+        written.push(one(tx, write, staged)?);
+        if let Some(import) = &mut import {
+            import.note(tx, write)?;
+        }
+    }
+    let source = import.map(|import| import.finish(tx)).transpose()?;
+    Ok(Committed { written, source })
+}
+
+/// Checks whether a write may copy many events, which happens in part before its transaction.
+fn copies(write: &Write) -> bool {
+    match write {
+        Write::Create(new) => {
+            new.from.as_ref().is_some_and(|from| from.strategy == Strategy::ReplayV1)
+        }
+        Write::Change { change, .. } => *change == Change::Detach,
+        Write::Append { .. } | Write::Remove(_) => false,
+    }
 }
 
 /// Returns what these writes do, as words for an error message.

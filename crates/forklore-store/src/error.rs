@@ -179,6 +179,22 @@ impl Error {
         }
     }
 
+    /// Checks whether the error concerns the whole store, and not only the sessions or the import
+    /// step of the call. Another call would probably get it too.
+    #[must_use]
+    pub fn is_of_store(&self) -> bool {
+        matches!(
+            self,
+            Self::Locked(_)
+                | Self::Denied(_)
+                | Self::Unsupported(_)
+                | Self::Poisoned { .. }
+                | Self::StoreGone { .. }
+                | Self::Io { .. }
+                | Self::Corrupt { session: None, .. }
+        )
+    }
+
     /// Returns the details of the error for scripts, as a JSON object. The object is empty if there
     /// is nothing to add to the kind.
     #[must_use]

@@ -67,6 +67,25 @@ pub trait Store: Send + Sync {
     /// After an error, nothing was written.
     fn commit(&self, transaction: Transaction) -> Result<Committed>;
 
+    /// Executes several transactions in order. Each is executed atomically, and succeeds or fails by
+    /// itself. All that succeeded are durable when the method returns. A store may write them
+    /// together, which is much faster for many small transactions. The result has one entry for
+    /// each transaction, in their order.
+    ///
+    /// # Errors
+    /// An error that concerns the whole store ([`Error::is_of_store`]). Some of the transactions may
+    /// then have been executed. Errors of a single transaction are in the list.
+    fn commit_all(&self, transactions: Vec<Transaction>) -> Result<Vec<Result<Committed>>> {
+        let mut done = Vec::with_capacity(transactions.len());
+        for transaction in transactions {
+            match self.commit(transaction) {
+                Err(error) if error.is_of_store() => return Err(error),
+                one => done.push(one),
+            }
+        }
+        Ok(done)
+    }
+
     /// Returns the header of a session. The header of a deleted session has `deleted` set. In this
     /// and all other methods, ids match exactly, including case.
     ///

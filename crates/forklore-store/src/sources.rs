@@ -7,11 +7,13 @@
 
 mod ranges;
 mod sidecar;
+mod waiting;
 
 use forklore_core::SessionId;
 
 pub use ranges::{LineEnd, Patch, RangeError, SourceSpan, decode, encode};
 pub use sidecar::{check_sidecar, sidecar_key};
+pub use waiting::WaitingLine;
 
 /// The number by which the store identifies a source (an imported file).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

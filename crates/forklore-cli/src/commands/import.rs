@@ -4,14 +4,14 @@ mod discover;
 mod report;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
-use forklore::api::Import;
+use forklore::api::{Import, Imported};
 use forklore::core::ErrorKind;
 use forklore::formats::AGENT_FORMATS;
 use forklore::import::{ImportOptions, Importer, Problem as ImportProblem};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::report::PROBLEMS;
 use crate::app::App;
@@ -22,6 +22,7 @@ const EXAMPLES: &str = "\
 The files are never changed, and restore gives each back byte for byte.
 
 Examples:
+  forklore import                       everything that --discover finds
   forklore import --discover
   forklore import ~/.claude/projects
   forklore import ~/.pi/agent/sessions --json
@@ -34,8 +35,7 @@ A file that is known is read on from where it stood: importing again makes no se
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Files, or folders that hold them
-    #[arg(required_unless_present_any = ["discover", "watch"])]
+    /// Files, or folders that hold them [default: where the agents on this machine keep sessions]
     path: Vec<PathBuf>,
     /// Say which agents keep sessions on this machine, and import nothing
     #[arg(long, conflicts_with_all = ["path", "watch", "from", "again"])]
@@ -58,9 +58,16 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if args.watch {
         return watch::run(args, app, output);
     }
-    let request = request(args, app)?;
+    let found = args.path.is_empty();
+    let mut request = request(args, app)?;
+    if found {
+        request.paths = discover::paths(args.from.as_deref(), app, output)?;
+        if request.paths.is_empty() {
+            return output.answer(&Imported::default(), discover::show_none);
+        }
+    }
     let importer = Importer::new(app.engine()?);
-    let options = ImportOptions::of(&request);
+    let options = ImportOptions { found, ..ImportOptions::of(&request) };
     let bar = output.progress();
     let report = importer.import(&request.paths, &options, &mut |progressed| {
         bar.show(&progressed);
@@ -68,6 +75,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     drop(bar);
     if report.files == 0 && !report.problems.is_empty() {
         return Err(nothing(&request.paths, &report.problems));
+    }
+    if let Some(first) = report.failed.first() {
+        let failure = partly(first, &request.paths, &report.failed);
+        return output.partly(&report.answer(), |page| report::show(page, &report), failure);
     }
     output.answer(&report.answer(), |page| report::show(page, &report))?;
     output.hint("forklore tree --all", "see the families");
@@ -86,6 +97,24 @@ fn request(args: &Args, app: &App) -> Result<Import> {
     })
 }
 
+/// Returns the error for an import of several named paths of which some gave no session, although
+/// the others were imported. `first` is the first of these, with its reason.
+fn partly(first: &ImportProblem, paths: &[PathBuf], failed: &[ImportProblem]) -> Failure {
+    let exists = Path::new(&first.path).exists();
+    let message = format!(
+        "{} of the {} named paths gave no session: {}",
+        failed.len(),
+        paths.len(),
+        report::location(first)
+    );
+    Failure::Refused {
+        kind: if exists { ErrorKind::InvalidArgs } else { ErrorKind::NotFound },
+        message,
+        details: details(failed),
+        next: Vec::new(),
+    }
+}
+
 /// Returns the error for an import that read no file. The error has the message of the first
 /// problem.
 fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
@@ -93,10 +122,14 @@ fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
     Failure::Refused {
         kind: if exists { ErrorKind::InvalidArgs } else { ErrorKind::NotFound },
         message: problems.first().map(report::location).unwrap_or_default(),
-        details: json!({
-            "count": problems.len(),
-            "problems": problems.iter().take(PROBLEMS).collect::<Vec<_>>(),
-        }),
+        details: details(problems),
         next: Vec::new(),
     }
+}
+
+fn details(problems: &[ImportProblem]) -> Value {
+    json!({
+        "count": problems.len(),
+        "problems": problems.iter().take(PROBLEMS).collect::<Vec<_>>(),
+    })
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use forklore::api::{ErrorObject, Refusal};
 use forklore_sanitize::terminal;
+use serde::Serialize;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
@@ -27,14 +28,8 @@ impl Output {
         let message = failure.to_string();
         // If writing the answer to standard output failed, report that on standard error.
         if self.json && !matches!(failure, Failure::Answer(_)) {
-            let error = ErrorObject {
-                kind: failure.kind(),
-                message,
-                details: failure.facts(),
-                next_actions: self.typed_actions(failure),
-            };
-            let text =
-                serde_json::to_string(&Refusal { ok: false, error }).map_err(io::Error::from)?;
+            let refusal = Refusal { ok: false, error: self.error_object(failure) };
+            let text = serde_json::to_string(&refusal).map_err(io::Error::from)?;
             self.json_line(&text)?;
             return self.flush();
         }
@@ -72,6 +67,44 @@ impl Output {
 }
 
 impl Output {
+    /// Prints the answer of a command that did only a part of what it was told to do, and returns
+    /// the reason as an error. With `--json`, `ok` is `false` and `error` contains the reason, next
+    /// to the fields of the answer.
+    ///
+    /// # Errors
+    /// `failure`, or the error of writing the answer.
+    pub(crate) fn partly<T: Serialize>(
+        &mut self,
+        answer: &T,
+        people: impl FnOnce(&mut Page),
+        failure: Failure,
+    ) -> Result<()> {
+        #[derive(Serialize)]
+        struct Partly<'a, T> {
+            ok: bool,
+            error: ErrorObject,
+            #[serde(flatten)]
+            answer: &'a T,
+        }
+        if !self.json {
+            self.page(people)?;
+            return Err(failure);
+        }
+        let partly = Partly { ok: false, error: self.error_object(&failure), answer };
+        let text = serde_json::to_string(&partly).map_err(io::Error::from)?;
+        self.json_line(&text)?;
+        Err(Failure::Answered(failure.kind()))
+    }
+
+    fn error_object(&self, failure: &Failure) -> ErrorObject {
+        ErrorObject {
+            kind: failure.kind(),
+            message: failure.to_string(),
+            details: failure.facts(),
+            next_actions: self.typed_actions(failure),
+        }
+    }
+
     /// Returns the suggestions for a failure. Adds `--store` to commands where necessary.
     fn typed_actions(&self, failure: &Failure) -> Vec<String> {
         let actions = failure.next_actions();

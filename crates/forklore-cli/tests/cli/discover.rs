@@ -119,7 +119,34 @@ fn a_home_without_agents_says_so() {
     assert_eq!(sandbox.json(&["import", "--discover"]), json!({"ok": true, "agents": []}));
     let (code, error) = sandbox.error(&["import", "--discover", "somewhere"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
-    assert_eq!(sandbox.error(&["import"]).0, 2);
+    let imported = sandbox.run(&["import"]);
+    let said = (imported.code, &*imported.out);
+    assert_eq!(said, (0, "No known agent keeps sessions here.\n"));
+    assert!(!sandbox.store().exists(), "nothing is there to import");
+}
+
+#[test]
+fn an_import_without_a_path_reads_what_is_found() {
+    let sandbox = Sandbox::new();
+    sample(&sandbox, "claude/projects", ".claude/projects");
+    sample(&sandbox, "pi/sessions", ".pi/agent/sessions");
+    let only = sandbox.json(&["import", "--from", "pi"]);
+    let dialects = |answer: &serde_json::Value| {
+        let sessions = answer["sessions"].as_array().unwrap().iter();
+        let of = sessions.map(|session| session["dialect"].as_str().unwrap().to_owned());
+        of.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(dialects(&only), ["pi".to_owned()].into());
+    // Users see what was found, then what was read.
+    let all = sandbox.run(&["import"]);
+    assert_eq!(all.code, 0, "{all:?}");
+    let (found, read) = all.out.split_once("\n\n").unwrap();
+    assert!(found.starts_with("AGENT") && found.contains("Claude Code"), "{found}");
+    assert!(read.contains("Imported "), "{read}");
+    assert_eq!(dialects(&sandbox.json(&["import"])), ["claude".to_owned(), "pi".to_owned()].into());
+    for agent in sandbox.json(&["import", "--discover"])["agents"].as_array().unwrap() {
+        assert_eq!((&agent["imported"], &agent["to_read"]), (&agent["files"], &json!(0)));
+    }
 }
 
 #[test]

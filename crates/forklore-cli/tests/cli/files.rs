@@ -74,6 +74,83 @@ fn what_no_agent_wrote_is_not_imported() {
 }
 
 #[test]
+fn a_named_path_without_a_session_fails_though_others_are_imported() {
+    let sandbox = Sandbox::new();
+    sandbox.file("chat.jsonl", CHAT);
+    sandbox.file("notes.jsonl", "{\"what\":\"nothing of an agent\"}\n");
+    std::fs::create_dir(sandbox.path().join("notes")).unwrap();
+    sandbox.file("notes/one.jsonl", "{\"what\":\"nothing of an agent\"}\n");
+    let unknown = "no records of a known agent are in the file; known are pi, codex, claude, gemini, \
+                   opencode, amplifier, ak-coder, pixir, plain";
+    for (named, kind, reason) in [
+        ("gone", "not_found", "No such file or directory (os error 2)"),
+        ("notes.jsonl", "invalid_args", unknown),
+        ("notes", "invalid_args", unknown),
+    ] {
+        let answer = sandbox.run(&["--json", "import", named, "chat.jsonl"]);
+        let json: serde_json::Value = serde_json::from_str(&answer.out).unwrap();
+        let (ok, error) = (&json["ok"], &json["error"]);
+        assert_eq!((answer.code, ok, &error["kind"]), (2, &json!(false), &json!(kind)), "{json}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("1 of the 2 named paths gave no session: "), "{message}");
+        assert!(message.ends_with(reason), "{message}");
+        assert_eq!((&json["files"], &error["details"]["count"]), (&json!(1), &json!(1)));
+        // Users get the report, and then the error.
+        let people = sandbox.run(&["import", named, "chat.jsonl"]);
+        assert_eq!(people.code, 2);
+        assert!(people.out.contains("from 1 file "), "{}", people.out);
+        assert!(people.err.contains(reason), "{}", people.err);
+    }
+    // A folder with sessions may have other files too, and an empty folder is no failure.
+    std::fs::create_dir(sandbox.path().join("empty")).unwrap();
+    sandbox.file("notes/chat.jsonl", CHAT);
+    let answer = sandbox.json(&["import", "notes", "empty", "chat.jsonl"]);
+    assert_eq!((&answer["files"], &answer["skipped"]), (&json!(2), &json!(1)));
+}
+
+#[test]
+fn a_file_without_a_session_says_why() {
+    let sandbox = Sandbox::new();
+    let store = sandbox.store();
+    sandbox.ok(&["new"]);
+    let foreign = sandbox.path().join("foreign.db");
+    let database = rusqlite::Connection::open(&foreign).unwrap();
+    database.execute_batch("CREATE TABLE session (id, name); CREATE TABLE other (x);").unwrap();
+    drop(database);
+    sandbox.file("empty.jsonl", "");
+    sandbox.file("torn.jsonl", "{\"type\":\"user\",\"uu");
+    sandbox.file("sides.jsonl", "{\"type\":\"file-history-snapshot\",\"messageId\":\"m\"}\n");
+    for (words, reason) in [
+        (&["empty.jsonl"][..], "the file is empty"),
+        (&["torn.jsonl", "--from", "claude"], "the last line is not whole; it waits"),
+        (&["sides.jsonl", "--from", "claude"], "no session is in the file"),
+        (
+            &["foreign.db"],
+            "the database is that of another program (its tables are \"session\", \"other\"); of \
+             databases, only opencode's is supported",
+        ),
+        (&[store.to_str().unwrap()], "the database is a store of forklore, not an agent's file"),
+    ] {
+        let (code, error) = sandbox.error(&[&["import"], words].concat());
+        let message = error["message"].as_str().unwrap();
+        assert!(code == 2 && message.ends_with(reason), "{code} {message}");
+    }
+}
+
+#[test]
+fn a_session_written_for_gemini_keeps_its_folder() {
+    let sandbox = Sandbox::with_a_plan();
+    let folder = sandbox.path().join("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    let folder = folder.to_str().unwrap();
+    let words = ["resume-in", "gemini", "plan-1", "--into-workspace", folder];
+    let written = sandbox.json(&words);
+    let imported = sandbox.json(&["import", written["path"].as_str().unwrap()]);
+    let id = imported["sessions"][0]["session_id"].as_str().unwrap();
+    assert_eq!(sandbox.json(&["show", id, "--all"])["session"]["workspace"], folder);
+}
+
+#[test]
 fn restore_gives_the_file_back_and_overwrites_nothing() {
     let sandbox = Sandbox::new();
     sandbox.file("chat.jsonl", CHAT);
@@ -84,6 +161,12 @@ fn restore_gives_the_file_back_and_overwrites_nothing() {
     assert_eq!(std::fs::read_to_string(sandbox.path().join("again.jsonl")).unwrap(), CHAT);
     let (code, error) = sandbox.error(&["restore", "last", "-o", "chat.jsonl"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
+    // An unfinished last line is a part of the file.
+    let torn = format!("{CHAT}{{\"role\":\"us");
+    sandbox.file("torn.jsonl", &torn);
+    let read = sandbox.json(&["import", "torn.jsonl"]);
+    let id = read["sessions"][0]["session_id"].as_str().unwrap();
+    assert_eq!(sandbox.ok(&["restore", id]), torn);
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn an_import_is_logged_with_its_numbers() {
     let words = ["import", path.to_str().unwrap()];
     let imported = logged(&sandbox, "info", &words);
     let expected = format!(
-        "INFO forklore_import::report_read: imported a file path={shown} dialect=\"plain\" sessions=1 \
+        "INFO forklore_import::outcome: imported a file path={shown} dialect=\"plain\" sessions=1 \
          events=2 bytes={}",
         chat.len()
     );

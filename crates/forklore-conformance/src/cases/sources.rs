@@ -33,7 +33,7 @@ fn event(name: &str) -> Event {
     }
 }
 
-fn create(name: &str) -> Write {
+pub(super) fn create(name: &str) -> Write {
     Write::Create(Box::new(NewSession {
         id: id(name),
         kind: SessionKind::Root,
@@ -54,7 +54,7 @@ fn create(name: &str) -> Write {
     }))
 }
 
-fn append(session: &str, expect: i64, events: &[&str]) -> Write {
+pub(super) fn append(session: &str, expect: i64, events: &[&str]) -> Write {
     let append = Append {
         events: events.iter().map(|name| event(name)).collect(),
         expect: Some(expect),
@@ -65,12 +65,12 @@ fn append(session: &str, expect: i64, events: &[&str]) -> Write {
     Write::Append { session: id(session), append }
 }
 
-fn new() -> Target {
+pub(super) fn new() -> Target {
     Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None }
 }
 
 /// An import step for a test: its writes, and what it records about the imported file.
-struct Step {
+pub(super) struct Step {
     writes: Vec<Write>,
     of: SourceStep,
 }
@@ -89,11 +89,11 @@ impl DerefMut for Step {
     }
 }
 
-fn import(store: &dyn Store, step: Step) -> Result<SourceId> {
+pub(super) fn import(store: &dyn Store, step: Step) -> Result<SourceId> {
     store.import(step.writes, step.of)
 }
 
-fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
+pub(super) fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
     let of = SourceStep {
         target,
         native_id: "native".into(),
@@ -419,7 +419,7 @@ pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
 }
 
 /// Closes and reopens the store if its data persists across reopening. Does nothing otherwise.
-fn reopen_durable(scene: &mut Scene<'_>) {
+pub(super) fn reopen_durable(scene: &mut Scene<'_>) {
     if scene.store().capabilities().durable {
         scene.reopen();
     }

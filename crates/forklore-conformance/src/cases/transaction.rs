@@ -177,3 +177,35 @@ pub(super) fn an_empty_transaction_does_nothing(scene: &Scene<'_>) {
     assert_eq!(scene.store().commit(Transaction::default()).unwrap(), Committed::default());
     assert_eq!(everything(scene), before);
 }
+
+pub(super) fn several_transactions_succeed_or_fail_each_for_itself(scene: &Scene<'_>) {
+    scene.root("a", turns(1));
+    let one = |writes: Vec<Write>| Transaction::from(writes);
+    let all = || {
+        vec![
+            one(vec![create(scene.draft("b", turns(1))), append(scene, "b", 1)]),
+            one(vec![append(scene, "a", 1)]),
+            // Each sees those before it, and a refused one leaves nothing.
+            one(vec![change("b", Change::Title(Some("named".into()))), append(scene, "b", 7)]),
+            one(vec![append(scene, "b", 2), create(scene.draft("c", turns(1)))]),
+            one(vec![create(scene.draft("c", turns(1)))]),
+            one(Vec::new()),
+        ]
+    };
+    let done = scene.store().commit_all(all()).unwrap();
+    let shown: Vec<_> = done
+        .iter()
+        .map(|done| match done {
+            Ok(committed) => format!("{} writes", committed.written.len()),
+            Err(error) => error.kind().to_string(),
+        })
+        .collect();
+    let expected = ["2 writes", "1 writes", "conflict", "2 writes", "already_exists", "0 writes"];
+    assert_eq!(shown, expected);
+    let header = |name: &str| scene.store().header(&id(name)).unwrap();
+    let heads = ["a", "b", "c"].map(|name| header(name).head_seq());
+    assert_eq!(heads, [2, 3, 1]);
+    assert_eq!(header("b").title, None);
+    assert_eq!(scene.store().commit_all(Vec::new()).unwrap().len(), 0);
+    scene.assert_sound();
+}

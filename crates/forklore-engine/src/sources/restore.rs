@@ -6,7 +6,7 @@ use std::io::Write;
 use forklore_core::{Header, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{At, Direction, LogEntry, Query};
-use forklore_store::sources::{FindSource, LineEnd, Source, SourceSpan};
+use forklore_store::sources::{FindSource, LineEnd, Source, SourceSpan, WaitingLine};
 use sha2::{Digest, Sha256};
 
 use super::json_layout::Spread;
@@ -29,7 +29,8 @@ pub struct Restored {
 }
 
 impl Engine {
-    /// Writes the file from which the session was imported to `out`, up to the last imported byte.
+    /// Writes the file from which the session was imported to `out`, as the last import found it. An
+    /// unfinished last line is included.
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file, `conflict` if a session of that
@@ -46,16 +47,22 @@ impl Engine {
     /// Writes the imported file that `source` describes to `out`, byte for byte.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
-        let (hash, read_next) = (Sha256::new(), None);
-        let living = None;
-        let mut restoring =
-            Restoring { engine: self, headers, out, hash, bytes: 0, prefetched: read_next, living };
+        let mut restoring = Restoring {
+            engine: self,
+            headers,
+            out,
+            hash: Sha256::new(),
+            bytes: 0,
+            living: None,
+            prefetched: None,
+            waiting: WaitingLine::default(),
+        };
         let mut step = 0;
         while let Some(ranges) = self.sources()?.source_spans(source.id, step)? {
             ranges.iter().try_for_each(|range| restoring.range(range))?;
             step += 1;
         }
-        restoring.check(&source)?;
+        restoring.end(&source)?;
         Ok(Restored {
             path: source.paths.into_iter().next().map(|seen| seen.path).unwrap_or_default(),
             bytes: restoring.bytes,
@@ -83,11 +90,16 @@ struct Restoring<'a> {
     living: Option<SessionId>,
     /// Events of one session that were read in advance and are not written yet.
     prefetched: Option<(SessionId, VecDeque<LogEntry>)>,
+    /// The file's unfinished last line, according to the spans so far.
+    waiting: WaitingLine,
 }
 
 impl Restoring<'_> {
     fn range(&mut self, range: &SourceSpan) -> Result<()> {
+        self.waiting.follow(range);
         match range {
+            // Only after the last span is it known whether these bytes still wait.
+            SourceSpan::Waiting { .. } => Ok(()),
             SourceSpan::Other(bytes) | SourceSpan::Raw { bytes, .. } => self.write(bytes),
             SourceSpan::Events { session, from, count, end } => {
                 let header = self.header(*session)?;
@@ -205,12 +217,22 @@ impl Restoring<'_> {
         self.out.write_all(bytes).map_err(|error| Error::io("cannot write the file", error))
     }
 
-    fn check(&self, source: &Source) -> Result<()> {
-        let same = <[u8; 32]>::from(self.hash.clone().finalize()) == source.read.sha256;
-        if same && self.bytes == source.read.offset {
-            return Ok(());
+    /// Checks the bytes that were read as records. Then writes the unfinished last line, and checks
+    /// the whole file.
+    fn end(&mut self, source: &Source) -> Result<()> {
+        if self.bytes != source.read.offset {
+            return Err(damaged(None, "other bytes than were read"));
         }
-        Err(damaged(None, "other bytes than were read"))
+        self.check(&source.read.sha256)?;
+        let waiting = std::mem::take(&mut self.waiting);
+        let Some(sha256) = waiting.sha256() else { return Ok(()) };
+        self.write(waiting.bytes())?;
+        self.check(sha256)
+    }
+
+    fn check(&self, sha256: &[u8; 32]) -> Result<()> {
+        let same = <[u8; 32]>::from(self.hash.clone().finalize()) == *sha256;
+        if same { Ok(()) } else { Err(damaged(None, "other bytes than were read")) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use forklore_api::SessionFile;
 use forklore_core::{ErrorKind, SessionId};
-use forklore_store::sources::{FindSource, Source, SourceId};
+use forklore_store::sources::{FindSource, Source, SourceId, WaitingLine};
 
 use super::is_erased;
 use super::restore::Restored;
@@ -51,7 +51,7 @@ impl Engine {
             else {
                 continue;
             };
-            files.push(StoredFile::of(source, relative, path, gone));
+            files.push(StoredFile::of(source, &WaitingLine::default(), relative, path, gone));
         }
         files.sort_by(|a, b| (&a.about.name, b.source.id).cmp(&(&b.about.name, a.source.id)));
         let mut last: Option<String> = None;
@@ -62,7 +62,12 @@ impl Engine {
         let gone = self.has_deleted(&own)?;
         let path = own.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
         let file_name = path_of(&path).file_name().and_then(|name| plain(Path::new(name)));
-        let mut first = StoredFile::of(own, file_name.unwrap_or_default(), path, gone);
+        let waiting = match self.waiting_line(&own) {
+            // The damage is reported when the file is read.
+            Err(error) if error.kind() == ErrorKind::Corrupt => WaitingLine::default(),
+            waiting => waiting?,
+        };
+        let mut first = StoredFile::of(own, &waiting, file_name.unwrap_or_default(), path, gone);
         first.about.own = true;
         files.insert(0, first);
         Ok(files)
@@ -101,12 +106,21 @@ impl StoredFile {
         &self.relative_path
     }
 
-    fn of(source: Source, relative_path: PathBuf, path: String, gone: bool) -> Self {
+    /// Describes an imported file. `waiting` is its unfinished last line, which comes after the
+    /// bytes that were read as records.
+    fn of(
+        source: Source,
+        waiting: &WaitingLine,
+        relative_path: PathBuf,
+        path: String,
+        gone: bool,
+    ) -> Self {
+        let sha256 = waiting.sha256().unwrap_or(&source.read.sha256);
         let about = SessionFile {
             name: path_text(&relative_path),
             path,
-            bytes: source.read.offset,
-            sha256: source.read.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+            bytes: source.read.offset + waiting.bytes().len() as u64,
+            sha256: sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
             revision: source.revision,
             latest: true,
             own: false,

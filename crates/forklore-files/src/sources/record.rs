@@ -147,6 +147,11 @@ enum RangeRecord {
         patches: Vec<PatchRecord>,
         end: End,
     },
+    Waiting {
+        after: u64,
+        hex: String,
+        sha256: String,
+    },
 }
 
 /// A replacement in a payload: its position, the number of removed bytes, and the inserted bytes
@@ -259,6 +264,7 @@ impl StepLine {
                 RangeRecord::Text(text) => text.len(),
                 RangeRecord::Hex(hex)
                 | RangeRecord::Raw { hex, .. }
+                | RangeRecord::Waiting { hex, .. }
                 | RangeRecord::Patched { hex, .. } => hex.len() / 2,
                 RangeRecord::PatchedOften { patches, .. } => {
                     patches.iter().map(|patch| patch.hex.len() / 2).sum()
@@ -311,6 +317,9 @@ impl RangeRecord {
                 end: End::of(*end),
             },
             SourceSpan::Gone(bytes) => Self::Gone(*bytes),
+            SourceSpan::Waiting { after, bytes, sha256 } => {
+                Self::Waiting { after: *after, hex: hex(bytes), sha256: hex(sha256) }
+            }
             SourceSpan::Inherited { session, seq, count, end } => {
                 let end = End::of(*end);
                 Self::Inherited { session: *session, seq: *seq, count: *count, end }
@@ -362,6 +371,10 @@ impl RangeRecord {
                 end: end.line_end(),
             },
             Self::Gone(bytes) => SourceSpan::Gone(*bytes),
+            Self::Waiting { after, hex, sha256 } => {
+                let sha256 = unhex(sha256)?.try_into().ok()?;
+                SourceSpan::Waiting { after: *after, bytes: unhex(hex)?, sha256 }
+            }
             Self::Inherited { session, seq, count, end } => {
                 let end = end.line_end();
                 SourceSpan::Inherited { session: *session, seq: *seq, count: *count, end }

@@ -19,20 +19,31 @@ pub(super) fn is_history(path: &Path) -> bool {
     let names: Vec<_> = path.ancestors().skip(1).take(3).filter_map(named).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     match names.as_slice() {
-        [workspace, "workspaces", "history"] => {
-            let hash = workspace.rsplit_once('-').map(|(_, hash)| hash);
-            hash.is_some_and(|hash| {
-                hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
-            })
-        }
+        [workspace, "workspaces", "history"] => is_key(workspace),
         ["history", ".ak-coder", ..] => true,
         _ => false,
     }
 }
 
-/// Reads facts from a session file's name: `session-<time>`, or `fork-<original>-<time>` for a
-/// fork. `<time>` is the start time of the session, and `<original>` is the file name of the forked
-/// session without its extension.
+/// Checks whether a directory has the name that ak-coder gives to that of a workspace.
+fn is_key(name: &str) -> bool {
+    let hash = name.rsplit_once('-').map(|(_, hash)| hash);
+    hash.is_some_and(|hash| hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Returns the name of the workspace's directory, if the file is in such a directory. The name is
+/// derived from the path of the folder in which ak-coder was started.
+pub(super) fn workspace_key(path: &Path) -> Option<&str> {
+    let folder = path.parent()?;
+    let below = folder.parent()?.file_name()?;
+    let name = folder.file_name()?.to_str()?;
+    (below == "workspaces" && is_key(name)).then_some(name)
+}
+
+/// Reads facts from a session file's name: `session-<time>`, `fork-<original>-<time>` for a fork,
+/// or `<caller>-depth-<n>-<time>` for a sub-agent. `<time>` is the start time of the session.
+/// `<original>` is the file name of the forked session without its extension, and `<caller>` that
+/// of the calling session. `<caller>` is `sub` if that session has no name.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let Some((before, time)) = stem.rsplit_once('-') else { return FileFacts::default() };
@@ -41,9 +52,18 @@ pub(super) fn facts(path: &Path) -> FileFacts {
     }
     let millis: Option<i64> = time.parse().ok();
     let created = millis.and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    if created.is_none() {
+        return FileFacts::default();
+    }
+    if let Some((caller, depth)) = before.rsplit_once("-depth-")
+        && !depth.is_empty()
+        && depth.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        let caller = Some(caller).filter(|caller| !matches!(*caller, "" | "sub"));
+        return FileFacts { created, caller: caller.map(str::to_owned), ..FileFacts::default() };
+    }
     let original = before.strip_prefix("fork-").filter(|original| !original.is_empty());
-    let copied_from = original.filter(|_| created.is_some()).map(str::to_owned);
-    FileFacts { created, copied_from, ..FileFacts::default() }
+    FileFacts { created, copied_from: original.map(str::to_owned), ..FileFacts::default() }
 }
 
 #[cfg(test)]
@@ -63,6 +83,35 @@ mod tests {
         ] {
             assert_eq!(is_history(Path::new(path)), is, "{path}");
         }
+    }
+
+    #[test]
+    fn names_tell_the_callers_of_sub_agents() {
+        let of = |name: &str| {
+            let facts = facts(Path::new(name));
+            (facts.created.is_some(), facts.caller, facts.copied_from)
+        };
+        let first = "session-1772442000000";
+        let child = format!("{first}-depth-1-1772442060000");
+        let of_fork = format!("fork-{first}-1772442030000-depth-1-1772442060000.jsonl");
+        let none = None::<String>;
+        assert_eq!(of(&format!("{child}.jsonl")), (true, Some(first.into()), none.clone()));
+        let nested = format!("{child}-depth-2-1772442120000.jsonl");
+        assert_eq!(of(&nested), (true, Some(child.clone()), none.clone()));
+        let fork = Some(format!("fork-{first}-1772442030000"));
+        assert_eq!(of(&of_fork), (true, fork, none.clone()));
+        assert_eq!(of("sub-depth-1-1772442060000.jsonl"), (true, None, none));
+        let forked = format!("fork-{child}-1772442120000.jsonl");
+        assert_eq!(of(&forked), (true, None, Some(child)));
+    }
+
+    #[test]
+    fn a_workspaces_directory_has_its_key() {
+        let key = |path: &str| workspace_key(Path::new(path)).map(str::to_owned);
+        let own = "/h/.ak-coder/history/workspaces/shop-0a1b2c3d4e5f/session-1.jsonl";
+        assert_eq!(key(own), Some("shop-0a1b2c3d4e5f".to_owned()));
+        assert_eq!(key("/h/.ak-coder/history/session-1.jsonl"), None);
+        assert_eq!(key("/h/history/workspaces/shop/session-1.jsonl"), None);
     }
 
     #[test]

@@ -103,6 +103,8 @@ pub(super) struct Reader {
     /// Whether the file contains only the records of one sub-agent. These records are then the main
     /// conversation of the file, and not a side chain.
     of_subagent: bool,
+    /// The name of the file without its extension, which is the id of its session.
+    stem: String,
     /// The id of the session that called this file's sub-agent, from the directory above
     /// `subagents/`. `None` if the file is not in `subagents/`.
     folder_of: Option<String>,
@@ -113,6 +115,7 @@ pub(super) struct Reader {
     /// parents of its first records are then in the other file.
     continues: bool,
     /// Whether a record of a known type was read. Records of unknown types before it are no events.
+    /// The first one shows whether the file is that of a sub-agent ([`Reader::begin`]).
     begun: bool,
     /// The id of the last record of an unknown type that is no event. A record that names it as its
     /// parent continues the record before it.
@@ -120,11 +123,12 @@ pub(super) struct Reader {
     cwd: Option<String>,
 }
 
-/// The words in a reader's memory for [`Reader::titled`], [`Reader::continues`] and
-/// [`Reader::begun`].
+/// The words in a reader's memory for [`Reader::titled`], [`Reader::continues`], [`Reader::begun`]
+/// and [`Reader::of_subagent`].
 const TITLED: &str = "titled";
 const CONTINUES: &str = "continues";
 const BEGUN: &str = "begun";
+const OF_SUBAGENT: &str = "subagent";
 /// The beginning of the word for [`Reader::before`].
 const BEFORE: &str = "before=";
 
@@ -142,18 +146,37 @@ impl Reader {
             folder.is_some() || named(path.file_name(), |name| name.starts_with("agent-"));
         let session = folder.and_then(Path::parent).and_then(Path::file_name);
         let folder_of = session.map(|session| session.to_string_lossy().into_owned());
-        let known = |word| memory.is_some_and(|memory| memory.split(' ').any(|it| it == word));
-        let (titled, continues, begun) = (known(TITLED), known(CONTINUES), known(BEGUN));
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let remembers = |word| memory.is_some_and(|memory| memory.split(' ').any(|it| it == word));
         let mut words = memory.unwrap_or_default().split(' ');
-        let before = words.find_map(|word| word.strip_prefix(BEFORE)).map(str::to_owned);
-        Self { of_subagent, folder_of, titled, continues, begun, before, cwd: None }
+        Self {
+            of_subagent: of_subagent || remembers(OF_SUBAGENT),
+            stem,
+            folder_of,
+            titled: remembers(TITLED),
+            continues: remembers(CONTINUES),
+            begun: remembers(BEGUN),
+            before: words.find_map(|word| word.strip_prefix(BEFORE)).map(str::to_owned),
+            cwd: None,
+        }
+    }
+
+    /// Decides with the first record of a known type whether the file is that of a sub-agent, if
+    /// its name does not show it: the record belongs to a side chain of a session with another name.
+    fn begin(&mut self, fields: &Fields<'_>) {
+        if self.begun || fields.uuid.get().is_none() || !is_known(fields) {
+            return;
+        }
+        self.begun = true;
+        let is_foreign = fields.session_id.get().is_some_and(|session| session != self.stem);
+        self.of_subagent |= fields.sidechain.0 && is_foreign;
     }
 
     fn line(&mut self, fields: &Fields<'_>) -> Line {
+        self.begin(fields);
         let facts = self.facts(fields);
         let Some(uuid) = fields.uuid.to_owned() else { return Line::Side(facts) };
         let known = is_known(fields);
-        self.begun |= known;
         // A record of an unknown type that continues no record describes the session, as far as can
         // be known. It must not begin a path of its own.
         if !known && (!self.begun || parent(fields) == Parent::None) {
@@ -235,7 +258,12 @@ impl LineReader for Reader {
     }
 
     fn memory(&self) -> Option<String> {
-        let words = [(self.titled, TITLED), (self.continues, CONTINUES), (self.begun, BEGUN)];
+        let words = [
+            (self.begun, BEGUN),
+            (self.titled, TITLED),
+            (self.continues, CONTINUES),
+            (self.of_subagent, OF_SUBAGENT),
+        ];
         let words = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
         let before = self.before.iter().map(|uuid| format!("{BEFORE}{uuid}"));
         let words: Vec<_> = words.chain(before).collect();

@@ -12,12 +12,10 @@ use forklore_core::{Event, EventType, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::OWNER;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::quoted;
 
-/// The name of the file in a project's directory that contains the project's working directory.
-/// Gemini CLI writes this file.
-const OWNER: &str = ".project_root";
 /// Number of names that are tried for a project's directory: the plain name, then names with a
 /// numeric suffix. Gemini CLI tries this number of names and then fails; it never uses the
 /// directory of another project.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use forklore_core::workspace::Workspace;
 use forklore_core::{SessionId, SessionKind};
 use forklore_import::ProblemKind;
 
@@ -61,6 +62,54 @@ fn a_file_without_a_last_line_end_grows() {
     assert_eq!(report.sessions.len(), 1);
     assert_eq!(scene.restore(&id(ROOT)), whole);
     assert_eq!(scene.restore(&report.sessions[0].session_id), &whole[..cut]);
+}
+
+/// Writes a session of ak-coder that was started in the folder `workspace`.
+fn write_session(scene: &Scene, workspace: &str, name: &str) -> PathBuf {
+    let history = scene.folder.path().canonicalize().unwrap().join("history/workspaces");
+    let folder = history.join(Workspace::new(workspace).key());
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(format!("{name}.jsonl"));
+    std::fs::write(&path, format!("{{\"role\":\"user\",\"content\":\"{name}\"}}\n")).unwrap();
+    path
+}
+
+#[test]
+fn sessions_of_other_folders_are_not_those_of_the_current_one() {
+    let scene = Scene::new();
+    let claude = r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","cwd":"/work/shop","message":{"role":"user","content":"hi"}}"#;
+    scene.file("known.jsonl", claude.as_bytes());
+    let elsewhere = write_session(&scene, "/far/away", "session-1772442000004");
+    for (at, workspace) in ["/here", "/work/shop", "/work/blog"].iter().enumerate() {
+        write_session(&scene, workspace, &format!("session-177244200000{at}"));
+    }
+    let report = scene.import(scene.folder.path());
+    assert_eq!(report.problems, []);
+    let workspace = |session: &str| scene.engine.show(&id(session)).unwrap().workspace.to_string();
+    let found = [0, 1, 2, 4].map(|at| workspace(&format!("session-177244200000{at}")));
+    let own = elsewhere.parent().unwrap().to_str().unwrap();
+    assert_eq!(found, ["/here", "/work/shop", "/work/blog", own]);
+}
+
+#[test]
+fn sub_agents_are_delegates_of_their_callers() {
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        let child = format!("{ROOT}-depth-1-1772442060000");
+        let nested = format!("{child}-depth-2-1772442120000");
+        let nameless = "sub-depth-1-1772442060000";
+        for name in [&nested, &child, nameless, ROOT] {
+            write_session(&scene, "/here", name);
+        }
+        let report = scene.import(&scene.folder.path().join("history"));
+        assert_eq!(report.problems, []);
+        let parent = |session: &str| {
+            let header = scene.engine.show(&id(session)).unwrap();
+            (header.kind, header.parent_id.map(|parent| parent.to_string()))
+        };
+        assert_eq!(parent(&child), (SessionKind::Delegate, Some(ROOT.to_owned())));
+        assert_eq!(parent(&nested), (SessionKind::Delegate, Some(child)));
+        assert_eq!(parent(nameless), (SessionKind::Root, None));
+    }
 }
 
 #[test]

@@ -80,6 +80,22 @@ fn a_copy_is_a_fork_that_shares_what_was_copied() {
 }
 
 #[test]
+fn a_copy_of_the_last_of_many_copies_is_its_fork() {
+    on_every_store(|scene| {
+        put(scene, ORIGINAL, &chain(ORIGINAL, &["a", "b"]));
+        for n in 0..30 {
+            put(scene, &format!("copy-{n}"), &chain("copy", &["a", "b", &format!("c{n}"), "d"]));
+        }
+        scene.import(scene.folder.path());
+        let copy = put(scene, COPY, &chain(COPY, &["a", "b", "c29", "d", "e"]));
+        assert_eq!(scene.import(&copy).problems, []);
+        assert_eq!(header(scene, COPY).parent_id, Some(id("copy-29")));
+        assert_eq!(ids(scene, COPY), ["a", "b", "c29", "d", "e"]);
+        assert_eq!(scene.restore(&id(COPY)), std::fs::read(&copy).unwrap());
+    });
+}
+
+#[test]
 fn a_copy_outlives_its_original() {
     on_every_store(|scene| {
         put(scene, ORIGINAL, &chain(ORIGINAL, &["a", "b", "c"]));

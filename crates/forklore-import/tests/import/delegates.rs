@@ -130,3 +130,43 @@ fn a_forked_sub_agent_continues_the_conversation_of_its_caller() {
         assert_eq!(kinds, [ProblemKind::MissingBase]);
     }
 }
+
+/// Returns a record of a side chain of the session `of`.
+fn side(of: &str, uuid: &str, parent: &str) -> String {
+    record(of, uuid, parent, 1).replace("{\"parentUuid\"", "{\"isSidechain\":true,\"parentUuid\"")
+}
+
+#[test]
+fn a_sub_agents_file_under_another_name_gives_no_empty_session() {
+    let scene = Scene::new();
+    let records = [side("caller", "a", "null"), side("caller", "b", "\"a\"")];
+    let other = scene.file("kept.jsonl", records.concat().as_bytes());
+    let report = scene.import(&other);
+    let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+    assert_eq!(kinds, [ProblemKind::MissingBase], "its caller is not there");
+    let shape = |scene: &Scene| -> Vec<_> {
+        let sessions = scene.sessions().into_iter();
+        sessions.map(|it| (it.id.to_string(), it.kind, it.own_events)).collect()
+    };
+    assert_eq!(shape(&scene), [("kept".to_owned(), SessionKind::Root, 2)]);
+
+    // With its caller, it is a delegate, also if it grows.
+    let scene = Scene::new();
+    scene.import(&scene.file("caller.jsonl", record("caller", "u", "null", 0).as_bytes()));
+    for count in [1, 2] {
+        let text = records[..count].concat();
+        assert_eq!(scene.import(&scene.file("kept.jsonl", text.as_bytes())).problems, []);
+    }
+    let delegate = ("kept".to_owned(), SessionKind::Delegate, 3);
+    assert_eq!(shape(&scene), [("caller".to_owned(), SessionKind::Root, 1), delegate]);
+}
+
+#[test]
+fn a_session_that_begins_with_a_side_chain_keeps_its_main_line() {
+    let scene = Scene::new();
+    let text = [side("s", "a", "null"), record("s", "u", "null", 2)].concat();
+    assert_eq!(scene.import(&scene.file("s.jsonl", text.as_bytes())).problems, []);
+    let kinds: Vec<_> = scene.sessions().iter().map(|it| (it.kind, it.own_events)).collect();
+    assert_eq!(kinds.len(), 2);
+    assert!(kinds.contains(&(SessionKind::Root, 1)) && kinds.contains(&(SessionKind::Delegate, 2)));
+}

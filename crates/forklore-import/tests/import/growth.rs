@@ -1,6 +1,9 @@
 //! Imports files that grow between imports. The sessions must be the same as after an import of the
 //! complete file.
 
+use forklore_store::sources::SourceSpan;
+use sha2::{Digest, Sha256};
+
 use crate::files::testdata;
 use crate::scene::Scene;
 
@@ -91,6 +94,47 @@ fn a_torn_tail_at_every_byte_ends_as_the_whole_file() {
             whole.compare(&[cut], Scene::new());
         }
     }
+}
+
+/// An unfinished last line is in the restored file, on every store, whatever becomes of the line.
+#[test]
+fn an_unfinished_last_line_is_restored_until_it_is_completed() {
+    let first = r#"{"role":"user","content":"hi"}"#;
+    let torn = ["", "\n", "\n{\"role\":\"us", "\n{\"role\":\"user\",\"content\":\"h", "\n[\"no"];
+    let then = ["\n{\"role\":\"user\",\"content\":\"h\"}\n{\"ro", "\n", "\n{}\n[", "\n{}\n"];
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        for rest in torn.iter().chain(&torn[1..3]).chain(&then) {
+            let bytes = format!("{first}{rest}");
+            let report = scene.import_as(&scene.file("torn.jsonl", bytes.as_bytes()), "plain");
+            let session = &report.sessions.last().unwrap().session_id;
+            assert_eq!(scene.restore(session), bytes.as_bytes(), "{rest:?}");
+            let file = scene.engine.files(session).unwrap().remove(0).about;
+            let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!((file.bytes, file.sha256), (bytes.len() as u64, sha256), "{rest:?}");
+        }
+    }
+}
+
+/// A line that grows between imports is stored once, however many imports see it unfinished.
+#[test]
+fn an_unfinished_line_is_not_stored_again_with_every_import() {
+    let scene = Scene::new();
+    let first = r#"{"role":"user","content":"hi"}"#;
+    let long = format!("{first}\n{{\"role\":\"user\",\"content\":\"{}", "x".repeat(100));
+    let mut session = None;
+    for len in (first.len() + 1)..=long.len() {
+        let report = scene.import_as(&scene.file("torn.jsonl", &long.as_bytes()[..len]), "plain");
+        session = report.sessions.first().map(|found| found.session_id.clone());
+    }
+    let session = session.unwrap();
+    assert_eq!(scene.restore(&session), long.as_bytes());
+    let source = scene.source(&session).id;
+    let spans = (0..).map_while(|step| scene.store.source_spans(source, step).unwrap()).flatten();
+    let waiting = spans.filter_map(|span| match span {
+        SourceSpan::Waiting { bytes, .. } => Some(bytes.len()),
+        _ => None,
+    });
+    assert_eq!(waiting.sum::<usize>(), long.len() - first.len() - 1);
 }
 
 /// Tests a file that is long enough to be written on a separate thread, with a few branches.

@@ -8,6 +8,7 @@ mod claude;
 mod codex;
 mod codex_files;
 mod copies;
+mod counted;
 mod damage;
 mod delegates;
 mod documents;

@@ -1,7 +1,15 @@
-//! Imports a folder with 5,000 small files, as years of short sessions leave it.
+//! Imports folders with very many small files, as years of short sessions leave them.
 
 use std::fs;
+use std::sync::Arc;
 
+use forklore_core::workspace::Workspace;
+use forklore_engine::Engine;
+use forklore_formats::AGENT_FORMATS;
+use forklore_import::{ImportOptions, Importer};
+use forklore_store::memory::MemoryStore;
+
+use crate::counted::Counted;
 use crate::scene::Scene;
 
 const FILES: usize = 5_000;
@@ -48,4 +56,106 @@ fn crowd_of_small_files_is_imported_whole() {
     assert_eq!((again.files, again.unchanged), (FILES as u64, FILES as u64));
     assert!(again.sessions.iter().all(|session| session.appended == 0));
     assert_eq!(scene.sessions().len(), FILES);
+}
+
+/// Returns the content of a Claude Code file of 6 kB with ten records.
+#[cfg(target_os = "linux")]
+fn short_session(number: usize) -> String {
+    let record = |at: usize| {
+        let parent = if at == 0 { "null".to_owned() } else { format!("\"r{number}-{}\"", at - 1) };
+        let text = format!("a message of some length in session {number} ").repeat(10);
+        format!(
+            r#"{{"type":"user","uuid":"r{number}-{at}","parentUuid":{parent},"sessionId":"s{number}","cwd":"/w","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"{text}"}}}}
+"#
+        )
+    };
+    (0..10).map(record).collect()
+}
+
+/// Returns how many bytes this process has passed to the system to be written so far. The number
+/// includes the bytes that SQLite writes twice: into its log, and from there into the database.
+#[cfg(target_os = "linux")]
+fn written() -> u64 {
+    let io = fs::read_to_string("/proc/self/io").unwrap();
+    let line = io.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap();
+    line.parse().unwrap()
+}
+
+/// The import of small files writes at most three times their size. It would write a multiple of
+/// that if each file were a commit of its own. `cargo nextest run -p forklore-import
+/// crowd_of_small_files_writes --no-capture` prints the numbers.
+#[cfg(target_os = "linux")]
+#[test]
+fn crowd_of_small_files_writes_little() {
+    let scene = Scene::sqlite();
+    let folder = scene.folder.path().join("projects");
+    fs::create_dir_all(&folder).unwrap();
+    let mut bytes = 0;
+    for number in 0..FILES {
+        let text = short_session(number);
+        bytes += text.len() as u64;
+        fs::write(folder.join(format!("s{number}.jsonl")), text).unwrap();
+    }
+    let before = written();
+    scene.import(&folder);
+    let Scene { engine, store, folder: _folder } = scene;
+    // Closing the store writes the rest of the log into the database.
+    drop((engine, store));
+    let written = written() - before;
+    println!("{written} bytes written for {bytes} bytes of {FILES} files");
+    assert!(written <= 3 * bytes, "{written} bytes written for {bytes}");
+}
+
+/// Imports files into a store that counts, and returns how much the import of the last half of them
+/// reads from the store, for each file.
+fn reads_for_each_file(files: &[(String, String)]) -> usize {
+    let store = Arc::new(Counted::over(Arc::new(MemoryStore::default())));
+    let engine = Engine::new(store.clone()).with_agent_formats(AGENT_FORMATS);
+    let folder = tempfile::tempdir().unwrap();
+    let (first, last) = files.split_at(files.len() / 2);
+    for half in [first, last] {
+        store.take();
+        let path = folder.path().join(&half[0].0);
+        fs::create_dir(&path).unwrap();
+        for (name, text) in half {
+            fs::write(path.join(format!("{name}.jsonl")), text).unwrap();
+        }
+        let options = ImportOptions::in_workspace(Workspace::new("/w"));
+        let report = Importer::new(&engine).import(&[path], &options, &mut |_| {}).unwrap();
+        assert_eq!((report.files, report.problems), (half.len() as u64, Vec::new()));
+    }
+    store.take() / last.len()
+}
+
+#[test]
+fn files_that_begin_alike_do_not_read_each_other() {
+    let record = |uuid: &str, parent: &str, session: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{uuid}","parentUuid":{parent},"sessionId":"{session}","cwd":"/w","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let files = 200;
+    let named = |text: &dyn Fn(usize) -> String| -> Vec<_> {
+        (0..files).map(|n| (format!("f{n:03}"), text(n))).collect()
+    };
+    // Copies of one session that each go on in their own way.
+    let copies = named(&|n| {
+        let first = record("same", "null", "s", "the same beginning");
+        format!("{first}\n{}\n", record(&format!("u{n}"), "\"same\"", "s", "on"))
+    });
+    // Sessions that only the id of the first record makes look like copies.
+    let alike =
+        named(&|n| format!("{}\n", record("same", "null", "s", &"x".repeat(600 + n * 600))));
+    // Sessions whose agent gave all of them the same id.
+    let header = r#"{"type":"session","version":3,"id":"same","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}"#;
+    let one_id = named(&|n| {
+        format!(
+            "{header}\n{{\"type\":\"message\",\"id\":\"m{n}\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:00Z\",\"message\":{{\"role\":\"user\",\"content\":\"{}\"}}}}\n",
+            "x".repeat(n)
+        )
+    });
+    for (what, files) in [("copies", copies), ("alike", alike), ("one id", one_id)] {
+        let reads = reads_for_each_file(&files);
+        assert!(reads <= 100, "{what}: {reads} reads for each file");
+    }
 }

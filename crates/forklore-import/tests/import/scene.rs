@@ -14,7 +14,7 @@ use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{At, Filter, LogEntry};
 use forklore_store::sources::{
-    FindSource, LineEnd, Progress, SeenFile, Source, SourceSpan, SourceStep, Target,
+    FindSource, LineEnd, Progress, SeenFile, Source, SourceSpan, SourceStep, Target, WaitingLine,
 };
 
 /// An engine with its own empty store, and a temporary folder for files to import.
@@ -192,10 +192,13 @@ impl Scene {
     pub(crate) fn ranges(&self, session: &SessionId) -> Vec<Stretch> {
         let source = self.source(session).id;
         let mut all: Vec<Stretch> = Vec::new();
+        let mut waiting = WaitingLine::default();
         let mut step = 0;
         while let Some(ranges) = self.store.source_spans(source, step).unwrap() {
             for range in ranges {
+                waiting.follow(&range);
                 match range {
+                    SourceSpan::Waiting { .. } => {}
                     SourceSpan::Events { session, from, count, end } => {
                         for position in from..from + count {
                             all.push(Stretch::Event(session, position));
@@ -215,6 +218,9 @@ impl Scene {
             }
             step += 1;
         }
+        if !waiting.bytes().is_empty() {
+            all.push(Stretch::Waiting(waiting.bytes().to_vec()));
+        }
         all
     }
 }
@@ -232,6 +238,7 @@ pub(crate) enum Stretch {
     Event(u32, u64),
     Other(Vec<u8>),
     Raw(u32, u64, Vec<u8>),
+    Waiting(Vec<u8>),
 }
 
 fn add_other(all: &mut Vec<Stretch>, bytes: &[u8]) {

@@ -59,16 +59,6 @@ const NO_BEGINNING: &str = "it continues a file that is not there, and says so a
 
 const NO_UUID: &str = "nothing in it has a uuid, by which Claude Code knows its records";
 
-/// The files that are restored without their incomplete last line, which is not imported yet.
-const TORN: &[&str] = &[
-    "/torn-tail.jsonl",
-    "/ak-coder/malformed/*/session-1772442240000.jsonl",
-    "/amplifier/malformed/torn/*/transcript.jsonl",
-    "/codex/malformed/rollout-2026-08-01T00-00-01-*.jsonl",
-    "/pixir/malformed/20260302T095000-0000aa.ndjson",
-    "/s-cla-06-partial-final-jsonl-line/*.jsonl",
-];
-
 /// Checks whether a path matches a pattern. The parts between the stars must occur in order, and
 /// the last part at the end of the path.
 fn fits(path: &str, pattern: &str) -> bool {
@@ -122,12 +112,6 @@ fn every_regular_file_comes_back_or_has_a_reason() {
                 excused.insert(*pattern);
                 continue;
             }
-            let torn = TORN.iter().any(|pattern| fits(&name, pattern));
-            let same = |bytes: &[u8]| match whole.strip_prefix(bytes) {
-                Some(rest) if torn => !rest.is_empty() && !rest.contains(&b'\n'),
-                Some(rest) => rest.is_empty(),
-                None => false,
-            };
             let came_back = |session: &forklore_core::SessionId| {
                 let files = engine.files(session).unwrap();
                 // A file with the same bytes as another file has the same source, so it may be
@@ -135,7 +119,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
                 let meant = files.iter().filter(|file| file.about.own || file.about.path == *name);
                 meant.into_iter().any(|file| {
                     let mut bytes = Vec::new();
-                    engine.restore_file(file, &mut bytes).is_ok() && same(&bytes)
+                    engine.restore_file(file, &mut bytes).is_ok() && bytes == whole
                 })
             };
             let sessions = Importer::new(&engine).sessions_of(&path).unwrap();

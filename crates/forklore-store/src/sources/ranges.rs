@@ -118,6 +118,18 @@ pub enum SourceSpan {
         /// The line end between the lines of the payload.
         end: LineEnd,
     },
+    /// Bytes at the end of the file that were not read as records, because its last line is
+    /// unfinished. They come after [`Progress::offset`](super::Progress::offset), and count until
+    /// another span of the file follows. [`WaitingLine`](super::WaitingLine) has the rule.
+    Waiting {
+        /// The number of bytes of the waiting spans directly before this span after which these
+        /// bytes come. If it is 0, this span replaces those spans.
+        after: u64,
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// The SHA-256 of the whole file up to the last of these bytes.
+        sha256: [u8; 32],
+    },
     /// The number of bytes of a range that is not stored. The range contained records that would
     /// have been added to a deleted session, or stored bytes that were erased.
     Gone(u64),
@@ -131,6 +143,7 @@ impl SourceSpan {
         match self {
             Self::Other(bytes)
             | Self::Raw { bytes, .. }
+            | Self::Waiting { bytes, .. }
             | Self::Patched { inserted: bytes, .. } => Some(Self::Gone(bytes.len() as u64)),
             Self::PatchedOften { patches, .. } => {
                 let bytes: usize = patches.iter().map(|patch| patch.inserted.len()).sum();
@@ -197,6 +210,7 @@ const PATCHED: u64 = 7;
 const SPREAD: u64 = 8;
 const SHARED: u64 = 9;
 const SHARED_SPREAD: u64 = 10;
+const WAITING: u64 = 11;
 const PATCHED_OFTEN: u64 = 12;
 
 /// Encodes the spans (ranges of an imported file) compactly, with numbers as varints.
@@ -235,6 +249,11 @@ pub fn encode(ranges: &[SourceSpan]) -> Vec<u8> {
                 }
             }
             SourceSpan::Gone(len) => put(&mut out, &[GONE, *len]),
+            SourceSpan::Waiting { after, bytes, sha256 } => {
+                put(&mut out, &[WAITING, *after]);
+                put_bytes(&mut out, bytes);
+                out.extend_from_slice(sha256);
+            }
             SourceSpan::Inherited { session, seq, count, end } => {
                 put(&mut out, &[INHERITED, end_tag(*end), u64::from(*session), *seq, *count]);
             }
@@ -322,6 +341,10 @@ impl Input<'_> {
                 Ok(SourceSpan::Spread { session, position, margin, indent, end })
             }
             GONE => Ok(SourceSpan::Gone(self.number()?)),
+            WAITING => {
+                let (after, bytes) = (self.number()?, self.take_bytes()?);
+                Ok(SourceSpan::Waiting { after, bytes, sha256: self.digest()? })
+            }
             INHERITED => {
                 let end = self.end()?;
                 let (session, seq, count) = (self.session()?, self.number()?, self.number()?);
@@ -397,10 +420,20 @@ impl Input<'_> {
     fn take_bytes(&mut self) -> Result<Vec<u8>, RangeError> {
         let wrong = RangeError(self.at);
         let len = usize::try_from(self.number()?).map_err(|_| wrong)?;
+        Ok(self.slice(len)?.to_vec())
+    }
+
+    fn digest(&mut self) -> Result<[u8; 32], RangeError> {
+        let wrong = RangeError(self.at);
+        self.slice(32)?.try_into().map_err(|_| wrong)
+    }
+
+    fn slice(&mut self, len: usize) -> Result<&[u8], RangeError> {
+        let wrong = RangeError(self.at);
         let end = self.at.checked_add(len).ok_or(wrong)?;
         let bytes = self.bytes.get(self.at..end).ok_or(wrong)?;
         self.at = end;
-        Ok(bytes.to_vec())
+        Ok(bytes)
     }
 }
 
@@ -424,6 +457,7 @@ mod tests {
                 end: LineEnd::CrLf,
             },
             SourceSpan::Gone(u64::MAX),
+            SourceSpan::Waiting { after: 300, bytes: b"{\"ty".to_vec(), sha256: [7; 32] },
             SourceSpan::Inherited { session: 2, seq: 1, count: 5_000, end: LineEnd::Lf },
             SourceSpan::Patched {
                 session: 0,

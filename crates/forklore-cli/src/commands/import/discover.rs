@@ -1,6 +1,8 @@
 //! `import --discover`: lists the agents that have sessions on this machine, and how many of their
 //! files are imported.
 
+use std::path::PathBuf;
+
 use forklore::api::{Discovery, FoundAgent, Survey};
 use forklore::import::Importer;
 use forklore::{Engine, StoreUrl, blocking};
@@ -11,14 +13,7 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped};
 
 pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
-    let engine = engine(app)?;
-    let mut found = Vec::new();
-    for home in agents::here() {
-        let survey = Importer::new(&engine).survey(home.dialect, &home.folders)?;
-        let command = agents::import_command(&home.folders);
-        let (agent, dialect) = (home.agent.to_owned(), home.dialect.to_owned());
-        found.push(FoundAgent { agent, dialect, paths: home.folders, survey, command });
-    }
+    let found = found(app, None)?;
     let unread = || found.iter().filter(|found| found.survey.to_read > 0);
     let all = agents::import_command(unread().flat_map(|found| &found.paths));
     let command = unread().next().map(|_| all);
@@ -26,6 +21,33 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     output.answer(&answer, |page| show(page, &answer))?;
     tell_next(&answer, output);
     Ok(())
+}
+
+/// Returns the paths where the agents on this machine keep sessions, for an import without a path.
+/// Shows users first what was found. With `from`, returns the paths of this agent format only.
+pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Result<Vec<PathBuf>> {
+    let answer = Discovery { agents: found(app, from)?, command: None };
+    if !(output.is_json() || output.is_silent() || answer.agents.is_empty()) {
+        output.page(|page| {
+            show(page, &answer);
+            page.end();
+        })?;
+        output.flush()?;
+    }
+    Ok(answer.agents.into_iter().flat_map(|agent| agent.paths).collect())
+}
+
+/// Returns the agents that have sessions on this machine, or only the one whose format is `from`.
+fn found(app: &App, from: Option<&str>) -> Result<Vec<FoundAgent>> {
+    let engine = engine(app)?;
+    let mut found = Vec::new();
+    for home in agents::here().into_iter().filter(|it| from.is_none_or(|from| from == it.dialect)) {
+        let survey = Importer::new(&engine).survey(home.dialect, &home.folders)?;
+        let command = agents::import_command(&home.folders);
+        let (agent, dialect) = (home.agent.to_owned(), home.dialect.to_owned());
+        found.push(FoundAgent { agent, dialect, paths: home.folders, survey, command });
+    }
+    Ok(found)
 }
 
 /// Returns an engine on the user's store. If that store does not exist, returns an engine on an
@@ -40,7 +62,7 @@ fn engine(app: &App) -> Result<Engine> {
 
 fn show(page: &mut Page, answer: &Discovery) {
     if answer.agents.is_empty() {
-        page.put(Tone::Plain, "No known agent keeps sessions here.").end();
+        show_none(page);
         return;
     }
     let now = page.look().now;
@@ -73,14 +95,19 @@ fn show(page: &mut Page, answer: &Discovery) {
     table.show(page);
 }
 
+/// Tells users that no agent has sessions on this machine.
+pub(super) fn show_none(page: &mut Page) {
+    page.put(Tone::Plain, "No known agent keeps sessions here.").end();
+}
+
 /// Suggests import commands: one for each agent with new data, and one for all these agents.
 fn tell_next(answer: &Discovery, output: &mut Output) {
     let unread = || answer.agents.iter().filter(|found| found.survey.to_read > 0);
     let does = |found: &FoundAgent| format!("the sessions of {}", found.agent);
     let each: Vec<_> = unread().map(|found| (found.command.clone(), does(found))).collect();
     let mut next: Vec<_> = each.iter().map(|(c, d)| (c.as_str(), d.as_str())).collect();
-    if let (Some(all), true) = (&answer.command, each.len() > 1) {
-        next.push((all, "all of them"));
+    if each.len() > 1 {
+        next.push(("forklore import", "all of them"));
     }
     let has_files = answer.agents.iter().any(|found| found.survey.files > 0);
     if has_files && next.is_empty() {

@@ -1,0 +1,99 @@
+//! Finds the workspaces of files whose agents write only a key of the folder that they worked in
+//! (docs/semantics.md, Sources and Workspaces).
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use forklore_core::workspace::Workspace;
+use forklore_engine::sources::path_text;
+use forklore_engine::{Engine, Result};
+use forklore_store::port::Filter;
+
+use crate::candidate::Candidate;
+
+/// Sets the working directory of each file whose path contains only its key. It is the folder with
+/// this key among those that are known: `current` and the folders above it, the folders that the
+/// other files name, the workspaces in the store, and their neighbours. A key of an unknown folder
+/// proves that the agent worked elsewhere. The file's own folder then stands for it, so that the
+/// sessions of different folders do not mix.
+pub(crate) fn assign(
+    engine: &Engine,
+    current: &Workspace,
+    candidates: &mut [Candidate],
+) -> Result<()> {
+    let is_keyed =
+        |it: &Candidate| it.cwd.is_none() && it.dialect.workspace_key(&it.path).is_some();
+    if !candidates.iter().any(is_keyed) {
+        return Ok(());
+    }
+    let mut known = KnownFolders::default();
+    known.add(current.as_str());
+    for cwd in candidates.iter().filter_map(|candidate| candidate.cwd.as_deref()) {
+        known.add(cwd);
+    }
+    for header in engine.store().sessions(&Filter::default(), None, 0)?.sound {
+        known.add(header.workspace.as_str());
+    }
+    for candidate in candidates.iter_mut().filter(|candidate| is_keyed(candidate)) {
+        let path = candidate.path.clone();
+        let Some(key) = candidate.dialect.workspace_key(&path) else { continue };
+        let folder = known.find(key).or_else(|| path.parent().map(path_text));
+        candidate.document_facts.cwd = folder;
+    }
+    Ok(())
+}
+
+/// The folders that may be the workspace of a file, by key.
+#[derive(Default)]
+struct KnownFolders {
+    by_key: HashMap<String, Workspace>,
+    folders: BTreeSet<String>,
+}
+
+impl KnownFolders {
+    /// Adds a folder, and all folders above it.
+    fn add(&mut self, folder: &str) {
+        for above in Path::new(folder).ancestors() {
+            let Some(path) = above.to_str().filter(|path| !path.is_empty()) else { continue };
+            if !self.folders.insert(path.to_owned()) {
+                return;
+            }
+            let workspace = Workspace::new(path);
+            self.by_key.insert(workspace.key(), workspace);
+        }
+    }
+
+    /// Returns the path of the folder with this key: a folder that was added, or one in such a
+    /// folder. The key begins with the name of its folder.
+    fn find(&self, key: &str) -> Option<String> {
+        if let Some(known) = self.by_key.get(key) {
+            return Some(known.as_str().to_owned());
+        }
+        let (name, _) = key.rsplit_once('-')?;
+        let inside = self
+            .folders
+            .iter()
+            .filter_map(|folder| Path::new(folder).join(name).to_str().map(Workspace::new));
+        inside.into_iter().find(|it| it.key() == key).map(|it| it.as_str().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_finds_its_folder_among_known_folders_and_their_neighbours() {
+        let mut known = KnownFolders::default();
+        known.add("/home/me/work/shop");
+        known.add("/srv/app");
+        let find = |path: &str| known.find(&Workspace::new(path).key());
+        for path in ["/home/me/work/shop", "/home/me", "/home/me/work/blog", "/srv/app/sub", "/tmp"]
+        {
+            assert_eq!(find(path).as_deref(), Some(path));
+        }
+        assert_eq!(find("/home/you/work/shop"), None);
+        assert_eq!(find("/home/me/play/shop"), None);
+        assert_eq!(known.find("shop-0a1b2c3d4e5f"), None);
+    }
+}

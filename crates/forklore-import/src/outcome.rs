@@ -1,0 +1,123 @@
+//! What became of each session file of an import. The report is made after the last file, because the
+//! store then has all sessions.
+
+use forklore_engine::{Engine, Error, Result};
+use forklore_sanitize::terminal;
+
+use crate::candidate::Candidate;
+use crate::file_session::{FileSession, Following};
+use crate::input::Input;
+use crate::records::Records;
+use crate::report::{
+    ImportReport, ImportedFile, ImportedSession, OfFile as _, OfSession as _, Problem, ProblemKind,
+};
+
+/// What became of one session file.
+pub(crate) enum Outcome {
+    /// The file was read.
+    Read(Box<ReadFile>),
+    /// The file was not imported, for this reason.
+    Passed(Problem),
+    /// The file was not imported, because of this error.
+    Refused(Error),
+}
+
+/// A file that was read, and its sessions.
+pub(crate) struct ReadFile {
+    file: ImportedFile,
+    dialect: &'static str,
+    sessions: Vec<FileSession>,
+    problems: Vec<Problem>,
+}
+
+impl Outcome {
+    pub(crate) fn passed(candidate: &Candidate, kind: ProblemKind, message: String) -> Self {
+        Self::Passed(Problem::of_file(&candidate.path, kind, message))
+    }
+
+    /// Creates the outcome of a file that was read. `before` is the byte offset at which this
+    /// import began to read the file. `further` are problems found before its records were read.
+    pub(crate) fn read(
+        mut input: Input,
+        records: &Records<'_>,
+        before: u64,
+        further: Vec<Problem>,
+    ) -> Self {
+        let sessions = records.sessions().to_vec();
+        let deleted = sessions.iter().filter(|session| is_deleted(session)).count();
+        if deleted > 0 {
+            let message = format!("{deleted} sessions of the file were deleted and stay so");
+            input.problem(ProblemKind::Deleted, &message);
+        }
+        let living = sessions.iter().filter(|session| !is_deleted(session));
+        let file = ImportedFile {
+            path: records.file().path().to_owned(),
+            first: sessions.first().map(|first| first.id.clone()),
+            leaf: records.leaf().map(|leaf| leaf.id.clone()),
+            sessions: living.map(|session| session.id.clone()).collect(),
+            bytes: input.offset() - before,
+            brought: false,
+        };
+        let dialect = records.file().format().name();
+        let mut problems = input.into_problems();
+        problems.extend(further);
+        Self::Read(Box::new(ReadFile { file, dialect, sessions, problems }))
+    }
+
+    /// Adds the file to the report.
+    pub(crate) fn report(
+        self,
+        engine: &Engine,
+        candidate: &Candidate,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        match self {
+            Self::Read(mut read) => {
+                read.file.brought = candidate.brought;
+                read.report(engine, report)?;
+            }
+            Self::Passed(problem) => {
+                report.problems.push(problem);
+                report.skipped += 1;
+            }
+            Self::Refused(error) => report.refused(&candidate.path, &error),
+        }
+        Ok(())
+    }
+}
+
+impl ReadFile {
+    fn report(self, engine: &Engine, report: &mut ImportReport) -> Result<()> {
+        let Self { mut file, dialect, sessions, problems } = self;
+        report.problems.extend(problems);
+        if file.sessions.is_empty() {
+            report.skipped += 1;
+            file.first = None;
+        } else {
+            report.files += 1;
+        }
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        for session in sessions.iter().filter(|session| !is_deleted(session)) {
+            let header = engine.store().header(&session.id)?;
+            report.sessions.push(ImportedSession::of(dialect, session, header));
+        }
+        if file.bytes > 0 {
+            tracing::info!(
+                path = %terminal::line(&file.path),
+                dialect,
+                sessions = file.sessions.len(),
+                events = sessions.iter().map(|session| session.appended).sum::<u64>(),
+                bytes = file.bytes,
+                "imported a file",
+            );
+        }
+        report.sources.push(file);
+        Ok(())
+    }
+}
+
+fn is_deleted(session: &FileSession) -> bool {
+    session.following == Following::Deleted
+}

@@ -1,0 +1,266 @@
+//! Writes the import steps of many small files together.
+//!
+//! A small file is one transaction. Thousands of them would each write the same pages of the store,
+//! and wait for the disk. This store holds such transactions back and passes them on together. A
+//! read that may concern one of them passes all of them on first, so that every read returns what
+//! it would return without this store.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use forklore_core::{Data, Event, Header, SessionId};
+use forklore_store::attachments::Attachments;
+use forklore_store::port::{
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Packed, Page, Query,
+    Since, Transaction, Verification, Write,
+};
+use forklore_store::sources::{
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, SourceStep, Target,
+    sidecar_key,
+};
+use forklore_store::{Result, Store};
+use jiff::Timestamp;
+
+/// Number of transactions, and of bytes in them, at which they are passed on.
+const MOST: usize = 10_000;
+const BYTES: usize = 8 << 20;
+/// The id that the caller gets for a new source until the source is stored. The caller does not use
+/// it, because the step is the last one of its file.
+const NOT_YET: SourceId = SourceId(u64::MAX);
+
+/// A store that holds back the last import steps of small files. All other calls go to the store
+/// behind it.
+pub(crate) struct WriteBehind {
+    store: Arc<dyn Store>,
+    held: Mutex<Held>,
+}
+
+/// The transactions that are held back, and what reads would find of them.
+#[derive(Default)]
+struct Held {
+    transactions: Vec<Transaction>,
+    bytes: usize,
+    /// The sessions that the transactions create or change. Case does not count.
+    sessions: HashSet<String>,
+    paths: HashSet<String>,
+    /// The keys of first lines and names.
+    keys: HashSet<RecordKey>,
+    sources: HashSet<SourceId>,
+    /// The paths of the files whose steps were refused when they were passed on.
+    refused: Vec<String>,
+    /// Whether no transaction is held back any more.
+    ended: bool,
+}
+
+impl WriteBehind {
+    pub(crate) fn over(store: Arc<dyn Store>) -> Self {
+        Self { store, held: Mutex::default() }
+    }
+
+    /// Passes on all transactions, and holds back none from now on. Returns the paths of the files
+    /// whose steps were refused, because another writer was faster. Nothing of them was written.
+    pub(crate) fn end(&self) -> Result<Vec<String>> {
+        let mut held = self.held();
+        held.ended = true;
+        self.pass_on(&mut held)?;
+        Ok(std::mem::take(&mut held.refused))
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pass_on(&self, held: &mut Held) -> Result<()> {
+        let refused = std::mem::take(&mut held.refused);
+        let next = Held { refused, ended: held.ended, ..Held::default() };
+        let Held { transactions, .. } = std::mem::replace(held, next);
+        if transactions.is_empty() {
+            return Ok(());
+        }
+        let path = |one: &Transaction| one.source.as_ref().map(|step| step.seen.path.clone());
+        let paths: Vec<_> = transactions.iter().map(path).collect();
+        let done = self.store.commit_all(transactions)?;
+        let refused = paths.into_iter().zip(done).filter(|(_, done)| done.is_err());
+        held.refused.extend(refused.filter_map(|(path, _)| path));
+        Ok(())
+    }
+
+    /// Passes on the transactions if a read may find something of them.
+    fn before(&self, concerns: impl FnOnce(&Held) -> bool) -> Result<()> {
+        let mut held = self.held();
+        if !held.transactions.is_empty() && concerns(&held) {
+            self.pass_on(&mut held)?;
+        }
+        Ok(())
+    }
+
+    fn before_session(&self, session: &SessionId) -> Result<()> {
+        self.before(|held| held.sessions.contains(&session.fold()))
+    }
+
+    fn before_all(&self) -> Result<()> {
+        self.before(|_| true)
+    }
+}
+
+impl Held {
+    fn add(&mut self, mut transaction: Transaction, bytes: usize) {
+        for write in &mut transaction.writes {
+            match write {
+                // A fork does not change its parent, so reads of the parent find nothing new.
+                Write::Create(new) => self.sessions.insert(new.id.fold()),
+                Write::Append { session, append } => {
+                    append.events.iter_mut().for_each(detach);
+                    self.sessions.insert(session.fold())
+                }
+                Write::Change { session, .. } => self.sessions.insert(session.fold()),
+                Write::Remove(_) => false,
+            };
+        }
+        if let Some(step) = &transaction.source {
+            self.paths.insert(step.seen.path.clone());
+            self.keys.extend(&step.names);
+            match &step.target {
+                Target::New { first_line, .. } => self.keys.insert(*first_line),
+                Target::State { id, .. } => self.sources.insert(*id),
+            };
+        }
+        self.bytes += bytes;
+        self.transactions.push(transaction);
+    }
+
+    fn may_have(&self, by: &FindSource) -> bool {
+        match by {
+            FindSource::Path(path) | FindSource::Latest(path) => self.paths.contains(path),
+            FindSource::FirstLine(key) | FindSource::Name(key) => self.keys.contains(key),
+            FindSource::SidecarsOf(path) => self.keys.contains(&sidecar_key(path)),
+            FindSource::Session(id) => self.sessions.contains(&id.fold()),
+        }
+    }
+}
+
+/// Copies the payload of an event. The payload is a part of the memory block into which its file was
+/// read, which can be much larger and would remain in memory.
+fn detach(event: &mut Event) {
+    event.data = Data::from_checked(event.data.get().to_owned());
+}
+
+/// Returns the number of bytes in a transaction, or `None` if it must not be held back: it is not
+/// the last step of a file, it is a sidecar's, or attachments are held for it only until it ends.
+fn bytes_to_hold(transaction: &Transaction) -> Option<usize> {
+    let step: &SourceStep = transaction.source.as_deref()?;
+    if !step.last || step.sidecar_of.is_some() || !transaction.attachments.is_empty() {
+        return None;
+    }
+    let events = transaction.writes.iter().map(|write| match write {
+        Write::Append { append, .. } => {
+            append.events.iter().map(|event| event.data.get().len()).sum()
+        }
+        Write::Create(_) | Write::Change { .. } | Write::Remove(_) => 0,
+    });
+    let spans = step.ranges.iter().map(|span| match span {
+        SourceSpan::Other(bytes)
+        | SourceSpan::Raw { bytes, .. }
+        | SourceSpan::Waiting { bytes, .. } => bytes.len(),
+        _ => 0,
+    });
+    Some(events.chain(spans).sum()).filter(|bytes| *bytes <= BYTES)
+}
+
+impl Store for WriteBehind {
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.store.now()
+    }
+
+    fn commit(&self, transaction: Transaction) -> Result<Committed> {
+        let mut held = self.held();
+        let bytes = bytes_to_hold(&transaction).filter(|_| !held.ended);
+        let Some(bytes) = bytes else {
+            self.pass_on(&mut held)?;
+            // Another thread may read meanwhile.
+            drop(held);
+            return self.store.commit(transaction);
+        };
+        let id = match transaction.source.as_ref().map(|step| &step.target) {
+            Some(Target::State { id, .. }) => *id,
+            _ => NOT_YET,
+        };
+        held.add(transaction, bytes);
+        if held.transactions.len() >= MOST || held.bytes >= BYTES {
+            self.pass_on(&mut held)?;
+        }
+        Ok(Committed { source: Some(id), ..Committed::default() })
+    }
+
+    fn header(&self, session: &SessionId) -> Result<Header> {
+        self.before_session(session)?;
+        self.store.header(session)
+    }
+
+    fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.before_session(session)?;
+        self.store.read(session, query)
+    }
+
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
+        self.before_all()?;
+        self.store.sessions(filter, after, limit)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        self.before_all()?;
+        self.store.changes(since, limit, wait)
+    }
+
+    fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
+        self.before_all()?;
+        self.store.verify(session)
+    }
+
+    fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        self.store.attachments()
+    }
+
+    fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
+        self.before(|held| held.may_have(by))?;
+        self.store.sources(by)
+    }
+
+    fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
+        self.before(|held| held.sources.contains(&source))?;
+        self.store.locate_record(source, record)
+    }
+
+    fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
+        self.before(|held| held.sources.contains(&source))?;
+        self.store.source_spans(source, step)
+    }
+
+    fn record_locations(
+        &self,
+        source: SourceId,
+    ) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
+        self.before(|held| held.sources.contains(&source))?;
+        self.store.record_locations(source)
+    }
+
+    fn gc(&self) -> Result<Collected> {
+        self.before_all()?;
+        self.store.gc()
+    }
+
+    fn pack(&self, cold: Timestamp) -> Result<Packed> {
+        self.before_all()?;
+        self.store.pack(cold)
+    }
+
+    fn store_bytes(&self) -> Result<u64> {
+        self.before_all()?;
+        self.store.store_bytes()
+    }
+}
