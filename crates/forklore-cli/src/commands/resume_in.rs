@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
+use forklore::Engine;
 use forklore::api::{ExportTo, Exported, ResumeIn, ResumeInRequest};
 use forklore::core::ErrorKind;
 use forklore::core::export::{Placement, Shared};
@@ -32,13 +33,13 @@ Examples:
 A new file is written where the agent looks for its sessions, never over one that is there; then \
 the command is shown that starts the agent with it. The session itself stays as it is. opencode \
 keeps its sessions in a database: it gets a file in the current directory, which its own import \
-reads.";
+reads. Pixir keeps them in the folder it works in.";
 
 /// Go on with a session in the agent itself: write the file it resumes
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The agent: pi, claude, codex, gemini or opencode
+    /// The agent: pi, claude, codex, gemini, opencode, amplifier, ak-coder or pixir
     agent: String,
     /// The session: an id or its end, last, @label, or a session file
     session: String,
@@ -86,7 +87,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// Writes the session file for an agent. In a dry run, only determines what would be written.
 fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
-    let outgoing = app.engine()?.export_to(&request.session_id, &request.to)?;
+    let engine = app.engine()?;
+    let outgoing = engine.export_to(&request.session_id, &request.to)?;
     let folder = folder(request.home.as_deref(), &outgoing)?;
     let outgoing = if request.share { shared(outgoing, &folder)? } else { outgoing };
     let placement = outgoing
@@ -103,6 +105,7 @@ fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
     let exported = if request.dry_run {
         outgoing.write(&mut io::sink())?
     } else {
+        sidecars(&folder, &outgoing, engine)?;
         target(&folder, &placement, &path, &outgoing)?
     };
     let start = commands(&outgoing, &path)?;
@@ -117,10 +120,19 @@ fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
 }
 
 /// Returns the agent's folder: `home`, or else the folder that the agent's environment variable
-/// names, or else the agent's default folder below the home directory.
+/// names, or else the agent's default folder below the home directory. An agent that stores its
+/// sessions in the directory in which it works gets that directory.
 fn folder(home: Option<&Path>, outgoing: &Outgoing) -> Result<PathBuf> {
     if let Some(home) = home {
         return Ok(home.to_owned());
+    }
+    if outgoing.agent().is_in_workspace() {
+        let workspace = PathBuf::from(&outgoing.file().cwd);
+        let none = || {
+            let message = format!("{} is no folder", workspace.display());
+            Failure::refused(ErrorKind::NotFound, message).or_try("--into-workspace DIR")
+        };
+        return if workspace.is_dir() { Ok(workspace) } else { Err(none()) };
     }
     let Some(home) = outgoing.agent().home() else {
         return env::current_dir().map_err(|source| Failure::File {
@@ -145,7 +157,7 @@ fn folder(home: Option<&Path>, outgoing: &Outgoing) -> Result<PathBuf> {
 /// contain the last inherited record as it was imported.
 fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     let refused = |message: &str| Failure::refused(ErrorKind::Conflict, message);
-    let Some((path, last, found)) = outgoing.shareable()? else {
+    let Some((path, last, found)) = outgoing.shareable() else {
         return Err(refused(
             "the history cannot be shared: only Codex goes on from another file, and only from one of \
              its own that was imported",
@@ -218,6 +230,20 @@ fn small_file(folder: &Path, inside: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
+/// Copies the sidecars of the original that the agent expects beside the new file.
+fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
+    for (sidecar, inside) in outgoing.sidecars()? {
+        let path = below(folder, &inside)?;
+        private_folder_of(&path)?;
+        new_file::write(&path, |file| {
+            let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
+            engine.restore_file(&sidecar, &mut out)?;
+            out.flush().map_err(new_file::failed(&path))
+        })?;
+    }
+    Ok(())
+}
+
 fn target(
     folder: &Path,
     placement: &Placement,
@@ -259,9 +285,16 @@ fn commands(outgoing: &Outgoing, path: &Path) -> Result<Vec<String>> {
     let cwd = &outgoing.file().cwd;
     let here = env::current_dir().is_ok_and(|here| here == Path::new(cwd));
     let start = outgoing.agent().start(outgoing.file(), &absolute.to_string_lossy());
-    let command = start.iter().map(|words| {
+    let last = start.len().saturating_sub(1);
+    let command = start.iter().enumerate().map(|(at, words)| {
         let words: Vec<_> = words.iter().map(|word| shell_quoted(word)).collect();
         let command = words.join(" ");
+        let typed = outgoing.agent().first_input(outgoing.file());
+        let command = match typed.filter(|_| at == last) {
+            // A comment of the shell.
+            Some(typed) => format!("{command} # then type: {typed}"),
+            None => command,
+        };
         if here { command } else { format!("cd {} && {command}", shell_quoted(cwd)) }
     });
     Ok(command.collect())
