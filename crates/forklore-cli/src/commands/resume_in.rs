@@ -9,6 +9,7 @@ use forklore::api::{ExportTo, Exported, ResumeIn, ResumeInRequest};
 use forklore::core::ErrorKind;
 use forklore::core::export::{Placement, Shared};
 use forklore::engine::Outgoing;
+use forklore_sanitize::path::file_below;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -16,6 +17,7 @@ use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 use crate::workspace;
 
+use super::restore::refused;
 use super::{arguments, export, new_file};
 
 /// The maximum size, in bytes, of the agent's own files that are read to find out where it looks
@@ -106,7 +108,7 @@ fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
         outgoing.write(&mut io::sink())?
     } else {
         sidecars(&folder, &outgoing, engine)?;
-        target(&folder, &placement, &path, &outgoing)?
+        target(&folder, &placement, &outgoing)?
     };
     let start = commands(&outgoing, &path)?;
     Ok(ResumeIn {
@@ -233,8 +235,7 @@ fn small_file(folder: &Path, inside: &Path) -> Option<String> {
 /// Copies the sidecars of the original that the agent expects beside the new file.
 fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
     for (sidecar, inside) in outgoing.sidecars()? {
-        let path = below(folder, &inside)?;
-        private_folder_of(&path)?;
+        let path = place(folder, &inside, outgoing)?;
         new_file::write(&path, |file| {
             let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
             engine.restore_file(&sidecar, &mut out)?;
@@ -244,16 +245,10 @@ fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-fn target(
-    folder: &Path,
-    placement: &Placement,
-    path: &Path,
-    outgoing: &Outgoing,
-) -> Result<Exported> {
-    private_folder_of(path)?;
+fn target(folder: &Path, placement: &Placement, outgoing: &Outgoing) -> Result<Exported> {
+    let path = &place(folder, &placement.path, outgoing)?;
     for (sidecar, text) in &placement.companions {
-        let companion = below(folder, sidecar)?;
-        private_folder_of(&companion)?;
+        let companion = place(folder, sidecar, outgoing)?;
         if !companion.exists() {
             new_file::write(&companion, |file| {
                 file.write_all(text.as_bytes()).map_err(new_file::failed(&companion))
@@ -266,6 +261,17 @@ fn target(
         out.flush().map_err(new_file::failed(path))?;
         Ok(exported)
     })
+}
+
+/// Creates the missing folders above a new file, and returns its path. Others may write into the
+/// directory in which an agent works, so no symbolic link may lead out of it.
+fn place(folder: &Path, inside: &Path, outgoing: &Outgoing) -> Result<PathBuf> {
+    if outgoing.agent().is_in_workspace() {
+        return file_below(folder, inside).map_err(refused);
+    }
+    let path = below(folder, inside)?;
+    private_folder_of(&path)?;
+    Ok(path)
 }
 
 /// Creates the missing folders above a file. Only their owner can access them.

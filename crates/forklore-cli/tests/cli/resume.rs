@@ -149,6 +149,18 @@ fn pixir_finds_a_fork_with_its_resources_in_the_workspace() {
     assert_eq!(names, [&json!(format!("{root}/{RESOURCE}"))]);
     let (code, error) = sandbox.error(&["resume-in", "pixir", "fork", "--into-workspace", "gone"]);
     assert_eq!((code, &error["kind"]), (2, &json!("not_found")));
+    #[cfg(unix)]
+    {
+        let outside = sandbox.path().join("outside");
+        std::fs::create_dir_all(sandbox.path().join("hostile/.pixir")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        let link = sandbox.path().join("hostile/.pixir/sessions");
+        std::os::unix::fs::symlink(&outside, link).unwrap();
+        let (code, error) =
+            sandbox.error(&["resume-in", "pixir", "fork", "--into-workspace", "hostile"]);
+        assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+        assert_eq!(std::fs::read_dir(outside).unwrap().count(), 0);
+    }
 }
 
 #[test]
