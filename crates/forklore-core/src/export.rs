@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::data::Data;
 use crate::event::Event;
 use crate::id::{EventId, SessionId};
 use crate::message::Message;
@@ -22,6 +23,12 @@ pub trait Export: Send + Sync {
     /// Returns the folder in which the agent looks for its session files; `None` if the agent opens
     /// a session file at any path.
     fn home(&self) -> Option<Home>;
+
+    /// Checks whether the agent stores its sessions in the directory in which it works. The paths of
+    /// [`Export::destination`] are then relative to this directory.
+    fn is_in_workspace(&self) -> bool {
+        false
+    }
 
     /// Returns the path for the new session file `file`. The callback `read` returns the content of
     /// a small file in the agent's folder, or `None` if that file does not exist.
@@ -43,9 +50,25 @@ pub trait Export: Send + Sync {
         None
     }
 
+    /// Returns the path for a copy of a sidecar of the original session file, relative to the
+    /// agent's folder. `name` is the sidecar's path relative to the folder of the original file.
+    /// `None` if the new session needs no copy. The caller copies a sidecar only if a record of the
+    /// new file contains the sidecar's file name without its extension.
+    fn sidecar(&self, file: &NewFile, name: &Path) -> Option<PathBuf> {
+        let _ = (file, name);
+        None
+    }
+
     /// Returns the commands that start the agent with the new file at `path`, in the order in which
     /// to run them. Each command is a program and its arguments.
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>>;
+
+    /// Returns what the user types into the agent to open the new session, after the commands of
+    /// [`Export::start`]. `None` if these commands open it.
+    fn first_input(&self, file: &NewFile) -> Option<String> {
+        let _ = file;
+        None
+    }
 }
 
 /// The folder in which an agent stores its files.
@@ -116,6 +139,8 @@ pub struct Original {
     pub path: String,
     /// The id by which the agent refers to the session in the file.
     pub native_id: String,
+    /// The last record of the file that the new file contains.
+    pub last_record: Data,
 }
 
 impl NewFile {

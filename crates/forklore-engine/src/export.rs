@@ -3,6 +3,7 @@
 mod exchange;
 mod file;
 mod plain;
+mod tool_names;
 
 use std::collections::BTreeMap;
 

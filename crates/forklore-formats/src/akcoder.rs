@@ -2,11 +2,13 @@
 //! one message of OpenAI's API per line. Only the path of a file shows that ak-coder wrote the
 //! file.
 
+mod export;
 mod name;
 
 use std::path::Path;
 
 use forklore_core::agent_format::{AgentFormat, FileFacts, Line, LineReader};
+use forklore_core::export::Export;
 use forklore_core::message::Content;
 use forklore_core::{Data, EventType, Message, Part};
 use serde::Deserialize;
@@ -51,6 +53,10 @@ impl AgentFormat for AkCoder {
         let mut parts = message.to_parts();
         parts.extend(images);
         Some(Message { content: Content::Parts(parts), ..message })
+    }
+
+    fn export(&self) -> Option<&dyn Export> {
+        Some(self)
     }
 }
 

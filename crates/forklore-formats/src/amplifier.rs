@@ -1,6 +1,7 @@
 //! The format of Amplifier: `projects/<folder>/sessions/<session>/transcript.jsonl`, with one
 //! message per line. `metadata.json` in the same directory describes the session and its parent.
 
+mod export;
 mod paths;
 mod record;
 mod view;
@@ -8,6 +9,7 @@ mod view;
 use std::path::{Path, PathBuf};
 
 use forklore_core::agent_format::{AgentFormat, FileFacts, LineReader};
+use forklore_core::export::Export;
 use forklore_core::{Data, EventType, Message};
 
 use crate::head::{Probe, any_line};
@@ -62,6 +64,10 @@ impl AgentFormat for Amplifier {
 
     fn read_metadata(&self, _path: &Path, document: &str) -> FileFacts {
         paths::metadata_facts(document)
+    }
+
+    fn export(&self) -> Option<&dyn Export> {
+        Some(self)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use forklore_core::{Data, Inline, Message, Part, inline};
+use forklore_core::{Data, Inline, Message, Part, Role, inline};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -17,6 +17,12 @@ const LONGEST_ID: usize = 64;
 /// How many message parts an export left out because the agent's format cannot express them, by
 /// kind of part.
 pub(crate) type Losses = BTreeMap<String, u64>;
+
+/// The kind of loss that counts images.
+const IMAGE: &str = "image";
+/// The kind of loss that counts tool results whose mark of failure an agent's format has no field
+/// for.
+const FAILURE: &str = "is_error";
 
 /// A part of a message that every agent's format can express.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,12 +51,30 @@ pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
             }
             Part::Attachment { .. } => lose("attachment", losses),
             Part::Other { value } => match foreign(&value) {
+                // No provider accepts an image in a message of the model.
+                Some(Piece::Image { .. }) if message.role == Role::Assistant => {
+                    lose(IMAGE, losses);
+                }
                 Some(piece) => pieces.push(piece),
                 None => lose("other", losses),
             },
         }
     }
     pieces
+}
+
+/// Counts the mark of failure of a tool result as lost, if the result has it.
+pub(crate) fn lose_failure(is_error: bool, losses: &mut Losses) {
+    if is_error {
+        lose(FAILURE, losses);
+    }
+}
+
+/// Counts each image among these message parts as lost. It is for content that the agent's format
+/// stores as text only.
+pub(crate) fn lose_images(pieces: &[Piece], losses: &mut Losses) {
+    let images = pieces.iter().filter(|piece| matches!(piece, Piece::Image { .. }));
+    images.for_each(|_| lose(IMAGE, losses));
 }
 
 /// Returns the texts among these message parts, joined by line breaks.
@@ -87,13 +111,19 @@ pub(crate) fn object(arguments: &Data) -> Value {
     }
 }
 
+/// Returns the text of [`object`]. Arguments that are an object remain as they are written.
+pub(crate) fn object_text(arguments: &Data) -> String {
+    let text = arguments.get();
+    if text.starts_with('{') { text.to_owned() } else { object(arguments).to_string() }
+}
+
 /// Converts the content of a tool result to message parts. The content is a string, a list of
 /// blocks in any agent's form, or other JSON, which becomes text.
 fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     if let Ok(text) = content.read::<String>() {
         return vec![Piece::Text(text)];
     }
-    if let Some(text) = function_response(content) {
+    if let Some(text) = response_text(content) {
         return vec![Piece::Text(text)];
     }
     let Ok(blocks) = content.read::<Vec<Data>>() else {
@@ -101,6 +131,10 @@ fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     };
     let mut pieces = Vec::new();
     for block in blocks {
+        if let Some(response) = function_response(&block) {
+            pieces.extend(response);
+            continue;
+        }
         match foreign(&block) {
             Some(piece) => pieces.push(piece),
             None if block.read::<Kind>().is_ok() => lose("other", losses),
@@ -110,9 +144,29 @@ fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     pieces
 }
 
+/// Returns the text and the images of a block of the form `{"functionResponse": {...}}`, which
+/// Google's API uses for tool results. Returns `None` if the block has another form.
+fn function_response(block: &Data) -> Option<Vec<Piece>> {
+    #[derive(Deserialize)]
+    struct Block {
+        #[serde(rename = "functionResponse")]
+        function: Function,
+    }
+    #[derive(Deserialize)]
+    struct Function {
+        response: Data,
+        #[serde(default)]
+        parts: Vec<Data>,
+    }
+    let Block { function: Function { response, parts } } = block.read().ok()?;
+    let text = response_text(&response).unwrap_or_else(|| response.get().to_owned());
+    let images = parts.iter().filter_map(foreign);
+    Some(std::iter::once(Piece::Text(text)).chain(images).collect())
+}
+
 /// Returns the text of a tool result in Gemini's form, `{"output": "..."}` or `{"error": "..."}`.
 /// Returns `None` if the content has another form.
-fn function_response(content: &Data) -> Option<String> {
+fn response_text(content: &Data) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     enum Response {
@@ -144,7 +198,9 @@ fn foreign(block: &Data) -> Option<Piece> {
     if let Ok(TextBlock { text }) = block.read() {
         return Some(Piece::Text(text));
     }
-    let Inline { media_type, base64, .. } = inline(block.get())?;
+    let url = block.read::<String>().ok().filter(|url| url.starts_with("data:"));
+    let url = url.map(|url| serde_json::json!({ "url": url }).to_string());
+    let Inline { media_type, base64, .. } = inline(url.as_deref().unwrap_or(block.get()))?;
     let (media_type, base64) = (media_type.into_owned(), base64.into_owned());
     media_type.starts_with("image/").then_some(Piece::Image { media_type, base64 })
 }
@@ -162,7 +218,9 @@ mod tests {
     fn pictures_are_recognised_and_documents_are_not() {
         let image = Piece::Image { media_type: "image/png".into(), base64: "AA==".into() };
         let form = r#"{"type":"input_image","image_url":"data:image/png;base64,AA=="}"#;
-        assert_eq!(foreign(&data(form)), Some(image));
+        assert_eq!(foreign(&data(form)), Some(image.clone()));
+        assert_eq!(foreign(&data(r#""data:image/png;base64,AA==""#)), Some(image));
+        assert_eq!(foreign(&data(r#""shop.png""#)), None);
         let form = r#"{"type":"document","source":{"media_type":"application/pdf","data":"AA=="}}"#;
         assert_eq!(foreign(&data(form)), None);
         assert_eq!(foreign(&data(r#"{"text":"a"}"#)), Some(Piece::Text("a".into())));
@@ -179,12 +237,40 @@ mod tests {
     }
 
     #[test]
+    fn the_pictures_beside_a_response_of_gemini_are_kept() {
+        let response = r#"{"functionResponse":{"name":"read","response":{"output":"a"}}}"#;
+        let image = r#"{"inlineData":{"mimeType":"image/png","data":"AA=="}}"#;
+        let picture = Piece::Image { media_type: "image/png".into(), base64: "AA==".into() };
+        let want = [Piece::Text("a".into()), picture];
+        let beside = format!("[{response},{image}]");
+        assert_eq!(of_content(&data(&beside), &mut Losses::new()), want);
+        let inside = format!(
+            r#"[{{"functionResponse":{{"response":{{"output":"a"}},"parts":[{image}]}}}}]"#
+        );
+        assert_eq!(of_content(&data(&inside), &mut Losses::new()), want);
+        let text = r#"[{"functionResponse":{"response":{"exit":0}}}]"#;
+        let whole = [Piece::Text(r#"{"exit":0}"#.into())];
+        assert_eq!(of_content(&data(text), &mut Losses::new()), whole);
+    }
+
+    #[test]
+    fn a_picture_by_the_model_is_counted() {
+        let value = data(r#"{"type":"file","url":"data:image/png;base64,AA=="}"#);
+        let message = Message::parts(Role::Assistant, vec![Part::Other { value }]);
+        let mut losses = Losses::new();
+        assert_eq!(of_message(&message, &mut losses), []);
+        assert_eq!(losses, Losses::from([(IMAGE.to_owned(), 1)]));
+    }
+
+    #[test]
     fn ids_of_calls_are_plain_and_stay_apart() {
         assert_eq!(plain_id("call_1-a"), "call_1-a");
         let (one, two) = (plain_id("call_1|fc_1"), plain_id("call_1/fc_1"));
         assert!(one.starts_with("call_1fc_1_") && two.starts_with("call_1fc_1_") && one != two);
         assert_eq!(plain_id(&"x".repeat(65)).len(), LONGEST_ID);
         assert_eq!(object(&data("[1]")), serde_json::json!({"input": [1]}));
+        assert_eq!(object_text(&data("[1]")), r#"{"input":[1]}"#);
+        assert_eq!(object_text(&data(r#"{"b":1.0,"a":2}"#)), r#"{"b":1.0,"a":2}"#);
     }
 
     #[test]

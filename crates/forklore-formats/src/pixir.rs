@@ -2,6 +2,7 @@
 //! fork is a separate log. It begins with a `session_fork` event that names the parent, followed by
 //! copies of the parent's events under new ids.
 
+mod export;
 mod paths;
 mod record;
 mod usage;
@@ -10,6 +11,7 @@ mod view;
 use std::path::{Path, PathBuf};
 
 use forklore_core::agent_format::{AgentFormat, Covers, LineReader};
+use forklore_core::export::Export;
 use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::head::any_text;
@@ -72,5 +74,9 @@ impl AgentFormat for Pixir {
 
     fn says_the_same(&self, _kind: &EventType, a: &Data, b: &Data) -> bool {
         record::says_the_same(a, b)
+    }
+
+    fn export(&self) -> Option<&dyn Export> {
+        Some(self)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forklore::core::{Data, Message, Part, Role};
+use forklore::core::{Message, Part, Role, inline};
 use serde_json::Value;
 
 /// One piece of a conversation that an agent sends to a model. Pieces of the variant `Reasoning`
@@ -12,8 +12,17 @@ use serde_json::Value;
 pub(crate) enum Atom {
     User(String),
     Assistant(String),
-    Call { id: Option<String>, name: String, arguments: Value },
-    Result { call: Option<String>, text: String },
+    Call {
+        id: Option<String>,
+        name: String,
+        arguments: Value,
+    },
+    Result {
+        call: Option<String>,
+        text: String,
+    },
+    /// An image of the user or of a tool result, as base64.
+    Image(String),
     Reasoning(String),
 }
 
@@ -30,45 +39,67 @@ impl fmt::Display for Atom {
             Self::Result { call, text } => {
                 write!(f, "result {:>3} {}", call.as_deref().unwrap_or("-"), short(text))
             }
+            Self::Image(base64) => write!(f, "image      {}", short(base64)),
             Self::Reasoning(text) => write!(f, "reasoning  {}", short(text)),
         }
     }
 }
 
 /// Divides the messages that the model must receive according to forklore into comparable pieces.
-/// System messages are left out, because each agent generates its own.
+/// System messages are left out, because each agent generates its own. Some agents store each result
+/// behind its call; the results of calls that the model made together follow all of them.
 pub(crate) fn of_messages(messages: &[Message]) -> Vec<Atom> {
     let mut atoms = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {
+        let mut results = Vec::new();
         for part in message.to_parts() {
-            atoms.extend(of_part(message.role, part));
+            match part {
+                Part::ToolResult { .. } => results.extend(of_part(message.role, part)),
+                // What the model says about a result belongs to its next response.
+                Part::Text { .. } | Part::Reasoning { .. } => {
+                    atoms.append(&mut results);
+                    atoms.extend(of_part(message.role, part));
+                }
+                _ => atoms.extend(of_part(message.role, part)),
+            }
         }
+        atoms.append(&mut results);
     }
     atoms
 }
 
-fn of_part(role: Role, part: Part) -> Option<Atom> {
+fn of_part(role: Role, part: Part) -> Vec<Atom> {
     match part {
-        Part::Text { text } => Some(of_text(role == Role::Assistant, text)),
+        Part::Text { text } => vec![of_text(role == Role::Assistant, text)],
         Part::ToolCall { id, name, arguments } => {
             let arguments = serde_json::from_str(arguments.get()).unwrap_or_default();
-            Some(Atom::Call { id: Some(id), name, arguments })
+            vec![Atom::Call { id: Some(id), name, arguments }]
         }
         Part::ToolResult { call_id, content, .. } => {
-            Some(Atom::Result { call: Some(call_id), text: result(&content) })
+            let content: Value = serde_json::from_str(content.get()).unwrap_or_default();
+            of_result(Some(call_id), &content)
         }
-        Part::Reasoning { text, .. } => Some(Atom::Reasoning(text)),
-        Part::Attachment { .. } | Part::Other { .. } => None,
+        Part::Reasoning { text, .. } => vec![Atom::Reasoning(text)],
+        Part::Other { value } => image(value.get()).into_iter().collect(),
+        Part::Attachment { .. } => Vec::new(),
     }
+}
+
+/// Returns the pieces of a tool result: its text, and each image in it.
+pub(crate) fn of_result(call: Option<String>, content: &Value) -> Vec<Atom> {
+    let mut atoms = vec![Atom::Result { call, text: text_of(content) }];
+    let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    atoms.extend(blocks.iter().filter_map(|block| image(&block.to_string())));
+    atoms
+}
+
+/// Returns the image that a block of a message contains, in any provider's format.
+pub(crate) fn image(block: &str) -> Option<Atom> {
+    inline(block).map(|found| Atom::Image(found.base64.into_owned()))
 }
 
 pub(crate) fn of_text(by_model: bool, text: String) -> Atom {
     if by_model { Atom::Assistant(text) } else { Atom::User(text) }
-}
-
-fn result(content: &Data) -> String {
-    let value: Value = serde_json::from_str(content.get()).unwrap_or_default();
-    text_of(&value)
 }
 
 /// Returns the text in `value`, the JSON content of a message in any provider's format.
@@ -77,7 +108,8 @@ pub(crate) fn text_of(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => blocks.iter().map(text_of).collect::<Vec<_>>().join("\n"),
         Value::Object(fields) => {
-            match ["text", "output", "content", "error"].iter().find_map(|k| fields.get(*k)) {
+            let names = ["text", "output", "content", "error", "functionResponse", "response"];
+            match names.iter().find_map(|name| fields.get(*name)) {
                 Some(inside) => text_of(inside),
                 None => String::new(),
             }
@@ -90,7 +122,8 @@ pub(crate) fn text_of(value: &Value) -> String {
 /// Drops reasoning, and user texts for which `is_spoken` is false. White space becomes a single
 /// blank, and empty texts are removed. Consecutive texts of one role are joined, because some
 /// agents join them. Tool calls get numbers instead of their ids, which agents change. Consecutive
-/// tool results are sorted by their calls.
+/// tool results are sorted by their calls, and their images follow the last of them, because some
+/// agents send these in a message of their own.
 pub(crate) fn settled(atoms: Vec<Atom>, is_spoken: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut settled: Vec<Atom> = Vec::new();
     for atom in atoms {
@@ -101,7 +134,7 @@ pub(crate) fn settled(atoms: Vec<Atom>, is_spoken: impl Fn(&str) -> bool) -> Vec
             Atom::User(text) => Atom::User(collapsed(&text)),
             Atom::Assistant(text) => Atom::Assistant(collapsed(&text)),
             Atom::Result { call, text } => Atom::Result { call, text: collapsed(&text) },
-            call @ Atom::Call { .. } => call,
+            other @ (Atom::Call { .. } | Atom::Image(_)) => other,
         };
         match (settled.last_mut(), atom) {
             (Some(Atom::User(before)), Atom::User(text))
@@ -113,17 +146,19 @@ pub(crate) fn settled(atoms: Vec<Atom>, is_spoken: impl Fn(&str) -> bool) -> Vec
         }
     }
     numbered(&mut settled);
-    for run in settled.chunk_by_mut(|a, b| is_result(a) && is_result(b)) {
-        run.sort_by_key(|atom| match atom {
-            Atom::Result { call, .. } => call.as_ref().and_then(|call| call.parse::<usize>().ok()),
-            _ => None,
-        });
+    for run in settled.chunk_by_mut(|a, b| is_of_result(a) && is_of_result(b)) {
+        if run.iter().any(|atom| matches!(atom, Atom::Result { .. })) {
+            run.sort_by_key(|atom| match atom {
+                Atom::Result { call, .. } => call.as_ref().and_then(|call| call.parse().ok()),
+                _ => Some(usize::MAX),
+            });
+        }
     }
     settled
 }
 
-fn is_result(atom: &Atom) -> bool {
-    matches!(atom, Atom::Result { .. })
+fn is_of_result(atom: &Atom) -> bool {
+    matches!(atom, Atom::Result { .. } | Atom::Image(_))
 }
 
 /// Replaces the ids of tool calls and of their results by numbers. A result without an id is

@@ -11,8 +11,7 @@ use forklore::import::{ImportOptions, Importer};
 
 use crate::error::{Error, Result};
 
-/// The maximum number of forks that a quick run tests per combination. A combination consists of a
-/// tested agent and a group of sessions.
+/// The maximum number of forks that a round of [`Places::Few`] tests.
 const QUICK: usize = 4;
 
 /// A test case: a fork, and the messages that the model must receive when an agent continues it.
@@ -30,18 +29,39 @@ pub(crate) enum Kind {
     Written,
     /// Sessions in which the model calls several tools at once.
     ParallelCalls,
+    /// Sessions with images in messages of the user and in tool results.
+    Images,
+}
+
+impl Kind {
+    /// Returns the name of the folder with sessions of this kind, one subfolder per agent. `None`
+    /// for sessions that are not in a folder of their own.
+    fn folder(self) -> Option<&'static str> {
+        match self {
+            Self::Written => None,
+            Self::ParallelCalls => Some("parallel"),
+            Self::Images => Some("images"),
+        }
+    }
+}
+
+/// The positions of the sessions at which a round forks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// After every record.
+    All,
+    /// After a few records, the last one among them.
+    Few,
+    /// At the end of the last session.
+    Last,
 }
 
 /// Returns the directories below `sessions` that contain sessions of the agent `agent`, of the kind
 /// `kind`.
 pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<Vec<PathBuf>> {
-    match kind {
-        Kind::Written => written(sessions, agent),
-        Kind::ParallelCalls => {
-            let own = sessions.iter().map(|folder| folder.join("parallel").join(agent));
-            Ok(own.filter(|path| path.is_dir()).collect())
-        }
-    }
+    let Some(name) = kind.folder() else { return written(sessions, agent) };
+    let own = sessions.iter().map(|folder| folder.join(name).join(agent));
+    Ok(own.filter(|path| path.is_dir()).collect())
 }
 
 /// Returns the subdirectories of `sessions` with sessions that any version of the agent wrote.
@@ -94,12 +114,12 @@ pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Resul
 }
 
 /// Returns the positions at which the sessions can be forked, as pairs of session and seq. There is
-/// one position after each record that forks inherit, beginning with the first message. A quick run
-/// gets only a few positions.
+/// one position after each record that forks inherit, beginning with the first message. Returns only
+/// those that `places` requests.
 pub(crate) fn forks(
     engine: &Engine,
     sessions: &[SessionId],
-    quick: bool,
+    places: Places,
 ) -> Result<Vec<(SessionId, u64)>> {
     let mut cuts = Vec::new();
     for session in sessions {
@@ -115,13 +135,14 @@ pub(crate) fn forks(
             }
         }
     }
-    if quick {
-        let step = cuts.len().div_ceil(QUICK).max(1);
-        // Selects every n-th position, counted from the end. The last position, with the whole
-        // history, is thus included.
-        cuts = cuts.into_iter().rev().step_by(step).collect();
-    }
-    Ok(cuts)
+    let step = match places {
+        Places::All => return Ok(cuts),
+        Places::Few => cuts.len().div_ceil(QUICK),
+        Places::Last => cuts.len(),
+    };
+    // Selects every n-th position, counted from the end. The last position, with the whole history,
+    // is thus included.
+    Ok(cuts.into_iter().rev().step_by(step.max(1)).collect())
 }
 
 /// Forks the session `parent` after the event with the seq `at`. Returns the fork with the messages

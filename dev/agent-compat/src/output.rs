@@ -31,6 +31,7 @@ fn from(tried: Tried) -> String {
     match tried.kind {
         Kind::Written => tried.from.to_owned(),
         Kind::ParallelCalls => format!("{}, parallel", tried.from),
+        Kind::Images => format!("{}, images", tried.from),
     }
 }
 

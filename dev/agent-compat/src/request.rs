@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::atoms::{Atom, of_text, text_of};
+use crate::atoms::{Atom, image, of_result, of_text, text_of};
 
 /// Extracts the pieces of the conversation from an agent's request to a model. `path` is the path
 /// of the request and determines the format of `body`. Returns `None` if the request contains no
 /// conversation.
 pub(crate) fn atoms(path: &str, body: &Value) -> Option<Vec<Atom>> {
     if path.ends_with("/responses") {
-        return Some(list(body.get("input")?).iter().filter_map(item).collect());
+        return Some(list(body.get("input")?).iter().flat_map(item).collect());
     }
     if path.ends_with("/chat/completions") {
         return Some(list(body.get("messages")?).iter().flat_map(message).collect());
@@ -35,33 +35,38 @@ fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Converts one item of OpenAI's Responses API into a piece of the conversation. Returns `None` for
+/// Returns the pieces of a message's content, which is a text or a list of blocks.
+fn spoken(by_model: bool, content: &Value) -> Vec<Atom> {
+    let Some(blocks) = content.as_array() else { return vec![of_text(by_model, text_of(content))] };
+    let atoms = blocks.iter().map(|block| {
+        image(&block.to_string()).unwrap_or_else(|| of_text(by_model, text_of(block)))
+    });
+    atoms.collect()
+}
+
+/// Converts one item of OpenAI's Responses API into pieces of the conversation. Returns none for
 /// items that are not compared.
-fn item(item: &Value) -> Option<Atom> {
-    match text(item, "type").as_str() {
-        "message" => {
-            let role = text(item, "role");
-            let message_text = text_of(item.get("content")?);
-            matches!(role.as_str(), "user" | "assistant")
-                .then(|| of_text(role == "assistant", message_text))
+fn item(item: &Value) -> Vec<Atom> {
+    let field = |name: &str| item.get(name).cloned().unwrap_or_default();
+    match (text(item, "type").as_str(), text(item, "role").as_str()) {
+        ("message", role @ ("user" | "assistant")) => {
+            spoken(role == "assistant", &field("content"))
         }
-        "function_call" => {
+        ("function_call", _) => {
             let arguments = serde_json::from_str(&text(item, "arguments")).unwrap_or_default();
-            Some(Atom::Call { id: id(item, "call_id"), name: text(item, "name"), arguments })
+            vec![Atom::Call { id: id(item, "call_id"), name: text(item, "name"), arguments }]
         }
-        "function_call_output" => {
-            Some(Atom::Result { call: id(item, "call_id"), text: text_of(item.get("output")?) })
-        }
-        _ => None,
+        ("function_call_output", _) => of_result(id(item, "call_id"), &field("output")),
+        _ => Vec::new(),
     }
 }
 
 /// Converts one message of OpenAI's Chat Completions API into pieces of the conversation.
 fn message(message: &Value) -> Vec<Atom> {
-    let message_text = message.get("content").map(text_of).unwrap_or_default();
+    let content = message.get("content").cloned().unwrap_or_default();
     match text(message, "role").as_str() {
-        "user" => vec![Atom::User(message_text)],
-        "tool" => vec![Atom::Result { call: id(message, "tool_call_id"), text: message_text }],
+        "user" => spoken(false, &content),
+        "tool" => of_result(id(message, "tool_call_id"), &content),
         "assistant" => {
             let calls = message.get("tool_calls").map(list).unwrap_or_default();
             let calls = calls.iter().filter_map(|call| {
@@ -70,7 +75,7 @@ fn message(message: &Value) -> Vec<Atom> {
                     serde_json::from_str(&text(function, "arguments")).unwrap_or_default();
                 Some(Atom::Call { id: id(call, "id"), name: text(function, "name"), arguments })
             });
-            std::iter::once(Atom::Assistant(message_text)).chain(calls).collect()
+            std::iter::once(Atom::Assistant(text_of(&content))).chain(calls).collect()
         }
         _ => Vec::new(),
     }
@@ -83,17 +88,18 @@ fn blocks(message: &Value) -> Vec<Atom> {
     if content.is_string() {
         return vec![of_text(by_model, text_of(content))];
     }
-    let atoms = list(content).iter().filter_map(|block| match text(block, "type").as_str() {
-        "text" => Some(of_text(by_model, text(block, "text"))),
+    let atoms = list(content).iter().flat_map(|block| match text(block, "type").as_str() {
+        "text" => vec![of_text(by_model, text(block, "text"))],
         "tool_use" => {
             let arguments = block.get("input").cloned().unwrap_or_default();
-            Some(Atom::Call { id: id(block, "id"), name: text(block, "name"), arguments })
+            vec![Atom::Call { id: id(block, "id"), name: text(block, "name"), arguments }]
         }
-        "tool_result" => Some(Atom::Result {
-            call: id(block, "tool_use_id"),
-            text: block.get("content").map(text_of).unwrap_or_default(),
-        }),
-        _ => None,
+        "tool_result" => {
+            let content = block.get("content").cloned().unwrap_or_default();
+            of_result(id(block, "tool_use_id"), &content)
+        }
+        "image" => image(&block.to_string()).into_iter().collect(),
+        _ => Vec::new(),
     });
     atoms.collect()
 }
@@ -110,6 +116,9 @@ fn content(content: &Value) -> Vec<Atom> {
         if let Some(answer) = part.get("functionResponse") {
             let text = text_of(answer.get("response")?);
             return Some(Atom::Result { call: id(answer, "id"), text });
+        }
+        if part.get("inlineData").is_some() {
+            return image(&part.to_string());
         }
         let thought = part.get("thought") == Some(&Value::Bool(true));
         (!thought).then(|| of_text(by_model, text(part, "text")))

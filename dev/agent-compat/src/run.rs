@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::agent::{Agent, PROMPT};
 use crate::atoms::{self, Atom};
-use crate::case::{self, Case, Kind};
+use crate::case::{self, Case, Kind, Places};
 use crate::error::{Error, Result};
 use crate::mock::{Mock, ReceivedRequest};
 use crate::outcome::{Different, Outcome, Tried};
@@ -27,25 +27,27 @@ struct Resumed {
 
 /// Tests whether the agent continues forks of all kinds of sessions. Tests every position in the
 /// agent's own sessions, and a few positions in the sessions of one other agent. Also tests
-/// sessions of every agent in which the model calls several tools at once. A quick run tests only a
-/// few positions everywhere, and sessions with parallel calls of only one agent.
+/// sessions of every agent with parallel calls, and with images. A quick run tests only a few
+/// positions of the agent's own sessions, and only the end of those with parallel calls or images.
 pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcome>> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
     let site = Site::new(folder.path(), setting, mock.port)?;
     (agent.prepare)(&site)?;
     let tried = |from, kind| Tried { agent: agent.name, from, kind };
+    let places = |quick| if setting.quick { quick } else { Places::All };
     let mut rounds = vec![
-        (tried(agent.name, Kind::Written), setting.quick),
-        (tried(agent.other, Kind::Written), true),
+        (tried(agent.name, Kind::Written), places(Places::Few)),
+        (tried(agent.other, Kind::Written), Places::Few),
     ];
-    let others = agents::ALL.iter().filter(|from| !setting.quick || from.name == agent.other);
-    let parallel = others.map(|from| (tried(from.name, Kind::ParallelCalls), setting.quick));
-    rounds.extend(parallel);
-    let outcomes = rounds.into_iter().map(|(tried, quick)| {
+    for kind in [Kind::ParallelCalls, Kind::Images] {
+        let pairs = agents::ALL.iter().map(|from| (tried(from.name, kind), places(Places::Last)));
+        rounds.extend(pairs);
+    }
+    let outcomes = rounds.into_iter().map(|(tried, places)| {
         let store = folder.path().join(format!("{:?}-{}.db", tried.kind, tried.from));
         let url = format!("sqlite:{}", store.display());
-        round(&Round { agent, site: &site, setting, url, mock: &mock }, tried, quick)
+        round(&Round { agent, site: &site, setting, url, mock: &mock }, tried, places)
     });
     outcomes.collect()
 }
@@ -59,12 +61,12 @@ struct Round<'a> {
     mock: &'a Mock,
 }
 
-fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
+fn round(round: &Round<'_>, tried: Tried, places: Places) -> Result<Outcome> {
     let begun = Instant::now();
     let engine = blocking::open(&round.url)?;
     let folders = case::folders(&round.setting.sessions, tried.from, tried.kind)?;
     let sessions = case::import(&engine, &folders, &round.site.home)?;
-    let cuts = case::forks(&engine, &sessions, quick)?;
+    let cuts = case::forks(&engine, &sessions, places)?;
     output::begun(tried, sessions.len(), cuts.len());
     let (mut forks, mut different, mut left_out) = (0, 0, 0);
     for cut in cuts {

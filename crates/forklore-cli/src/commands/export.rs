@@ -17,7 +17,8 @@ use super::{arguments, new_file};
 
 const PLAIN: &str = "plain";
 /// The names of all export formats, the values of `--to`.
-pub(super) const FORMS: [&str; 6] = [PLAIN, "pi", "claude", "codex", "gemini", "opencode"];
+pub(super) const FORMS: [&str; 9] =
+    [PLAIN, "pi", "claude", "codex", "gemini", "opencode", "amplifier", "ak-coder", "pixir"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +37,7 @@ forklore resume-in.";
 pub(crate) struct Args {
     /// The session: an id or its end, last, @label, or a session file
     session: String,
-    /// The form: plain (JSON lines of role and content), or an agent's: pi, claude, codex, gemini, opencode
+    /// The form: plain (JSON lines of role and content), or an agent's: pi, claude, codex, gemini, opencode, amplifier, ak-coder, pixir
     #[arg(long, value_name = "DIALECT")]
     to: String,
     /// Up to where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]

@@ -17,6 +17,8 @@ use crate::session_ref::SessionRef;
 
 use super::new_file;
 
+pub(super) use all::refused;
+
 const EXAMPLES: &str = "\
 Examples:
   forklore restore last -o again.jsonl

@@ -4,10 +4,12 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
+use forklore::Engine;
 use forklore::api::{ExportTo, Exported, ResumeIn, ResumeInRequest};
 use forklore::core::ErrorKind;
 use forklore::core::export::{Placement, Shared};
 use forklore::engine::Outgoing;
+use forklore_sanitize::path::file_below;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -15,6 +17,7 @@ use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 use crate::workspace;
 
+use super::restore::refused;
 use super::{arguments, export, new_file};
 
 /// The maximum size, in bytes, of the agent's own files that are read to find out where it looks
@@ -32,13 +35,13 @@ Examples:
 A new file is written where the agent looks for its sessions, never over one that is there; then \
 the command is shown that starts the agent with it. The session itself stays as it is. opencode \
 keeps its sessions in a database: it gets a file in the current directory, which its own import \
-reads.";
+reads. Pixir keeps them in the folder it works in.";
 
 /// Go on with a session in the agent itself: write the file it resumes
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The agent: pi, claude, codex, gemini or opencode
+    /// The agent: pi, claude, codex, gemini, opencode, amplifier, ak-coder or pixir
     agent: String,
     /// The session: an id or its end, last, @label, or a session file
     session: String,
@@ -86,7 +89,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// Writes the session file for an agent. In a dry run, only determines what would be written.
 fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
-    let outgoing = app.engine()?.export_to(&request.session_id, &request.to)?;
+    let engine = app.engine()?;
+    let outgoing = engine.export_to(&request.session_id, &request.to)?;
     let folder = folder(request.home.as_deref(), &outgoing)?;
     let outgoing = if request.share { shared(outgoing, &folder)? } else { outgoing };
     let placement = outgoing
@@ -103,7 +107,8 @@ fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
     let exported = if request.dry_run {
         outgoing.write(&mut io::sink())?
     } else {
-        target(&folder, &placement, &path, &outgoing)?
+        sidecars(&folder, &outgoing, engine)?;
+        target(&folder, &placement, &outgoing)?
     };
     let start = commands(&outgoing, &path)?;
     Ok(ResumeIn {
@@ -117,10 +122,19 @@ fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
 }
 
 /// Returns the agent's folder: `home`, or else the folder that the agent's environment variable
-/// names, or else the agent's default folder below the home directory.
+/// names, or else the agent's default folder below the home directory. An agent that stores its
+/// sessions in the directory in which it works gets that directory.
 fn folder(home: Option<&Path>, outgoing: &Outgoing) -> Result<PathBuf> {
     if let Some(home) = home {
         return Ok(home.to_owned());
+    }
+    if outgoing.agent().is_in_workspace() {
+        let workspace = PathBuf::from(&outgoing.file().cwd);
+        let none = || {
+            let message = format!("{} is no folder", workspace.display());
+            Failure::refused(ErrorKind::NotFound, message).or_try("--into-workspace DIR")
+        };
+        return if workspace.is_dir() { Ok(workspace) } else { Err(none()) };
     }
     let Some(home) = outgoing.agent().home() else {
         return env::current_dir().map_err(|source| Failure::File {
@@ -145,7 +159,7 @@ fn folder(home: Option<&Path>, outgoing: &Outgoing) -> Result<PathBuf> {
 /// contain the last inherited record as it was imported.
 fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     let refused = |message: &str| Failure::refused(ErrorKind::Conflict, message);
-    let Some((path, last, found)) = outgoing.shareable()? else {
+    let Some((path, last, found)) = outgoing.shareable() else {
         return Err(refused(
             "the history cannot be shared: only Codex goes on from another file, and only from one of \
              its own that was imported",
@@ -218,16 +232,23 @@ fn small_file(folder: &Path, inside: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-fn target(
-    folder: &Path,
-    placement: &Placement,
-    path: &Path,
-    outgoing: &Outgoing,
-) -> Result<Exported> {
-    private_folder_of(path)?;
+/// Copies the sidecars of the original that the agent expects beside the new file.
+fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
+    for (sidecar, inside) in outgoing.sidecars()? {
+        let path = place(folder, &inside, outgoing)?;
+        new_file::write(&path, |file| {
+            let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
+            engine.restore_file(&sidecar, &mut out)?;
+            out.flush().map_err(new_file::failed(&path))
+        })?;
+    }
+    Ok(())
+}
+
+fn target(folder: &Path, placement: &Placement, outgoing: &Outgoing) -> Result<Exported> {
+    let path = &place(folder, &placement.path, outgoing)?;
     for (sidecar, text) in &placement.companions {
-        let companion = below(folder, sidecar)?;
-        private_folder_of(&companion)?;
+        let companion = place(folder, sidecar, outgoing)?;
         if !companion.exists() {
             new_file::write(&companion, |file| {
                 file.write_all(text.as_bytes()).map_err(new_file::failed(&companion))
@@ -240,6 +261,17 @@ fn target(
         out.flush().map_err(new_file::failed(path))?;
         Ok(exported)
     })
+}
+
+/// Creates the missing folders above a new file, and returns its path. Others may write into the
+/// directory in which an agent works, so no symbolic link may lead out of it.
+fn place(folder: &Path, inside: &Path, outgoing: &Outgoing) -> Result<PathBuf> {
+    if outgoing.agent().is_in_workspace() {
+        return file_below(folder, inside).map_err(refused);
+    }
+    let path = below(folder, inside)?;
+    private_folder_of(&path)?;
+    Ok(path)
 }
 
 /// Creates the missing folders above a file. Only their owner can access them.
@@ -259,9 +291,16 @@ fn commands(outgoing: &Outgoing, path: &Path) -> Result<Vec<String>> {
     let cwd = &outgoing.file().cwd;
     let here = env::current_dir().is_ok_and(|here| here == Path::new(cwd));
     let start = outgoing.agent().start(outgoing.file(), &absolute.to_string_lossy());
-    let command = start.iter().map(|words| {
+    let last = start.len().saturating_sub(1);
+    let command = start.iter().enumerate().map(|(at, words)| {
         let words: Vec<_> = words.iter().map(|word| shell_quoted(word)).collect();
         let command = words.join(" ");
+        let typed = outgoing.agent().first_input(outgoing.file());
+        let command = match typed.filter(|_| at == last) {
+            // A comment of the shell.
+            Some(typed) => format!("{command} # then type: {typed}"),
+            None => command,
+        };
         if here { command } else { format!("cd {} && {command}", shell_quoted(cwd)) }
     });
     Ok(command.collect())

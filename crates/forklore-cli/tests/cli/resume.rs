@@ -17,7 +17,8 @@ const PI: &str = r#"{"type":"session","version":3,"id":"01a1fff4-0000-7000-8000-
 #[test]
 fn every_agent_has_its_form() {
     let sandbox = Sandbox::with_a_plan();
-    let forms = ["pi", "claude", "codex", "gemini", "opencode"].map(|agent| {
+    let agents = ["pi", "claude", "codex", "gemini", "opencode", "amplifier", "ak-coder", "pixir"];
+    let forms = agents.map(|agent| {
         let ran = sandbox.run(&["export", "plan-1", "--to", agent, "-o", &format!("{agent}.json")]);
         assert_eq!(ran.code, 0, "{ran:?}");
         let text = std::fs::read_to_string(sandbox.path().join(format!("{agent}.json"))).unwrap();
@@ -51,7 +52,7 @@ fn an_abandoned_branch_goes_on_behind_an_open_call() {
 fn the_file_is_put_where_the_agent_looks_for_it() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::with_a_plan();
-    for agent in ["pi", "claude", "codex", "gemini"] {
+    for agent in ["pi", "claude", "codex", "gemini", "amplifier", "ak-coder"] {
         let words = ["resume-in", agent, "plan-1"];
         let dry = sandbox.json(&[&words[..], &["--dry-run"]].concat());
         let path = Path::new(dry["path"].as_str().unwrap());
@@ -114,4 +115,59 @@ fn sec_s08_what_a_folder_says_of_itself_leads_nowhere_else() {
     let answer = sandbox.json(&["resume-in", "gemini", "plan-1", "--home", "gem"]);
     assert!(answer["path"].as_str().unwrap().starts_with("gem/tmp/demo/chats/"), "{answer}");
     assert!(!sandbox.path().join("outside").exists());
+}
+
+/// The sessions and resources of Pixir in `testdata`.
+fn pixir(sandbox: &Sandbox) -> std::path::PathBuf {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/pixir/.pixir");
+    let work = sandbox.path().join("work");
+    crate::sidecars::copy(&samples, &work.join(".pixir"));
+    sandbox.ok(&["import", "work/.pixir"]);
+    work
+}
+
+#[test]
+fn pixir_finds_a_fork_with_its_resources_in_the_workspace() {
+    const RESOURCE: &str = "resources/res_1/\
+                            9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.png";
+    let sandbox = Sandbox::new();
+    let work = pixir(&sandbox);
+    let root = "20260302T090000-a1b2c3";
+    sandbox.ok(&["fork", root, "--at", "turn:1", "--id", "fork"]);
+    let into = ["--into-workspace", "work"];
+    let dry = sandbox.json(&[&["resume-in", "pixir", "fork", "--dry-run"], &into[..]].concat());
+    assert!(!Path::new(dry["path"].as_str().unwrap()).exists());
+    let answer = sandbox.json(&[&["resume-in", "pixir", "fork"], &into[..]].concat());
+    let path = Path::new(answer["path"].as_str().unwrap());
+    assert_eq!(path.parent(), Some(work.canonicalize().unwrap().join(".pixir/sessions").as_path()));
+    let resource = path.with_extension("").join(RESOURCE);
+    let original = work.join(".pixir/sessions").join(root).join(RESOURCE);
+    assert_eq!(std::fs::read(resource).unwrap(), std::fs::read(original).unwrap());
+    // The fork itself has no file, but the resources of its parent's.
+    let listed = sandbox.json(&["restore", "fork", "--list"]);
+    let names: Vec<_> = listed["files"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, [&json!(format!("{root}/{RESOURCE}"))]);
+    let (code, error) = sandbox.error(&["resume-in", "pixir", "fork", "--into-workspace", "gone"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("not_found")));
+    #[cfg(unix)]
+    {
+        let outside = sandbox.path().join("outside");
+        std::fs::create_dir_all(sandbox.path().join("hostile/.pixir")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        let link = sandbox.path().join("hostile/.pixir/sessions");
+        std::os::unix::fs::symlink(&outside, link).unwrap();
+        let (code, error) =
+            sandbox.error(&["resume-in", "pixir", "fork", "--into-workspace", "hostile"]);
+        assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+        assert_eq!(std::fs::read_dir(outside).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn what_is_typed_into_ak_coder_stands_behind_its_command() {
+    let sandbox = Sandbox::with_a_plan();
+    let answer = sandbox.json(&["resume-in", "ak-coder", "plan-1"]);
+    let name = Path::new(answer["path"].as_str().unwrap()).file_stem().unwrap().to_string_lossy();
+    let start = format!("cd /demo && ak-coder # then type: /resume {name}");
+    assert_eq!(answer["start"], json!([start]));
 }

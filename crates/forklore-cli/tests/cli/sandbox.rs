@@ -159,7 +159,7 @@ pub(crate) use snapshot;
 
 pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[uuid]"),
-    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[time]"),
+    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)", "[time]"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "[time]"),
     (r"\d\d-\d\d \d\d:\d\d:\d\d", "[time]"),
     (r#""store_bytes": \d+"#, r#""store_bytes": [bytes]"#),
@@ -167,7 +167,8 @@ pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r#""freed_bytes": \d+"#, r#""freed_bytes": [bytes]"#),
     (r"Freed [\d.]+ [kM]?B", "Freed [size]"),
     (r"(ses|msg|prt)_[0-9a-zA-Z]{26,32}", "[$1]"),
-    (r#""(id|parentId)":"[0-9a-f]{8}""#, r#""$1":"[id]""#),
+    (r#""(id|parentId)":"([0-9a-f]{8}|[0-9a-f]{16})""#, r#""$1":"[id]""#),
+    (r"\d{8}T\d{6}-[0-9a-f]{6}", "[pixir]"),
     (r#""projectHash":"[0-9a-f]{64}""#, r#""projectHash":"[hash]""#),
     (r"\b1[789]\d{11}\b", "[ms]"),
     (r"[^\s]*/\.tmp[A-Za-z0-9]{6}", "[dir]"),

@@ -18,7 +18,8 @@ fn amplifier() -> Sandbox {
     sandbox
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies a folder with everything in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (path, sandbox) = (entry.path(), to.join(entry.file_name()));

@@ -5,12 +5,13 @@
 //! Some agents write one record per call and per result. In such a history, two messages may
 //! contain calls before the first result, and results may have another order than their calls.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use forklore_core::call::{CallStep, OpenCall};
+use forklore_core::call::CallStep;
 use forklore_core::{Content, Message, Part, Role};
 use jiff::Timestamp;
 
+use super::tool_names::ToolNames;
 use crate::inspect::Sent;
 
 /// A queue that reorders the messages of an exported history so that tool results follow their
@@ -19,9 +20,8 @@ use crate::inspect::Sent;
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
     waiting: VecDeque<Exchange>,
-    /// The tool calls without a result in exported records of the agent's own format: tool name by
-    /// call id.
-    open: HashMap<String, String>,
+    /// The tool calls without a result in exported records of the agent's own format.
+    open: ToolNames,
 }
 
 /// A message, and the tool calls in this message with their results.
@@ -44,6 +44,10 @@ impl Exchanges {
     /// Adds the next message of the history to the queue. Returns the messages that now can be
     /// written, because no later message changes them or their order.
     pub(super) fn push(&mut self, sent: Sent) -> Vec<Sent> {
+        responses(sent).into_iter().flat_map(|sent| self.push_response(sent)).collect()
+    }
+
+    fn push_response(&mut self, sent: Sent) -> Vec<Sent> {
         let Sent { mut message, ts, starts_turn } = sent;
         let results = take_results(&mut message);
         let ready = if message.role == Role::Assistant {
@@ -70,16 +74,7 @@ impl Exchanges {
     /// Updates the list of open tool calls with the calls that a record opens or closes. The record
     /// is in the target agent's own format, so the exporter writes it unchanged.
     pub(super) fn pass(&mut self, steps: &[CallStep]) {
-        for step in steps {
-            match step {
-                CallStep::Open(OpenCall { id, name }) => {
-                    self.open.insert(id.clone(), name.clone());
-                }
-                CallStep::Close(id) => {
-                    self.open.remove(id);
-                }
-            }
-        }
+        self.open.pass(steps);
     }
 
     /// Empties the queue and returns all waiting messages, even those with calls that have no
@@ -115,7 +110,7 @@ impl Exchanges {
                 call.result = Some((result, ts));
             }
             None => {
-                let tool = self.open.remove(call_id);
+                let tool = self.open.take(call_id);
                 *name = name.take().or(tool);
                 let message = Message::parts(Role::Tool, vec![result]);
                 self.waiting.push_back(Exchange {
@@ -161,6 +156,34 @@ impl Exchange {
     }
 }
 
+/// Splits a message of the model that contains several of its responses. Some agents write a call,
+/// its result and what the model said about it into one message: text or reasoning after a result
+/// belongs to the next response.
+fn responses(sent: Sent) -> Vec<Sent> {
+    let Sent { message, ts, starts_turn } = sent;
+    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+    let Message { role: role @ Role::Assistant, content: Content::Parts(parts) } = message else {
+        return vec![Sent { message, ts, starts_turn }];
+    };
+    let mut responses: Vec<Vec<Part>> = Vec::new();
+    let mut has_result = false;
+    for part in parts {
+        let speaks = matches!(part, Part::Text { .. } | Part::Reasoning { .. });
+        let is_next = speaks && std::mem::take(&mut has_result);
+        has_result |= is_result(&part);
+        match responses.last_mut() {
+            Some(response) if !is_next => response.push(part),
+            _ => responses.push(vec![part]),
+        }
+    }
+    let mut sent = responses.into_iter().map(|parts| {
+        let message = Message { role, content: Content::Parts(parts) };
+        Sent { message, ts, starts_turn: false }
+    });
+    let first = sent.next().map(|first| Sent { starts_turn, ..first });
+    first.into_iter().chain(sent).collect()
+}
+
 fn calls_of(message: &Message) -> Vec<Call> {
     let Content::Parts(parts) = &message.content else { return Vec::new() };
     let calls = parts.iter().filter_map(|part| match part {
@@ -181,6 +204,7 @@ fn take_results(message: &mut Message) -> Vec<Part> {
 #[cfg(test)]
 mod tests {
     use forklore_core::Data;
+    use forklore_core::call::OpenCall;
 
     use super::*;
 
@@ -241,6 +265,19 @@ mod tests {
     fn what_stands_between_a_call_and_its_result_comes_behind_the_result() {
         assert_eq!(ordered("uQ c1 iN r1 tA"), "Q c1 r-tool-1 N A");
         assert_eq!(ordered("uQ c1 c2 r1 tA r2"), "Q c1+c2 r-tool-1 r-tool-2 A");
+    }
+
+    #[test]
+    fn what_the_model_says_about_a_result_in_one_message_comes_behind_it() {
+        let words = ["tA", "c1", "r1", "c2", "r2", "tB", "c3", "r3", "tC"];
+        let parts = words.into_iter().flat_map(|word| message(word).message.to_parts()).collect();
+        let one = Message { role: Role::Assistant, content: Content::Parts(parts) };
+        let mut exchanges = Exchanges::default();
+        let sent = Sent { message: one, ts: Timestamp::UNIX_EPOCH, starts_turn: false };
+        let mut ready = exchanges.push(sent);
+        ready.extend(exchanges.finish());
+        let got: Vec<_> = ready.iter().map(self::words).collect();
+        assert_eq!(got.join(" "), "A+c1+c2 r-tool-1 r-tool-2 B+c3 r-tool-3 C");
     }
 
     #[test]

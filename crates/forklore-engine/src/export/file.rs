@@ -2,16 +2,18 @@
 //! Otherwise writes the messages that the model would receive, in the agent's format.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use forklore_api::{ExportTo, Exported};
 use forklore_core::export::{Export, FileWriter, NewFile, Original, Shared, TimedMessage};
 use forklore_core::{Cut, Data, Event, EventType, Header, OpenCalls, SessionId, SessionKind};
 use forklore_store::port::{At, Direction, LogEntry, Query};
-use forklore_store::sources::{FindSource, Source, SourceId, SourceSpan};
+use forklore_store::sources::{Source, SourceSpan};
 
 use super::exchange::Exchanges;
 use super::{Losses, listed};
 use crate::inspect::{Sent, messages, no_result};
+use crate::sources::StoredFile;
 use crate::{Engine, Error, Result};
 
 const BACK_EVENTS: usize = 64;
@@ -25,13 +27,13 @@ pub struct Outgoing {
     /// The dialect (record format) of the target agent. Records in this dialect are written
     /// unchanged.
     dialect: &'static str,
-    source: Option<SourceId>,
+    /// The file from which the last record was imported.
+    source: Option<Source>,
     export: &'static dyn Export,
     file: NewFile,
-    /// The seq of the session's last imported record, if that record is in the target agent's
-    /// dialect (its record format). Otherwise `None`: the whole session is then written as
-    /// messages.
-    native: Option<u64>,
+    /// The session's last imported record, if that record is in the target agent's dialect (its
+    /// record format). Otherwise `None`: the whole session is then written as messages.
+    native: Option<LogEntry>,
 }
 
 impl Engine {
@@ -52,17 +54,19 @@ impl Engine {
         let native = self.last_record_of(&header, end, dialect.name())?;
         let branch = (header.kind == SessionKind::Branch).then(|| header.label.to_string());
         let writer = native.as_ref().map(|last| &last.origin.session_id);
-        let source = writer.map_or(Ok(None), |writer| self.source_of(writer))?;
+        let source = match writer {
+            Some(writer) if self.sources().is_ok() => self.source_of(writer)?,
+            _ => None,
+        };
         let file = NewFile {
             id: self.new_id(),
             cwd: request.cwd.clone().unwrap_or_else(|| header.workspace.as_str().to_owned()),
             now: self.now(),
             title: header.title.clone().or(branch),
-            original: source.as_ref().and_then(original),
+            original: source.as_ref().zip(native.as_ref()).and_then(original),
             shared: None,
         };
-        let (engine, native) = (self.clone(), native.map(|last| last.seq));
-        let source = source.map(|source| source.id);
+        let engine = self.clone();
         Ok(Outgoing { engine, header, end, native, dialect: dialect.name(), source, export, file })
     }
 
@@ -95,10 +99,12 @@ impl Engine {
                 Query { at, direction: Direction::Backward, limit: BACK_EVENTS, bare: true };
             for stored in self.store().read(&header.id, &query)?.events {
                 match &stored.event.dialect {
-                    Some(name) => {
-                        let own = **name == *dialect;
-                        return Ok(own.then_some(stored));
+                    Some(name) if **name == *dialect => {
+                        let (at, limit) = (At::Seq(stored.seq), 1);
+                        let query = Query { at, direction: Direction::Forward, limit, bare: false };
+                        return Ok(self.store().read(&header.id, &query)?.events.pop());
                     }
+                    Some(_) => return Ok(None),
                     None if stored.event.kind == EventType::HISTORY_COMPACTION => return Ok(None),
                     None => next = stored.seq.checked_sub(1),
                 }
@@ -106,16 +112,12 @@ impl Engine {
         }
         Ok(None)
     }
-
-    fn source_of(&self, session: &SessionId) -> Result<Option<Source>> {
-        let Ok(sources) = self.sources() else { return Ok(None) };
-        Ok(sources.sources(&FindSource::Session(session.clone()))?.into_iter().next())
-    }
 }
 
-fn original(source: &Source) -> Option<Original> {
+fn original((source, last): (&Source, &LogEntry)) -> Option<Original> {
     let path = source.paths.first()?.path.clone();
-    Some(Original { path, native_id: source.native_id.clone() })
+    let (native_id, last_record) = (source.native_id.clone(), last.event.data.clone());
+    Some(Original { path, native_id, last_record })
 }
 
 impl Outgoing {
@@ -138,22 +140,41 @@ impl Outgoing {
     /// shared record, and the description of the beginning. Its `bytes` is 0 here: only the
     /// original file can give the byte offset. Returns `None` if the new file cannot refer to the
     /// original file.
+    #[must_use]
+    pub fn shareable(&self) -> Option<(String, Data, Shared)> {
+        let (last, original) = (&self.native.as_ref()?.event, self.file.original.as_ref()?);
+        let records = self.export.records_up_to(last)?;
+        let file_id = original.native_id.clone();
+        let shared = Shared { file_id, records, bytes: 0 };
+        Some((original.path.clone(), last.data.clone(), shared))
+    }
+
+    /// Returns the sidecars of the original that the agent expects beside the new session, each with
+    /// the path for its copy, relative to the agent's folder. A sidecar counts if an exported event
+    /// names it.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
-    pub fn shareable(&self) -> Result<Option<(String, Data, Shared)>> {
-        let (Some(seq), Some(original)) = (self.native, &self.file.original) else {
-            return Ok(None);
-        };
-        let query =
-            Query { at: At::Seq(seq), direction: Direction::Forward, limit: 1, bare: false };
-        let last = self.engine.store().read(&self.header.id, &query)?.events.pop();
-        let Some(last) = last.map(|stored| stored.event) else { return Ok(None) };
-        let shared = self.export.records_up_to(&last).map(|records| {
-            let file_id = original.native_id.clone();
-            (original.path.clone(), last.data, Shared { file_id, records, bytes: 0 })
-        });
-        Ok(shared)
+    pub fn sidecars(&self) -> Result<Vec<(StoredFile, PathBuf)>> {
+        let (Some(source), Some(end)) = (&self.source, self.end) else { return Ok(Vec::new()) };
+        let files = self.engine.sidecar_files(source)?.into_iter();
+        let files = files.filter(|file| file.about.latest && !file.about.gone);
+        let mut wanted: Vec<_> = files
+            .filter_map(|file| {
+                let path = self.export.sidecar(&self.file, file.relative_path())?;
+                Some((file, path))
+            })
+            .collect();
+        let mut named = Vec::new();
+        for stored in self.engine.events(&self.header.id, At::Seq(0)) {
+            let stored = stored?;
+            if wanted.is_empty() || stored.seq > end {
+                break;
+            }
+            let text = stored.event.data.get();
+            named.extend(wanted.extract_if(.., |(file, _)| is_named(file, text)));
+        }
+        Ok(named)
     }
 
     /// Makes the new session file refer to the beginning of the original file, described by
@@ -196,8 +217,8 @@ impl Outgoing {
     /// unchanged, and all other events as messages between them.
     fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
-        let shared = self.file.shared.as_ref().and(self.native);
-        let from = shared.map_or(0, |last| last + 1);
+        let shared = self.file.shared.as_ref().and(self.native.as_ref());
+        let from = shared.map_or(0, |last| last.seq + 1);
         for stored in self.engine.events(&self.header.id, At::Seq(from)) {
             let stored = stored?;
             if stored.seq > end {
@@ -235,11 +256,11 @@ impl Outgoing {
     /// Writes the side lines of the original session file: the JSON lines that were not imported as
     /// events.
     fn write_sides(&self, writing: &mut Writing<'_>) -> Result<()> {
-        let (Ok(sources), Some(source)) = (self.engine.sources(), self.source) else {
+        let (Ok(sources), Some(source)) = (self.engine.sources(), &self.source) else {
             return Ok(());
         };
         let mut step = 0;
-        while let Some(ranges) = sources.source_spans(source, step)? {
+        while let Some(ranges) = sources.source_spans(source.id, step)? {
             for range in &ranges {
                 let SourceSpan::Other(bytes) = range else { continue };
                 for line in bytes.split(|byte| *byte == b'\n') {
@@ -312,6 +333,12 @@ impl Writing<'_> {
     fn lose(&mut self, kind: &str) {
         *self.losses.entry(kind.to_owned()).or_default() += 1;
     }
+}
+
+/// Checks whether a text contains the name of a file without its extension.
+fn is_named(file: &StoredFile, text: &str) -> bool {
+    let stem = file.relative_path().file_stem().and_then(std::ffi::OsStr::to_str);
+    stem.is_some_and(|stem| text.contains(stem))
 }
 
 fn failed(source: std::io::Error) -> Error {

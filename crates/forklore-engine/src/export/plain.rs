@@ -9,6 +9,7 @@ use serde::Serialize;
 use forklore_api::Exported;
 
 use super::Losses;
+use super::tool_names::ToolNames;
 use crate::{Engine, Error, Result};
 
 #[derive(Serialize)]
@@ -19,7 +20,7 @@ struct PlainLine<'a> {
 
 impl Engine {
     /// Writes the conversation of a session to `out`. Each message is one JSON line `{role,
-    /// content}`.
+    /// content}`. A tool result has the name of its tool, also if only the call names it.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
@@ -45,6 +46,7 @@ impl Engine {
         self.show(session)?;
         let mut lost = Losses::new();
         let mut exported = Exported::default();
+        let mut tools = ToolNames::default();
         for stored in self.events(session, At::Seq(0)) {
             let stored = stored?;
             if end.is_some_and(|end| stored.counts.index > end || exported.events == end) {
@@ -55,7 +57,8 @@ impl Engine {
                 *lost.entry(event.kind.as_str().to_owned()).or_default() += 1;
                 continue;
             }
-            let message = self.message(&event);
+            let mut message = self.message(&event);
+            tools.complete(&mut message, &event.effect.calls);
             let line = PlainLine { role: message.role, content: &message.content };
             let write = serde_json::to_writer(&mut *out, &line)
                 .map_err(std::io::Error::from)

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use forklore_api::SessionFile;
-use forklore_core::{ErrorKind, SessionId};
+use forklore_core::{ErrorKind, Header, SessionId, SessionKind};
 use forklore_store::sources::{FindSource, Source, SourceId, WaitingLine};
 
 use super::is_erased;
@@ -25,18 +25,68 @@ pub struct StoredFile {
 impl Engine {
     /// Lists the imported files of a session that the store retains. The session file itself comes
     /// first. Then follow its sidecars (files that the agent stored with it), ordered by name and
-    /// then by revision, the latest first.
+    /// then by revision, the latest first. A fork that was not imported itself has the sidecars of
+    /// the session files whose events it inherits, unless it was detached.
     ///
     /// # Errors
-    /// `not_found` if the session was not imported from a file.
+    /// `not_found` if neither the session nor a sidecar was imported from a file.
     pub fn files(&self, session: &SessionId) -> Result<Vec<StoredFile>> {
         let header = self.store().header(session)?;
-        let found = self.sources()?.sources(&FindSource::Session(header.id))?;
-        let Some(own) = found.into_iter().next() else {
-            return Err(Error::NoSource(session.clone()));
+        let Some(own) = self.source_of(&header.id)? else {
+            let inherited = self.inherited_files(header)?;
+            return if inherited.is_empty() {
+                Err(Error::NoSource(session.clone()))
+            } else {
+                Ok(inherited)
+            };
         };
+        let mut files = self.sidecar_files(&own)?;
+        let gone = self.has_deleted(&own)?;
+        let path = own.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
+        let file_name = path_of(&path).file_name().and_then(|name| plain(Path::new(name)));
+        let waiting = match self.waiting_line(&own) {
+            // The damage is reported when the file is read.
+            Err(error) if error.kind() == ErrorKind::Corrupt => WaitingLine::default(),
+            waiting => waiting?,
+        };
+        let mut first = StoredFile::of(own, &waiting, file_name.unwrap_or_default(), path, gone);
+        first.about.own = true;
+        files.insert(0, first);
+        Ok(files)
+    }
+
+    /// Lists the sidecars of the session files whose events a session inherits. The files of its
+    /// nearest ancestor come first.
+    fn inherited_files(&self, mut header: Header) -> Result<Vec<StoredFile>> {
         let mut files = Vec::new();
-        for source in self.sidecars_of(&own)? {
+        let mut sources: Vec<SourceId> = Vec::new();
+        while header.kind == SessionKind::Branch
+            && !header.detached
+            && let Some(parent) = header.parent_id
+        {
+            header = self.store().header(&parent)?;
+            if let Some(source) = self.source_of(&parent)?
+                && !sources.contains(&source.id)
+            {
+                sources.push(source.id);
+                files.extend(self.sidecar_files(&source)?);
+            }
+        }
+        Ok(files)
+    }
+
+    /// Returns the file from which a session was imported. If an import found several files of the
+    /// session, returns the first.
+    pub(crate) fn source_of(&self, session: &SessionId) -> Result<Option<Source>> {
+        let found = self.sources()?.sources(&FindSource::Session(session.clone()))?;
+        Ok(found.into_iter().next())
+    }
+
+    /// Lists the sidecars of the session file `own`, ordered by name and then by revision, the
+    /// latest first.
+    pub(crate) fn sidecar_files(&self, own: &Source) -> Result<Vec<StoredFile>> {
+        let mut files = Vec::new();
+        for source in self.sidecars_of(own)? {
             let gone = match is_erased(self.sources()?, &source) {
                 // The damage is reported when the file is read.
                 Err(error) if error.kind() == ErrorKind::Corrupt => false,
@@ -59,17 +109,6 @@ impl Engine {
             file.latest = last.as_ref() != Some(&file.name);
             last = Some(file.name.clone());
         }
-        let gone = self.has_deleted(&own)?;
-        let path = own.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
-        let file_name = path_of(&path).file_name().and_then(|name| plain(Path::new(name)));
-        let waiting = match self.waiting_line(&own) {
-            // The damage is reported when the file is read.
-            Err(error) if error.kind() == ErrorKind::Corrupt => WaitingLine::default(),
-            waiting => waiting?,
-        };
-        let mut first = StoredFile::of(own, &waiting, file_name.unwrap_or_default(), path, gone);
-        first.about.own = true;
-        files.insert(0, first);
         Ok(files)
     }
 

@@ -242,6 +242,11 @@ impl FileWriter for Writer {
             return Ok(());
         }
         let pieces = pieces::of_message(timed.message, &mut self.losses);
+        for piece in &pieces {
+            if let Piece::Result { is_error, .. } = piece {
+                pieces::lose_failure(*is_error, &mut self.losses);
+            }
+        }
         let text = pieces::text_of(&pieces);
         if timed.starts_turn {
             self.begin_turn(timed.ts, &text, out)?;
@@ -273,7 +278,7 @@ fn items(role: Role, pieces: &[Piece]) -> Vec<Value> {
     let items = together.filter_map(|pieces| match pieces {
         [Piece::Call { id, name, arguments }] => Some(json!({
             "type": "function_call", "name": name, "call_id": pieces::plain_id(id),
-            "arguments": arguments.get(),
+            "arguments": pieces::object_text(arguments),
         })),
         [Piece::Result { call_id, content, .. }] => {
             let output = match content.as_slice() {

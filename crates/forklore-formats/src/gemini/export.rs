@@ -12,7 +12,7 @@ use forklore_core::{Event, EventType, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::OWNER;
+use super::{OWNER, view};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::quoted;
 
@@ -138,6 +138,16 @@ impl Writer {
         self.file.fresh_id(self.count)
     }
 
+    /// Writes a record from a saved conversation as a message. Such a record is a content in the form
+    /// of Google's API, which a session file cannot contain.
+    fn content(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
+        let message = view::message(&event.kind, &event.data.readable());
+        let Some(message) = message else { return Ok(false) };
+        let starts_turn = event.effect.starts_turn;
+        let timed = TimedMessage { message: &message, ts: event.ts, starts_turn };
+        self.message(&timed, out).map(|()| true)
+    }
+
     /// Adds a tool result to its call in the last message. Returns `false` if that message does not
     /// contain the call.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
@@ -191,8 +201,7 @@ impl FileWriter for Writer {
                 self.is_written = true;
             }
             (Some(_), _) => self.last = None,
-            // The record is a content in the form of Google's API, from a saved conversation.
-            (None, Some(_)) => return Ok(false),
+            (None, Some(_)) => return self.content(event, out),
             (None, None) => return Ok(true),
         }
         out.write_all(line.as_bytes())?;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use forklore_core::call::CallStep;
 use forklore_core::export::{
     Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
 };
@@ -89,7 +90,28 @@ struct Writer {
     /// the request to the model.
     question: Option<(Splice, String)>,
     is_first: bool,
+    clock: Clock,
     losses: Losses,
+}
+
+/// Gives the messages of an exported document times that never fall. opencode sorts messages by
+/// their times, and the summary of a compaction is later than the messages that follow it. Times of
+/// the future become the time of the export, because opencode's next message must be the last.
+struct Clock {
+    last: i64,
+    now: i64,
+}
+
+impl Clock {
+    fn new(now: Timestamp) -> Self {
+        Self { last: i64::MIN, now: now.as_millisecond() }
+    }
+
+    /// Returns the time under which a message of the time `ms` is exported, in milliseconds.
+    fn rising(&mut self, ms: i64) -> i64 {
+        self.last = self.last.max(ms.min(self.now));
+        self.last
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -112,6 +134,23 @@ struct Info<'a> {
     session: Field<'a>,
     #[serde(borrow, rename = "parentID")]
     parent: Field<'a>,
+    #[serde(borrow)]
+    time: Field<'a>,
+}
+
+impl<'a> Info<'a> {
+    /// Returns the time at which the message was created, as it is written in the line and in
+    /// milliseconds.
+    fn created(&self) -> Option<(Field<'a>, i64)> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Time<'a> {
+            #[serde(borrow)]
+            created: Field<'a>,
+        }
+        let Time { created } = serde_json::from_str(self.time.0?.get()).ok()?;
+        Some((created, created.0?.get().parse().ok()?))
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -141,7 +180,7 @@ impl PartIds<'_> {
 impl Writer {
     fn new(file: &NewFile) -> Self {
         let session_id = session_id(file);
-        let losses = Losses::new();
+        let (clock, losses) = (Clock::new(file.now), Losses::new());
         let file = file.clone();
         let (last_user_message, waiting, question) = (String::new(), None, None);
         Self {
@@ -152,6 +191,7 @@ impl Writer {
             waiting,
             question,
             is_first: true,
+            clock,
             losses,
         }
     }
@@ -178,6 +218,12 @@ impl Writer {
         };
         change(info.id, quoted(&message));
         change(info.session, session.clone());
+        if let Some((created, ms)) = info.created() {
+            let rising = self.clock.rising(ms);
+            if rising != ms {
+                change(created, rising.to_string());
+            }
+        }
         if !info.role.is("user") {
             change(info.parent, quoted(&self.last_user_message));
         }
@@ -224,7 +270,8 @@ impl Writer {
         self.last_user_message.clone_from(&id);
         let model = json!({"providerID": "unknown", "modelID": "unknown"});
         let info = json!({"id": id, "sessionID": self.session_id, "role": "user",
-            "time": {"created": timed.ts.as_millisecond()}, "agent": "build", "model": model});
+            "time": {"created": self.clock.rising(timed.ts.as_millisecond())},
+            "agent": "build", "model": model});
         json!({"info": info, "parts": parts})
     }
 
@@ -238,7 +285,7 @@ impl Writer {
         fields.extend(pieces.iter().filter_map(|piece| shown(piece, timed.ts)));
         fields.push(json!({"type": "step-finish", "reason": finish, "cost": 0, "tokens": tokens}));
         let parts: Vec<_> = fields.into_iter().map(|part| self.part(&id, part)).collect();
-        let (cwd, ms) = (&self.file.cwd, timed.ts.as_millisecond());
+        let (cwd, ms) = (&self.file.cwd, self.clock.rising(timed.ts.as_millisecond()));
         let info = json!({"id": id, "sessionID": self.session_id, "role": "assistant",
             "parentID": self.last_user_message, "mode": "build", "agent": "build",
             "path": {"cwd": cwd, "root": cwd}, "cost": 0, "tokens": tokens,
@@ -251,26 +298,51 @@ impl Writer {
     /// that message does not contain the call.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
-        let parts = self.waiting.as_mut().and_then(|m| m.get_mut("parts")?.as_array_mut());
+        let Some(mut message) = self.waiting.take() else { return false };
+        let id = message.pointer("/info/id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let is_own =
             |part: &&mut Value| part.get("callID").and_then(Value::as_str) == Some(call_id);
-        let Some(part) = parts.and_then(|parts| parts.iter_mut().find(is_own)) else {
-            return false;
-        };
-        let text = pieces::text_of(content);
-        let input = part.pointer("/state/input").cloned().unwrap_or_default();
-        let ms = timed.ts.as_millisecond();
-        let time = json!({"start": ms, "end": ms});
-        let state = if *is_error {
-            json!({"status": "error", "input": input, "error": text, "time": time})
-        } else {
-            json!({"status": "completed", "input": input, "output": text, "title": "",
-                "metadata": {}, "time": time})
-        };
-        if let Some(part) = part.as_object_mut() {
-            part.insert("state".to_owned(), state);
+        let parts = message.get_mut("parts").and_then(Value::as_array_mut);
+        let part = parts.and_then(|parts| parts.iter_mut().find(is_own));
+        let is_there = part.is_some();
+        if let Some(part) = part {
+            let input = part.pointer("/state/input").cloned().unwrap_or_default();
+            let state = self.state(timed.ts, &id, input, (content, *is_error));
+            if let Some(part) = part.as_object_mut() {
+                part.insert("state".to_owned(), state);
+            }
         }
-        true
+        self.waiting = Some(message);
+        is_there
+    }
+
+    /// Returns the state of a tool call that has a result. The images of a result are files beside
+    /// its text; the state of a failed call has no place for files.
+    fn state(
+        &mut self,
+        ts: Timestamp,
+        message: &str,
+        input: Value,
+        (content, is_error): (&[Piece], bool),
+    ) -> Value {
+        let text = pieces::text_of(content);
+        let ms = ts.as_millisecond();
+        let time = json!({"start": ms, "end": ms});
+        if is_error {
+            pieces::lose_images(content, &mut self.losses);
+            return json!({"status": "error", "input": input, "error": text, "time": time});
+        }
+        let images = content.iter().filter(|piece| matches!(piece, Piece::Image { .. }));
+        let files: Vec<_> = images
+            .filter_map(|image| shown(image, ts))
+            .map(|file| self.part(message, file))
+            .collect();
+        let mut state = json!({"status": "completed", "input": input, "output": text, "title": "",
+            "metadata": {}, "time": time});
+        if let (false, Some(fields)) = (files.is_empty(), state.as_object_mut()) {
+            fields.insert("attachments".to_owned(), Value::Array(files));
+        }
+        state
     }
 }
 
@@ -307,6 +379,13 @@ impl FileWriter for Writer {
         if let Some((question, text)) = self.question.take() {
             self.comma(out)?;
             question.write(&text, out)?;
+        }
+        if has_open_call(event) {
+            // The result of the call follows, and belongs into this message.
+            let mut text = Vec::new();
+            splice.write(&line, &mut text)?;
+            self.waiting = serde_json::from_slice(&text).ok();
+            return Ok(self.waiting.is_some());
         }
         self.comma(out)?;
         splice.write(&line, out).map(|()| true)
@@ -350,6 +429,13 @@ impl Writer {
     fn has_role(&self, line: &str) -> bool {
         serde_json::from_str::<MessageIds<'_>>(line).is_ok_and(|ids| ids.info.role.text().is_some())
     }
+}
+
+/// Checks whether a record opens a tool call that it does not close.
+fn has_open_call(event: &Event) -> bool {
+    let steps = &event.effect.calls;
+    let is_closed = |id: &String| steps.iter().any(|step| *step == CallStep::Close(id.clone()));
+    steps.iter().any(|step| matches!(step, CallStep::Open(call) if !is_closed(&call.id)))
 }
 
 fn shown(piece: &Piece, ts: Timestamp) -> Option<Value> {

@@ -46,6 +46,8 @@ struct State<'a> {
     output: Option<&'a RawValue>,
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    attachments: Vec<&'a RawValue>,
 }
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
@@ -95,17 +97,28 @@ fn call(id: String, name: String, state: Option<&State<'_>>) -> Vec<Part> {
     let input = state.and_then(|state| state.input).map_or("{}", RawValue::get);
     let failed = state.is_some_and(|state| state.status.as_deref() == Some("error"));
     let output = state.and_then(|state| match state.status.as_deref() {
-        Some("completed") => Some(state.output),
-        Some("error") => Some(state.error),
+        Some("completed") => Some(with_files(state.output, &state.attachments)),
+        Some("error") => Some(with_files(state.error, &[])),
         _ => None,
     });
-    let result = output.map(|text| Part::ToolResult {
+    let result = output.map(|content| Part::ToolResult {
         call_id: id.clone(),
         name: Some(name.clone()),
-        content: Data::from_checked(text.map_or("\"\"", RawValue::get)),
+        content: Data::from_checked(content),
         is_error: failed,
         synthetic: false,
     });
     let call = Part::ToolCall { id, name, arguments: Data::from_checked(input) };
     std::iter::once(call).chain(result).collect()
+}
+
+/// Returns the content of a tool result: its text as it is stored or, if the tool also returned
+/// files, a list of the text and the files.
+fn with_files(text: Option<&RawValue>, files: &[&RawValue]) -> String {
+    let text = text.map_or("\"\"", RawValue::get);
+    if files.is_empty() {
+        return text.to_owned();
+    }
+    let files: String = files.iter().map(|file| format!(",{}", file.get())).collect();
+    format!("[{{\"type\":\"text\",\"text\":{text}}}{files}]")
 }

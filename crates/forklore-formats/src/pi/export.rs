@@ -280,21 +280,26 @@ fn messages(timed: &TimedMessage<'_>, losses: &mut Losses) -> Vec<Value> {
             piece => content.extend(block(&piece)),
         }
     }
-    if *role == Role::Assistant {
-        let calls = content.iter().any(|block| block.get("type") == Some(&json!("toolCall")));
-        let none = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
-        let message = json!({
-            "role": "assistant", "content": content, "api": "unknown", "provider": "unknown",
-            "model": "unknown", "timestamp": timestamp,
-            "usage": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
-                "cost": none},
-            "stopReason": if calls { "toolUse" } else { "stop" },
-        });
+    if !content.is_empty() {
+        let message = match role {
+            Role::Assistant => assistant(content, timestamp),
+            _ => json!({"role": "user", "content": content, "timestamp": timestamp}),
+        };
         results.insert(0, message);
-    } else if !content.is_empty() {
-        results.insert(0, json!({"role": "user", "content": content, "timestamp": timestamp}));
     }
     results
+}
+
+fn assistant(content: Vec<Value>, timestamp: i64) -> Value {
+    let calls = content.iter().any(|block| block.get("type") == Some(&json!("toolCall")));
+    let none = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
+    json!({
+        "role": "assistant", "content": content, "api": "unknown", "provider": "unknown",
+        "model": "unknown", "timestamp": timestamp,
+        "usage": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
+            "cost": none},
+        "stopReason": if calls { "toolUse" } else { "stop" },
+    })
 }
 
 fn block(piece: &Piece) -> Option<Value> {
@@ -304,7 +309,7 @@ fn block(piece: &Piece) -> Option<Value> {
             json!({"type": "image", "data": base64, "mimeType": media_type})
         }
         Piece::Call { id, name, arguments } => {
-            let arguments: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
+            let arguments = pieces::object(arguments);
             json!({"type": "toolCall", "id": id, "name": name, "arguments": arguments})
         }
         Piece::Result { .. } => return None,

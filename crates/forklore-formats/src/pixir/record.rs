@@ -52,6 +52,11 @@ pub(super) fn is_own(line: &str) -> bool {
     placed && line.kind.get().is_some_and(|kind| TYPES.contains(&kind))
 }
 
+/// Checks whether events of this type occur in Pixir's logs under the same name.
+pub(super) fn is_known(kind: &EventType) -> bool {
+    TYPES.contains(&kind.as_str())
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Fields<'a> {

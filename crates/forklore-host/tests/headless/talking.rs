@@ -64,8 +64,9 @@ async fn a_conversation_talks_forks_and_returns() {
 async fn one_turn_runs_without_a_conversation() {
     let world = World::new();
     let mut names = Vec::new();
-    let mut notify =
-        |notification: &forklore_agent::notify::Notification| names.push(notification.name().to_owned());
+    let mut notify = |notification: &forklore_agent::notify::Notification| {
+        names.push(notification.name().to_owned())
+    };
     let prompt = Some("hello".into());
     let turn = world.host.run_turn(&World::start(), prompt, &never(), &mut notify).await.unwrap();
     assert_eq!(turn.text, "m1 read: hello");

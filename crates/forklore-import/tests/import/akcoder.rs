@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use forklore_core::workspace::Workspace;
-use forklore_core::{SessionId, SessionKind};
+use forklore_core::{Selector, SessionId, SessionKind};
+use forklore_engine::{ExportTo, Fork, Outgoing};
 use forklore_import::ProblemKind;
+use serde_json::Value;
 
 use crate::files::testdata;
 use crate::scene::Scene;
@@ -126,4 +128,88 @@ fn damaged_files_are_read_as_far_as_they_can_be() {
     let shape: Vec<_> =
         scene.sessions().into_iter().map(|header| (header.kind, header.own_events)).collect();
     assert_eq!(shape, [(SessionKind::Root, 2), (SessionKind::Root, 1)]);
+}
+
+fn outgoing(scene: &Scene, session: &SessionId) -> Outgoing {
+    let cwd = Some("/home/dev/shop".into());
+    let request = ExportTo { dialect: "ak-coder".into(), at: None, cwd };
+    scene.engine.export_to(session, &request).unwrap()
+}
+
+fn exported(scene: &Scene, session: &SessionId) -> String {
+    let mut bytes = Vec::new();
+    outgoing(scene, session).write(&mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Reads a file as ak-coder's `loadSession` does, and checks the fields of its `ChatMessage`.
+fn load_session(file: &str) -> Vec<Value> {
+    let lines = file.split('\n').filter(|line| !line.trim().is_empty());
+    let messages: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    for message in &messages {
+        let role = message["role"].as_str().unwrap();
+        assert!(["system", "user", "assistant", "tool"].contains(&role), "{message}");
+        assert!(message["content"].is_string(), "{message}");
+        assert_eq!(message["tool_call_id"].is_string(), role == "tool", "{message}");
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let arguments = call["function"]["arguments"].as_str().unwrap();
+            assert!(serde_json::from_str::<Value>(arguments).unwrap().is_object(), "{message}");
+        }
+        for image in message["images"].as_array().into_iter().flatten() {
+            assert!(image.is_string(), "{message}");
+        }
+    }
+    messages
+}
+
+#[test]
+fn an_export_is_the_original_byte_for_byte() {
+    let scene = Scene::new();
+    scene.import(&testdata().join("ak-coder/history"));
+    for session in [ROOT, FORK, NESTED, PIPE] {
+        let original = std::fs::read_to_string(file(session)).unwrap();
+        assert_eq!(exported(&scene, &id(session)), original, "{session}");
+    }
+}
+
+#[test]
+fn an_export_of_a_fork_is_what_ak_coder_writes_for_its_own() {
+    let scene = Scene::new();
+    scene.import(&testdata().join("ak-coder/history"));
+    let original = std::fs::read_to_string(file(ROOT)).unwrap();
+    let lines: Vec<_> = original.lines().collect();
+    for turn_index in [1, 4] {
+        let at = Selector::Message(i64::try_from(turn_index).unwrap());
+        let fork = scene.engine.fork(&Fork::of(id(ROOT)).at(at)).unwrap().child_session_id;
+        // `history.slice(0, turnIndex + 1)`, and `saveSession`.
+        assert_eq!(exported(&scene, &fork), lines[..=turn_index].join("\n"));
+        let outgoing = outgoing(&scene, &fork);
+        let placement = outgoing.agent().destination(outgoing.file(), &|_| None).unwrap();
+        let millis = outgoing.file().now.as_millisecond();
+        let name = format!("history/workspaces/shop-e828acfc792e/fork-{ROOT}-{millis}.jsonl");
+        assert_eq!(placement.path, PathBuf::from(name));
+        let typed = outgoing.agent().first_input(outgoing.file());
+        assert_eq!(typed, Some(format!("/resume fork-{ROOT}-{millis}")));
+    }
+}
+
+#[test]
+fn sessions_of_other_agents_become_messages_that_ak_coder_reads() {
+    let scene = Scene::new();
+    for folder in ["parallel/claude", "images/claude"] {
+        scene.import(&testdata().join(folder));
+    }
+    let sessions = scene.sessions();
+    let messages: Vec<_> =
+        sessions.iter().map(|header| load_session(&exported(&scene, &header.id))).collect();
+    let roles = |messages: &[Value]| {
+        let roles: Vec<_> = messages.iter().map(|it| it["role"].as_str().unwrap()).collect();
+        roles.join(" ")
+    };
+    let parallel = "user assistant tool tool tool assistant user assistant tool tool assistant";
+    let images = "user assistant tool tool assistant user assistant";
+    assert_eq!([roles(&messages[0]), roles(&messages[1])], [parallel, images]);
+    assert_eq!(messages[0][2]["name"], "Read");
+    let image = messages[1][0]["images"][0].as_str().unwrap();
+    assert!(image.starts_with("data:image/png;base64,"), "{image}");
 }

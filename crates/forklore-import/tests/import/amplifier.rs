@@ -3,8 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use forklore_core::{SessionId, SessionKind};
+use forklore_core::{Selector, SessionId, SessionKind};
+use forklore_engine::{ExportTo, Fork, Outgoing};
 use forklore_import::ProblemKind;
+use serde_json::Value;
 
 use crate::files::testdata;
 use crate::scene::Scene;
@@ -133,4 +135,94 @@ fn an_agent_whose_caller_is_gone_is_a_root() {
     let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
     assert_eq!(kinds, [ProblemKind::MissingBase]);
     assert_eq!(scene.sessions()[0].kind, SessionKind::Root);
+}
+
+fn outgoing(scene: &Scene, session: &SessionId) -> Outgoing {
+    let cwd = Some("/home/dev/shop".into());
+    let request = ExportTo { dialect: "amplifier".into(), at: None, cwd };
+    scene.engine.export_to(session, &request).unwrap()
+}
+
+fn exported(scene: &Scene, session: &SessionId) -> String {
+    let mut bytes = Vec::new();
+    outgoing(scene, session).write(&mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Reads a transcript as Amplifier's `SessionStore` does. Checks that its messages are those that
+/// `SessionStore` writes, and that each tool call is followed by its result.
+fn load_transcript(transcript: &str) -> Vec<Value> {
+    let lines = transcript.lines().map(str::trim).filter(|line| !line.is_empty());
+    let messages: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut open: Vec<&str> = Vec::new();
+    for message in &messages {
+        assert!(message["timestamp"].is_string(), "{message}");
+        match message["role"].as_str().unwrap() {
+            "tool" => {
+                let call = message["tool_call_id"].as_str().unwrap();
+                open.remove(open.iter().position(|open| *open == call).unwrap());
+            }
+            "user" => assert_eq!(open, [""; 0], "{message}"),
+            "assistant" => {
+                let calls = message["tool_calls"].as_array().into_iter().flatten();
+                open.extend(calls.map(|call| call["id"].as_str().unwrap()));
+            }
+            other => panic!("{other} is not stored"),
+        }
+    }
+    assert_eq!(open, [""; 0]);
+    messages
+}
+
+#[test]
+fn an_export_is_the_original_byte_for_byte() {
+    let scene = Scene::new();
+    scene.import(&testdata().join("amplifier/projects"));
+    for session in [ROOT, AGENT, FORK] {
+        assert_eq!(exported(&scene, &id(session)).into_bytes(), transcript(session), "{session}");
+    }
+}
+
+#[test]
+fn an_export_of_a_fork_is_a_fork_of_amplifiers() {
+    let scene = Scene::new();
+    scene.import(&testdata().join("amplifier/projects"));
+    let fork = scene.engine.fork(&Fork::of(id(ROOT)).at(Selector::Turn(1))).unwrap();
+    let text = exported(&scene, &fork.child_session_id);
+    let original = String::from_utf8(transcript(ROOT)).unwrap();
+    assert_eq!((original.starts_with(&text), load_transcript(&text).len()), (true, 4));
+    let outgoing = outgoing(&scene, &fork.child_session_id);
+    let sessions = "projects/-home-dev-shop/sessions";
+    let read = |path: &Path| {
+        let asked = path == Path::new(&format!("{sessions}/{ROOT}/metadata.json"));
+        asked.then(|| r#"{"bundle":"bundle:foundation","turn_count":9}"#.to_owned())
+    };
+    let placement = outgoing.agent().destination(outgoing.file(), &read).unwrap();
+    let new = &outgoing.file().id;
+    assert_eq!(placement.path, PathBuf::from(format!("{sessions}/{new}/transcript.jsonl")));
+    let [(path, metadata)] = &placement.companions[..] else { panic!("{placement:?}") };
+    assert_eq!(*path, PathBuf::from(format!("{sessions}/{new}/metadata.json")));
+    // Amplifier and forklore read the document, and see a fork.
+    let again = Scene::new();
+    again.import(&testdata().join("amplifier/projects"));
+    again.import(&folder(&again, new.as_str(), &text, Some(metadata)));
+    let header = again.engine.show(new).unwrap();
+    assert_eq!((header.kind, header.parent_id), (SessionKind::Branch, Some(id(ROOT))));
+    assert_eq!((header.inherited.inheritable, header.workspace.as_str()), (4, "/home/dev/shop"));
+    let metadata: Value = serde_json::from_str(metadata).unwrap();
+    assert_eq!(metadata["bundle"], "bundle:foundation");
+}
+
+#[test]
+fn sessions_of_other_agents_become_transcripts() {
+    let scene = Scene::new();
+    for folder in ["parallel/codex", "images/codex"] {
+        scene.import(&testdata().join(folder));
+    }
+    for header in scene.sessions() {
+        let messages = load_transcript(&exported(&scene, &header.id));
+        let tools = messages.iter().filter(|message| message["role"] == "tool");
+        assert!(tools.clone().count() > 0);
+        tools.for_each(|tool| assert!(["Read", "Bash"].contains(&tool["name"].as_str().unwrap())));
+    }
 }

@@ -136,3 +136,74 @@ fn a_compaction_that_has_a_parent_does_not_end_the_chain() {
     assert_eq!(parents[5..], ["u4", "u5"]);
     assert!(!["u1", "u2", "u3"].contains(&parents[4].as_str().unwrap()), "one id, one record");
 }
+
+#[test]
+fn the_times_of_a_document_for_opencode_never_fall() {
+    let mut fell = 0;
+    for folder in ["claude/projects", "codex/home", "pi/genuine", "pi/sessions"] {
+        let scene = Scene::new();
+        scene.import(&testdata().join(folder));
+        for header in scene.sessions() {
+            let events = scene.events(&header.id);
+            fell += usize::from(!events.is_sorted_by_key(|stored| stored.event.ts));
+            let document: Value =
+                serde_json::from_str(&exported(&scene, &header.id, "opencode")).unwrap();
+            let infos = document["messages"].as_array().unwrap().iter().map(|it| &it["info"]);
+            let places: Vec<_> = infos
+                .map(|info| (info["time"]["created"].as_i64().unwrap(), info["id"].to_string()))
+                .collect();
+            assert!(places.is_sorted(), "{folder}, {}: {places:?}", header.id);
+            let now = document["info"]["time"]["created"].as_i64().unwrap();
+            assert!(places.iter().all(|(created, _)| *created <= now));
+        }
+    }
+    assert!(fell > 0, "no session has times that fall");
+}
+
+/// A session of opencode with a message of the future, and one whose call has no result.
+const INTERRUPTED: &str = r#"{"info":{"id":"ses_1","directory":"/w","title":"t","time":{"created":1,"updated":1}},"messages":[
+{"info":{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":4102444800000}},"parts":[{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"look"}]},
+{"info":{"id":"msg_2","sessionID":"ses_1","role":"assistant","parentID":"msg_1","time":{"created":4102444800001,"completed":4102444800001}},"parts":[{"id":"prt_2","sessionID":"ses_1","messageID":"msg_2","type":"tool","callID":"c","tool":"read","state":{"status":"running","input":{"path":"a"},"time":{"start":1}}}]}]}"#;
+
+#[test]
+fn a_call_of_opencodes_own_record_gets_its_result_in_the_record() {
+    let scene = Scene::new();
+    let report = scene.import(&scene.file("session.json", INTERRUPTED.as_bytes()));
+    let session = &report.sessions[0].session_id;
+    let request = ExportTo { dialect: "opencode".into(), at: None, cwd: None };
+    let mut bytes = Vec::new();
+    let outgoing = scene.engine.export_to(session, &request).unwrap();
+    let lossy = outgoing.write(&mut bytes).unwrap().lossy;
+    let document: Value = serde_json::from_slice(&bytes).unwrap();
+    let now = outgoing.file().now.as_millisecond();
+    for message in document["messages"].as_array().unwrap() {
+        assert_eq!(message["info"]["time"]["created"], now);
+    }
+    let state = &document["messages"][1]["parts"][0]["state"];
+    assert_eq!((&state["status"], &state["input"]["path"]), (&"error".into(), &"a".into()));
+    assert_eq!(lossy, []);
+}
+
+/// A result with an image of a call that failed.
+const FAILED: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"look"}}
+{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"Read","input":{}}]}}
+{"type":"user","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","is_error":true,"content":[{"type":"text","text":"half"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}]}]}}
+"#;
+
+#[test]
+fn images_for_which_an_agent_has_no_place_are_counted() {
+    let scene = Scene::new();
+    let report = scene.import(&scene.file("failed.jsonl", FAILED.as_bytes()));
+    let session = &report.sessions[0].session_id;
+    let lost = |agent: &str| {
+        let request = ExportTo { dialect: agent.into(), at: None, cwd: None };
+        let outgoing = scene.engine.export_to(session, &request).unwrap();
+        let lossy = outgoing.write(&mut std::io::sink()).unwrap().lossy;
+        let lossy = lossy.into_iter().map(|lost| format!("{} {}", lost.count, lost.kind));
+        lossy.collect::<Vec<_>>().join(", ")
+    };
+    let agents = ["opencode", "pi", "gemini", "codex", "amplifier", "ak-coder", "pixir"];
+    let want =
+        ["1 image", "", "", "1 is_error", "1 image, 1 is_error", "1 image, 1 is_error", "1 image"];
+    assert_eq!(agents.map(lost), want);
+}

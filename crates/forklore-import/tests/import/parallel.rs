@@ -1,5 +1,6 @@
 //! Exports sessions with parallel tool calls to every agent for which forklore has an export.
 
+use forklore_api::LeftOut;
 use forklore_core::{Data, Message, Part, Role, SessionId};
 use forklore_engine::ExportTo;
 use serde_json::Value;
@@ -94,7 +95,10 @@ fn exported(from: &str, to: &str) -> String {
     let outgoing = scene.engine.export_to(&session, &request).unwrap();
     let exported = outgoing.write(&mut bytes).unwrap();
     let lost: Vec<_> = exported.lossy.iter().filter(|lost| !lost.kind.starts_with("x.")).collect();
-    assert!(lost.is_empty(), "from {from} to {to}: {lost:?}");
+    // Codex has no field that says that a call failed, and its own session does not say so either.
+    let failed = u64::from(to == "codex" && from != "codex");
+    let failed = (failed > 0).then(|| LeftOut { kind: "is_error".into(), count: failed });
+    assert_eq!(lost, failed.iter().collect::<Vec<_>>(), "from {from} to {to}");
     String::from_utf8(bytes).unwrap()
 }
 
@@ -138,6 +142,26 @@ fn pi_gets_the_calls_of_one_message_in_one_and_a_tool_name_with_each_result() {
         for result in messages.iter().filter(|message| message["role"] == "toolResult") {
             assert!(["Read", "Bash"].contains(&result["toolName"].as_str().unwrap()), "{result}");
         }
+    }
+}
+
+#[test]
+fn plain_messages_have_a_tool_name_with_each_result() {
+    for agent in AGENTS {
+        let scene = Scene::new();
+        let session = session_of(&scene, agent);
+        let mut bytes = Vec::new();
+        scene.engine.export_plain(&session, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut names = Vec::new();
+        for line in lines {
+            let parts = line["content"].as_array().into_iter().flatten();
+            let results = parts.filter(|part| part["type"] == "tool_result");
+            names.extend(results.map(|result| result["name"].as_str().unwrap().to_owned()));
+        }
+        names.sort_unstable();
+        assert_eq!(names, ["Bash", "Bash", "Bash", "Read", "Read"], "{agent}");
     }
 }
 

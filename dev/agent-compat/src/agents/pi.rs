@@ -3,6 +3,9 @@
 use crate::agent::{Agent, PROMPT};
 use crate::atoms::Atom;
 
+/// The text with which Pi sends the images of tool results, as a message of the user.
+const MEDIA: &str = "Attached image(s) from tool result:";
+
 pub(super) const AGENT: Agent = Agent {
     name: "pi",
     other: "codex",
@@ -11,7 +14,7 @@ pub(super) const AGENT: Agent = Agent {
         site.write(
             ".pi/agent/models.json",
             &format!(
-                r#"{{"providers":{{"mock":{{"baseUrl":"{url}/v1","api":"openai-completions","apiKey":"x","models":[{{"id":"mock-model"}}]}}}}}}"#
+                r#"{{"providers":{{"mock":{{"baseUrl":"{url}/v1","api":"openai-completions","apiKey":"x","models":[{{"id":"mock-model","input":["text","image"]}}]}}}}}}"#
             ),
         )
     },
@@ -21,7 +24,7 @@ pub(super) const AGENT: Agent = Agent {
         command.arg("--session").arg(path).args(["-p", PROMPT]);
         vec![command]
     },
-    is_spoken: |_| true,
+    is_spoken: |text| text.trim() != MEDIA,
     expected: |atoms| thought_aloud(atoms).into_iter().map(inner).collect(),
     received: |atoms| answering(atoms).into_iter().map(inner).collect(),
 };

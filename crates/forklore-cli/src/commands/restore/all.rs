@@ -75,7 +75,8 @@ fn show(page: &mut Page, answer: &RestoredFiles) {
     }
 }
 
-fn refused(error: PathError) -> Failure {
+/// Converts the refusal of a path to a failure of the program.
+pub(in crate::commands) fn refused(error: PathError) -> Failure {
     match error {
         PathError::Unresolved { path, source } => {
             Failure::File { doing: format!("making {}", path.display()), source }

@@ -1,0 +1,187 @@
+//! Writes Amplifier's session directories: `transcript.jsonl` with one message per line, and a
+//! `metadata.json` that names the original.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use forklore_core::export::{
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+};
+use forklore_core::{Event, EventType, Role};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::pieces::{self, Losses, Piece};
+
+/// Fields of the original's `metadata.json` that also hold for a copy of the session.
+const CARRIED: [&str; 3] = ["bundle", "profile", "model"];
+
+impl Export for super::Amplifier {
+    fn writer(&self, _file: &NewFile) -> Box<dyn FileWriter> {
+        Box::new(Writer { losses: Losses::new() })
+    }
+
+    fn home(&self) -> Option<Home> {
+        Some(Home { variable: "HOME", holds: true, folder: ".amplifier" })
+    }
+
+    fn destination(
+        &self,
+        file: &NewFile,
+        read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<Placement, NoDestination> {
+        let sessions = PathBuf::from("projects").join(folder_of(&file.cwd)).join("sessions");
+        let folder = sessions.join(file.id.as_str());
+        let original = file
+            .original
+            .as_ref()
+            .and_then(|original| read(&sessions.join(&original.native_id).join("metadata.json")));
+        let original = original.and_then(|text| serde_json::from_str(&text).ok());
+        let metadata = metadata(file, original.unwrap_or_default());
+        let companions = vec![(folder.join("metadata.json"), format!("{metadata:#}"))];
+        Ok(Placement { path: folder.join("transcript.jsonl"), companions })
+    }
+
+    fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
+        let words = ["amplifier", "session", "resume", file.id.as_str()];
+        vec![words.map(str::to_owned).to_vec()]
+    }
+}
+
+/// Returns the name of the folder in which Amplifier stores the sessions of the working directory
+/// `cwd`.
+fn folder_of(cwd: &str) -> String {
+    let name = cwd.replace(['/', '\\'], "-").replace(':', "");
+    if name.starts_with('-') { name } else { format!("-{name}") }
+}
+
+/// Returns the document that describes the new session. `original` is that of the original session.
+/// With `forked_at` beside `parent_id`, the session is a fork.
+fn metadata(file: &NewFile, mut original: Map<String, Value>) -> Value {
+    let now = time(file.now);
+    let mut fields = Map::new();
+    let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    set("session_id", json!(file.id.as_str()));
+    if let Some(parent) = &file.original {
+        set("parent_id", json!(parent.native_id));
+        set("forked_at", json!(now));
+    }
+    set("created", json!(now));
+    set("working_dir", json!(file.cwd));
+    if let Some(title) = &file.title {
+        set("name", json!(title));
+    }
+    for name in CARRIED {
+        if let Some(value) = original.remove(name) {
+            set(name, value);
+        }
+    }
+    Value::Object(fields)
+}
+
+fn time(ts: Timestamp) -> String {
+    format!("{ts:.3}").replace('Z', "+00:00")
+}
+
+struct Writer {
+    losses: Losses,
+}
+
+impl FileWriter for Writer {
+    fn begin(&mut self, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
+        writeln!(out, "{}", event.data.get()).map(|()| true)
+    }
+
+    fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let role = timed.message.role;
+        if role == Role::System {
+            // Amplifier stores no system messages, and generates them itself.
+            pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
+            return Ok(());
+        }
+        let mut pieces = pieces::of_message(timed.message, &mut self.losses);
+        let is_result = |piece: &mut Piece| matches!(piece, Piece::Result { .. });
+        let results: Vec<_> = pieces.extract_if(.., is_result).collect();
+        if !pieces.is_empty() {
+            let message = spoken(role, &pieces, timed.ts);
+            writeln!(out, "{message}")?;
+        }
+        for result in results {
+            if let Some(message) = tool(&result, timed.ts, &mut self.losses) {
+                writeln!(out, "{message}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>> {
+        Ok(std::mem::take(&mut self.losses))
+    }
+}
+
+/// Converts a message of the user or the model. A call is a block of the content and also an element
+/// of `tool_calls`, as Amplifier writes it.
+fn spoken(role: Role, pieces: &[Piece], ts: Timestamp) -> Value {
+    let content = match pieces {
+        [Piece::Text(text)] => json!(text),
+        pieces => pieces.iter().filter_map(block).collect(),
+    };
+    let calls: Vec<_> = pieces
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Call { id, name, arguments } => {
+                let (id, arguments) = (pieces::plain_id(id), pieces::object(arguments));
+                Some(json!({"id": id, "tool": name, "arguments": arguments}))
+            }
+            _ => None,
+        })
+        .collect();
+    let mut message = json!({"role": role, "content": content, "timestamp": time(ts)});
+    if let (false, Some(fields)) = (calls.is_empty(), message.as_object_mut()) {
+        fields.insert("tool_calls".to_owned(), Value::Array(calls));
+    }
+    message
+}
+
+fn block(piece: &Piece) -> Option<Value> {
+    Some(match piece {
+        Piece::Text(text) => json!({"type": "text", "text": text}),
+        Piece::Image { media_type, base64 } => {
+            let source = json!({"type": "base64", "media_type": media_type, "data": base64});
+            json!({"type": "image", "source": source})
+        }
+        Piece::Call { id, name, arguments } => {
+            let (id, input) = (pieces::plain_id(id), pieces::object(arguments));
+            json!({"type": "tool_call", "id": id, "name": name, "input": input})
+        }
+        Piece::Result { .. } => return None,
+    })
+}
+
+/// Converts a tool result. Its form has text only, and no mark of failure.
+fn tool(result: &Piece, ts: Timestamp, losses: &mut Losses) -> Option<Value> {
+    let Piece::Result { call_id, name, content, is_error } = result else { return None };
+    pieces::lose_failure(*is_error, losses);
+    pieces::lose_images(content, losses);
+    Some(json!({
+        "role": "tool", "name": name.as_deref().unwrap_or_default(),
+        "tool_call_id": pieces::plain_id(call_id), "content": pieces::text_of(content),
+        "timestamp": time(ts),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_named_as_amplifier_names_them() {
+        assert_eq!(folder_of("/home/dev/shop"), "-home-dev-shop");
+        assert_eq!(folder_of("C:\\work\\shop"), "-C-work-shop");
+    }
+}
