@@ -307,7 +307,7 @@ impl Writer {
         let is_there = part.is_some();
         if let Some(part) = part {
             let input = part.pointer("/state/input").cloned().unwrap_or_default();
-            let state = self.state(timed.ts, &id, input, (content, *is_error));
+            let state = self.state(timed.ts, &id, &input, (content, *is_error));
             if let Some(part) = part.as_object_mut() {
                 part.insert("state".to_owned(), state);
             }
@@ -322,7 +322,7 @@ impl Writer {
         &mut self,
         ts: Timestamp,
         message: &str,
-        input: Value,
+        input: &Value,
         (content, is_error): (&[Piece], bool),
     ) -> Value {
         let text = pieces::text_of(content);

@@ -282,7 +282,7 @@ fn messages(timed: &TimedMessage<'_>, losses: &mut Losses) -> Vec<Value> {
     }
     if !content.is_empty() {
         let message = match role {
-            Role::Assistant => assistant(content, timestamp),
+            Role::Assistant => assistant(&content, timestamp),
             _ => json!({"role": "user", "content": content, "timestamp": timestamp}),
         };
         results.insert(0, message);
@@ -290,7 +290,7 @@ fn messages(timed: &TimedMessage<'_>, losses: &mut Losses) -> Vec<Value> {
     results
 }
 
-fn assistant(content: Vec<Value>, timestamp: i64) -> Value {
+fn assistant(content: &[Value], timestamp: i64) -> Value {
     let calls = content.iter().any(|block| block.get("type") == Some(&json!("toolCall")));
     let none = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
     json!({
