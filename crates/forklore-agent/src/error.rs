@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::Error as EngineError;
+use forklore_engine::lease_owner;
 use serde_json::{Value, json};
 
-use crate::lease_owner;
 use crate::model::{ModelError, ModelErrorKind};
 
 /// The result of an operation on a session. The error is [`Error`] by default.
