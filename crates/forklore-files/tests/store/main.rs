@@ -12,6 +12,7 @@ mod access;
 mod cost;
 mod erasure;
 mod layout;
+mod meanwhile;
 mod scratch;
 mod strange;
 mod torn;
