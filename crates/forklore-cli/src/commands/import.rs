@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return watch::run(args, app, output);
     }
     let request = request(args, app)?;
-    let importer = Importer::new(app.engine()?);
+    let importer = Importer::new(app.engine_or_new()?);
     let options = ImportOptions::of(&request);
     let bar = output.progress();
     let report = importer.import(&request.paths, &options, &mut |progressed| {

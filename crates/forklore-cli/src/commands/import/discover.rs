@@ -3,7 +3,6 @@
 
 use forklore::api::{Discovery, FoundAgent, Survey};
 use forklore::import::Importer;
-use forklore::{Engine, StoreUrl, blocking};
 
 use crate::agents;
 use crate::app::App;
@@ -11,10 +10,10 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped};
 
 pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
-    let engine = engine(app)?;
+    let engine = app.engine()?;
     let mut found = Vec::new();
     for home in agents::here() {
-        let survey = Importer::new(&engine).survey(home.dialect, &home.folders)?;
+        let survey = Importer::new(engine).survey(home.dialect, &home.folders)?;
         let command = agents::import_command(&home.folders);
         let (agent, dialect) = (home.agent.to_owned(), home.dialect.to_owned());
         found.push(FoundAgent { agent, dialect, paths: home.folders, survey, command });
@@ -26,16 +25,6 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     output.answer(&answer, |page| show(page, &answer))?;
     tell_next(&answer, output);
     Ok(())
-}
-
-/// Returns an engine on the user's store. If that store does not exist, returns an engine on an
-/// empty store in memory, because this command must not create a store.
-fn engine(app: &App) -> Result<Engine> {
-    let url = app.store_url()?;
-    match url.path() {
-        Some(path) if !path.exists() => Ok(blocking::open_url(&StoreUrl::Memory)?),
-        _ => app.engine().cloned(),
-    }
 }
 
 fn show(page: &mut Page, answer: &Discovery) {
