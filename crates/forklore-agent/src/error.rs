@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use forklore_core::{Data, ErrorKind, SessionId};
 use forklore_engine::Error as EngineError;
+use forklore_engine::lease_owner;
 use serde_json::{Value, json};
 
-use crate::lease_owner;
 use crate::model::{ModelError, ModelErrorKind};
 use crate::tool::to_value;
 

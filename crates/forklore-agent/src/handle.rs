@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use forklore_engine::lease_owner;
 use forklore_engine::{Engine, Result as EngineResult};
 use tokio::task::JoinHandle;
 
 use crate::Result;
 use crate::hook::Hooks;
-use crate::lease_owner;
 use crate::notify::Bus;
 
 /// The part of the kernel that sessions and their turns use. It contains no reference to a session.

@@ -10,7 +10,6 @@ use crate::Result;
 use crate::config::SessionConfig;
 use crate::handle::KernelHandle;
 use crate::hook::{Hook, Hooks};
-use crate::lease_owner;
 use crate::notify::{Bus, Sink, Subscription};
 use crate::session::{AgentSession, Home, Live, NewSession};
 
@@ -90,11 +89,7 @@ impl Kernel {
     /// if the process of its owner is certainly gone.
     #[must_use]
     pub fn is_leased(&self, header: &Header) -> bool {
-        let now = self.engine().now();
-        header
-            .lease
-            .as_ref()
-            .is_some_and(|lease| lease.expires > now && !lease_owner::is_gone(&lease.owner))
+        self.engine().is_leased(header)
     }
 
     /// Subscribes to the notifications of all sessions of this kernel, through a queue. If the

@@ -86,7 +86,6 @@ mod gauge;
 mod handle;
 pub mod hook;
 mod kernel;
-mod lease_owner;
 pub mod media;
 pub mod model;
 pub mod notify;

@@ -152,7 +152,7 @@ pub enum Facts {
     /// Details of the error that the requested child id is in use. It belongs to an existing
     /// session that differs from the requested child.
     OtherChild {
-        /// What differs between the existing session and the requested child, in words.
+        /// Everything that differs between the existing session and the requested child, in words.
         differs: String,
         /// The id of the existing session. The caller requested the same id for the child.
         session_id: SessionId,

@@ -34,18 +34,24 @@ pub struct Lineage {
 pub struct Relative {
     /// The id of this relative (an ancestor or a child of the requested session).
     pub session_id: SessionId,
-    /// The label of the ancestor or child. `null` if the store does not have it.
+    /// The label of the ancestor or child. `null` if the store does not have it or cannot read it.
     pub label: Option<Label>,
     /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: Option<SessionKind>,
     /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
+    /// Whether the session's fork recorded a summary of the history before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub summary: bool,
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// Whether the store does not have the session.
+    /// Whether the store does not have the session. The ancestors above it are then unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
+    /// Whether the session's header cannot be read. The ancestors above it are then unknown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// The answer of `branches`: the root and the branches of a family (a root with all its
@@ -85,4 +91,7 @@ pub struct Branch {
     pub head_index: u64,
     /// The number of events that the branch wrote itself, without inherited events.
     pub own_events: u64,
+    /// Whether the branch's fork recorded a summary of the history before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub summary: bool,
 }

@@ -24,6 +24,12 @@ pub struct Fork {
     /// The child's session id. `null` generates an id. With an explicit id, repeating the fork
     /// returns the existing child.
     pub id: Option<SessionId>,
+    /// How an id is generated if `id` is `null`.
+    #[serde(default)]
+    pub id_style: IdStyle,
+    /// Whether the fork is refused if a session has the id, even if it is the requested child.
+    #[serde(default)]
+    pub must_be_new: bool,
     /// The child's label, unique in its family (a root with all its descendants). `null` derives a
     /// label from the child's id.
     pub label: Option<Label>,
@@ -59,6 +65,53 @@ pub struct Fork {
     pub dry_run: bool,
 }
 
+/// How the id of a fork is generated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum IdStyle {
+    /// A UUIDv7.
+    #[default]
+    Uuid,
+    /// The form of the agent ak-coder: `fork-PARENT-MILLISECONDS`, with the parent's id and the
+    /// Unix time. If that is too long for a session id, the first 16 hex digits of the sha256 of
+    /// the parent's id replace it.
+    AkCoder,
+}
+
+impl IdStyle {
+    /// Returns the name by which JSON and the program refer to this style.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Uuid => "uuid",
+            Self::AkCoder => "ak-coder",
+        }
+    }
+}
+
+impl std::fmt::Display for IdStyle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The error for a string that is not the name of an [`IdStyle`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected one of uuid, ak-coder")]
+pub struct NotAnIdStyle;
+
+impl std::str::FromStr for IdStyle {
+    type Err = NotAnIdStyle;
+
+    fn from_str(text: &str) -> Result<Self, NotAnIdStyle> {
+        [Self::Uuid, Self::AkCoder]
+            .into_iter()
+            .find(|style| style.as_str() == text)
+            .ok_or(NotAnIdStyle)
+    }
+}
+
 fn branch() -> SessionKind {
     SessionKind::Branch
 }
@@ -71,6 +124,8 @@ impl Fork {
             parent,
             at: None,
             id: None,
+            id_style: IdStyle::default(),
+            must_be_new: false,
             label: None,
             title: None,
             kind: SessionKind::Branch,

@@ -73,7 +73,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// The current label of the session that wrote the event. `null` if the store no longer has
-    /// that session.
+    /// that session or cannot read its header.
     pub branch: Option<Label>,
     /// The session and log position where the event was first written, and its id.
     pub origin: RecordOrigin,
@@ -114,6 +114,23 @@ pub struct Inspection<Sent = Vec<Message>> {
     /// The number of events, messages and reasoning parts that the model would not receive, by
     /// their type.
     pub excluded: BTreeMap<String, u64>,
+    /// The sub-agents that ancestors started and that had not ended where this history left the
+    /// ancestor. They are detached: they belong to the ancestor, and this session never waits for
+    /// them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub detached_subagents: Vec<DetachedSubagent>,
+}
+
+/// A sub-agent of an ancestor that had not ended when the session was forked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DetachedSubagent {
+    /// The session of the sub-agent.
+    pub session_id: SessionId,
+    /// The ancestor that started the sub-agent, and to which it reports.
+    pub owner_session_id: SessionId,
+    /// The log position, in the session that was read, of the event that tells the start.
+    pub seq: u64,
 }
 
 /// The answer of `diff`: compares the conversation events of two sessions.

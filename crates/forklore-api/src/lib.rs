@@ -79,13 +79,15 @@ pub use explore::{Continuation, ContinuationState, Exploration, Explore};
 pub use export::{Export, ExportTo, Exported, ExportedFile, LeftOut, ResumeIn, ResumeInRequest};
 pub use facts::{Elsewhere, Facts};
 pub use family::{Branch, Branches, Lineage, Relative};
-pub use fork::{Fork, Forked};
+pub use fork::{Fork, Forked, IdStyle, NotAnIdStyle};
 pub use forklore_core::report::{Check, CheckStatus, Collected, Packed, Problem, Verification};
 pub use graph::{
     Graph, GraphFile, GraphFormat, GraphScope, NotAGraphFormat, Vocabulary, VocabularyPart,
 };
 pub use health::Doctor;
-pub use history::{Ancestor, Difference, EventLine, Inspection, LogRange, Record, RecordOrigin};
+pub use history::{
+    Ancestor, DetachedSubagent, Difference, EventLine, Inspection, LogRange, Record, RecordOrigin,
+};
 pub use import::{
     Discovery, FoundAgent, Import, ImportProblem, ImportProblemKind, Imported, ImportedSession,
     SidecarTotals, Survey,

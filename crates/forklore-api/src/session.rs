@@ -127,14 +127,17 @@ pub enum Status {
 pub struct SessionAnswer {
     /// The header of the session, after the request was executed.
     pub session: Session,
+    /// Whether the session's fork recorded a summary of the history before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub summary: bool,
 }
 
 impl SessionAnswer {
     /// Creates the answer from a stored header. The time `now` decides whether the session's lease
-    /// is still valid.
+    /// is still valid. `summary` states whether the session's fork recorded a summary.
     #[must_use]
-    pub fn of(header: &Header, now: Timestamp) -> Self {
-        Self { session: Session::of(header, now) }
+    pub fn of(header: &Header, now: Timestamp, summary: bool) -> Self {
+        Self { session: Session::of(header, now), summary }
     }
 }
 

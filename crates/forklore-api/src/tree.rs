@@ -87,8 +87,15 @@ pub struct NodeHeader {
     pub dialect: Option<String>,
     /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
+    /// The workspace (folder) of the session.
+    pub workspace: Workspace,
+    /// The number of events that the session inherits from its parent.
+    pub event_count: u64,
     /// The number of events that the session wrote itself, without inherited events.
     pub own_events: u64,
+    /// Whether the session's fork recorded a summary of the history before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub summary: bool,
     /// The log position (`seq`) of the session's last event. -1 if the log is empty.
     pub head_seq: i64,
     /// The number of conversation events in the session's history, including inherited events.

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use forklore::core::Header;
 use forklore::core::workspace::Workspace;
 use forklore::engine::Scope;
-use forklore::{Engine, StoreUrl};
+use forklore::{Engine, StoreUrl, blocking};
 
 use crate::failure::{Failure, Result};
 use crate::globals::Globals;
@@ -19,13 +19,15 @@ pub(crate) struct App {
     globals: Globals,
     program: fn() -> clap::Command,
     engine: OnceCell<Engine>,
+    /// An empty store in memory, for commands that look into the default store before it exists.
+    empty: OnceCell<Engine>,
 }
 
 impl App {
     /// Creates the state of one run of the program. `program` returns the definition of its command
     /// line.
     pub(crate) fn new(globals: Globals, program: fn() -> clap::Command) -> Self {
-        Self { globals, program, engine: OnceCell::new() }
+        Self { globals, program, engine: OnceCell::new(), empty: OnceCell::new() }
     }
 
     /// Returns the definition of the command line with all its commands.
@@ -33,17 +35,41 @@ impl App {
         (self.program)()
     }
 
-    /// Returns the engine. The first call opens the store, and may create it. Commands therefore
-    /// validate names before they call this method.
+    /// Returns the engine. The first call opens the store. It never creates one: before the default
+    /// store exists, the engine has an empty store in memory.
+    ///
+    /// # Errors
+    /// `not_found` when a named store does not exist, and when the store cannot be used.
+    pub(crate) fn engine(&self) -> Result<&Engine> {
+        if let Some(engine) = self.engine.get().or_else(|| self.empty.get()) {
+            return Ok(engine);
+        }
+        match store::open_existing(self.globals.store.as_deref())? {
+            Some(engine) => Ok(self.engine.get_or_init(|| self.limited(engine))),
+            None => {
+                let empty = blocking::open_url(&StoreUrl::Memory)?;
+                Ok(self.empty.get_or_init(|| empty))
+            }
+        }
+    }
+
+    /// Returns the engine for a command that makes a session, and creates the store if it does not
+    /// exist. Commands therefore validate names before they call this method.
     ///
     /// # Errors
     /// When the store cannot be used.
-    pub(crate) fn engine(&self) -> Result<&Engine> {
+    pub(crate) fn engine_or_new(&self) -> Result<&Engine> {
         if let Some(engine) = self.engine.get() {
             return Ok(engine);
         }
         let engine = store::open(self.globals.store.as_deref())?;
-        Ok(self.engine.get_or_init(|| engine))
+        Ok(self.engine.get_or_init(|| self.limited(engine)))
+    }
+
+    /// Applies `--max-fork-depth`, which can only lower a limit that the store has.
+    fn limited(&self, engine: Engine) -> Engine {
+        let limits = [self.globals.max_fork_depth, engine.max_fork_depth()];
+        engine.with_max_fork_depth(limits.into_iter().flatten().min())
     }
 
     /// Returns the URL of the store without opening it.

@@ -7,15 +7,14 @@
 use std::collections::HashMap;
 use std::env;
 use std::ffi::OsStr;
-use std::path::Path;
 
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
 use clap_complete::env::{CompleteEnv, Shells};
+use forklore::blocking;
 use forklore::core::{Header, Label};
 use forklore::engine::{ListRequest, Listing};
-use forklore::{StoreUrl, blocking};
 use forklore_sanitize::terminal;
 
 use crate::output::ShortIds;
@@ -82,7 +81,7 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// cannot be read.
 fn listing() -> Option<Listing> {
     let url = store::url(env::var("FORKLORE_STORE").ok().as_deref()).ok()?;
-    if !exists(&url) {
+    if !url.exists() {
         return None;
     }
     let request = ListRequest {
@@ -91,10 +90,6 @@ fn listing() -> Option<Listing> {
         ..ListRequest::default()
     };
     blocking::open_url(&url).ok()?.list(&request).ok()
-}
-
-fn exists(url: &StoreUrl) -> bool {
-    url.path().is_some_and(Path::exists)
 }
 
 /// Returns the completions `last`, each label that only one of these sessions has, and the short

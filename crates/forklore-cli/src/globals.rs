@@ -20,6 +20,15 @@ pub(crate) struct Globals {
     /// The sessions of every folder
     #[arg(long, global = true, conflicts_with = "workspace")]
     pub(crate) all: bool,
+    /// Refuse a fork that depends on more than N others, as Trails does with 32 [default: no limit]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        env = "FORKLORE_MAX_FORK_DEPTH",
+        hide_env_values = true
+    )]
+    pub(crate) max_fork_depth: Option<u64>,
     /// Answer in JSON, errors too
     #[arg(long, global = true)]
     pub(crate) json: bool,

@@ -20,6 +20,11 @@ pub(crate) enum SessionRef {
 }
 
 impl SessionRef {
+    /// Checks whether the reference names a session file, which a command imports into the store.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+
     /// Parses a reference. Text that contains `/` or `\` is a path, because no other reference
     /// contains these characters.
     ///
@@ -57,7 +62,7 @@ pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Head
         let gone = Failure::refused(ErrorKind::NotFound, "there is no such session file");
         return Err(gone.or_try("forklore list --all"));
     }
-    let engine = app.engine()?;
+    let engine = app.engine_or_new()?;
     let options = ImportOptions::in_workspace(app.workspace()?);
     let bar = output.progress();
     let paths = [path.to_owned()];

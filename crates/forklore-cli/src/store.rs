@@ -4,11 +4,33 @@ use std::fs::DirBuilder;
 use std::path::Path;
 
 use etcetera::BaseStrategy;
+use forklore::core::ErrorKind;
 use forklore::{Engine, StoreUrl, blocking};
 
 use crate::failure::{Failure, Result};
 
-/// Opens the store at `url`, or the default store. `url` comes from `--store` or `FORKLORE_STORE`.
+/// Opens the store at `url`, or the default store, for a command that makes no store. `url` comes
+/// from `--store` or `FORKLORE_STORE`. Returns `None` if the default store does not exist yet.
+///
+/// # Errors
+/// `not_found` when a named store does not exist. The errors of [`open`].
+pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
+    let named = self::url(url)?;
+    if named.exists() {
+        return open(url).map(Some);
+    }
+    match named.path().filter(|_| !is_default(url)) {
+        None => Ok(None),
+        Some(path) => {
+            let missing = format!("there is no store at {}", path.display());
+            let refused = Failure::refused(ErrorKind::NotFound, missing);
+            Err(refused.or_try("look for a mistyped name, or begin a store there: forklore new"))
+        }
+    }
+}
+
+/// Opens the store at `url`, or the default store, and creates it if it does not exist. `url` comes
+/// from `--store` or `FORKLORE_STORE`.
 ///
 /// # Errors
 /// When the URL does not name a store, or the store cannot be used.
@@ -29,9 +51,14 @@ pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
 /// When the URL does not name a store, or there is no home directory for the default store.
 pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     match url {
-        None | Some("" | "sqlite:") => default_url(),
-        Some(url) => Ok(url.parse()?),
+        Some(url) if !is_default(Some(url)) => Ok(url.parse()?),
+        _ => default_url(),
     }
+}
+
+/// Checks whether `--store` or `FORKLORE_STORE` names no store, so that the default store is meant.
+fn is_default(url: Option<&str>) -> bool {
+    matches!(url, None | Some("" | "sqlite:"))
 }
 
 /// Returns the URL of the default store: the SQLite file `forklore/sessions.db` in the platform's

@@ -17,7 +17,8 @@ use crate::output::Output;
 const VARIABLE: &str = "FORKLORE_CONFIG";
 
 /// Creates a host, which runs turns with the configured models and tools. Tools that match a
-/// pattern in `allowed` need no approval in this run.
+/// pattern in `allowed` need no approval in this run. If the command makes a session (`makes`), the
+/// store is created if it does not exist.
 ///
 /// # Errors
 /// When the configuration is invalid, `model` or a default model is not configured, or the store
@@ -26,13 +27,14 @@ pub(crate) fn foreground(
     app: &App,
     model: Option<&str>,
     allowed: &[Pattern],
+    makes: bool,
     output: &mut Output,
 ) -> Result<Foreground> {
     let configured = configured(app, output)?;
     // Check the model before opening the store, which can create the store: without a model there
     // is nothing to do.
     configured.model(model).map_err(Error::from)?;
-    let engine = app.engine()?.clone();
+    let engine = if makes { app.engine_or_new()? } else { app.engine()? }.clone();
     let allowed = allowed.to_vec();
     let foreground = Foreground::new(|| Ok(Host::new(engine, configured)?.allowing(allowed)))?;
     Ok(foreground)

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
+use super::factory::TestStore;
 use super::scene::Scene;
-use forklore_store::port::Capabilities;
 
 mod append;
 mod attachments;
@@ -23,6 +23,7 @@ mod label;
 mod lease;
 mod lineage;
 mod list;
+mod loss;
 mod maintenance;
 mod processes;
 mod race;
@@ -76,6 +77,8 @@ pub enum Capability {
     /// The store's attachments persist when it is reopened. Several processes may store the same
     /// attachment at once.
     SharedAttachments,
+    /// The test can remove a session from the store behind its back, as damage of the disk may.
+    Loss,
 }
 
 impl Capability {
@@ -90,23 +93,26 @@ impl Capability {
             Self::Sources => "sources",
             Self::Attachments => "attachments",
             Self::SharedAttachments => "shared_attachments",
+            Self::Loss => "loss",
         }
     }
 }
 
 impl Capability {
-    /// Checks whether a store offers this capability. `store` contains the capabilities that the
-    /// store reports.
+    /// Checks whether the store at this location offers this capability. `Loss` is one of the
+    /// location, all others are those that the store reports.
     #[must_use]
-    pub fn is_offered_by(self, store: Capabilities) -> bool {
+    pub fn is_offered(self, test_store: &dyn TestStore) -> bool {
+        let reported = || test_store.open().store.capabilities();
         match self {
             Self::Base => true,
-            Self::Durable => store.durable,
-            Self::Processes => store.processes,
-            Self::Maintenance => store.maintenance,
-            Self::Sources => store.sources,
-            Self::Attachments => store.attachments,
-            Self::SharedAttachments => store.attachments && store.processes,
+            Self::Durable => reported().durable,
+            Self::Processes => reported().processes,
+            Self::Maintenance => reported().maintenance,
+            Self::Sources => reported().sources,
+            Self::Attachments => reported().attachments,
+            Self::SharedAttachments => reported().attachments && reported().processes,
+            Self::Loss => test_store.can_lose(),
         }
     }
 }
@@ -229,6 +235,7 @@ macro_rules! __forklore_cases {
                 812 a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease
                 813 no_lease_is_longer_than_a_day
                 814 nothing_is_recorded_as_later_than_the_stores_time
+                815 the_lease_of_a_process_that_is_gone_holds_nobody_off
             }
             base label {
                 901 a_label_in_use_refuses_a_fork
@@ -443,6 +450,11 @@ macro_rules! __forklore_cases {
             attachments transaction_attachments {
                 2901 a_write_that_names_a_missing_attachment_is_refused
             }
+            loss loss {
+                3001 children_that_need_no_ancestor_lose_nothing
+                3002 a_lost_parent_never_makes_a_shorter_history
+                3003 a_lost_root_and_parent_still_have_their_family
+            }
         }
     };
 }
@@ -473,6 +485,7 @@ mod needs {
     pub(super) const sources: Capability = Capability::Sources;
     pub(super) const attachments: Capability = Capability::Attachments;
     pub(super) const shared_attachments: Capability = Capability::SharedAttachments;
+    pub(super) const loss: Capability = Capability::Loss;
 }
 
 crate::__forklore_cases! { __forklore_list [] }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use forklore_core::SessionId;
 use forklore_store::port::Store;
 
 /// Creates the stores that the conformance tests use. Closures that return a [`Handle`] implement
@@ -29,6 +30,17 @@ pub trait TestStore: Send + Sync {
     /// open the store.
     fn address(&self) -> String {
         String::new()
+    }
+
+    /// Checks whether [`lose`](Self::lose) works.
+    fn can_lose(&self) -> bool {
+        false
+    }
+
+    /// Removes all that the store has of a session, its header in any case, as damage of the disk
+    /// may. The store is open and does not notice. Called only if [`can_lose`](Self::can_lose).
+    fn lose(&self, session: &SessionId) {
+        panic!("this store loses no sessions: {session}")
     }
 }
 
@@ -67,13 +79,26 @@ impl TestStore for Handle {
 
 /// Creates stores under test, each in a temporary directory of its own. `F` opens a store in a
 /// directory.
-pub struct Directory<F>(F);
+pub struct Directory<F> {
+    open: F,
+    lose: Option<Lose>,
+}
+
+/// Removes a session from the store in a directory, behind the back of the store.
+type Lose = fn(&Path, &SessionId);
 
 impl<F: Fn(&Path) -> Handle> Directory<F> {
     /// Creates a factory of stores. `open` gets the path of a directory; it must open the store in
     /// that directory, or create one if the directory is empty.
     pub fn new(open: F) -> Self {
-        Self(open)
+        Self { open, lose: None }
+    }
+
+    /// Adds a function that removes a session from the store in a directory, as damage of the disk
+    /// may. The cases of the capability `loss` need it.
+    #[must_use]
+    pub fn losing(self, lose: Lose) -> Self {
+        Self { lose: Some(lose), ..self }
     }
 }
 
@@ -83,17 +108,18 @@ where
 {
     fn fresh(&self) -> Box<dyn TestStore> {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        Box::new(InDirectory { dir, open: self.0.clone() })
+        Box::new(InDirectory { dir, open: self.open.clone(), lose: self.lose })
     }
 
     fn join(&self, address: &str) -> Handle {
-        self.0(Path::new(address))
+        (self.open)(Path::new(address))
     }
 }
 
 struct InDirectory<F> {
     dir: tempfile::TempDir,
     open: F,
+    lose: Option<Lose>,
 }
 
 impl<F: Fn(&Path) -> Handle + Send + Sync> TestStore for InDirectory<F> {
@@ -103,5 +129,13 @@ impl<F: Fn(&Path) -> Handle + Send + Sync> TestStore for InDirectory<F> {
 
     fn address(&self) -> String {
         self.dir.path().to_str().expect("a UTF-8 path").to_owned()
+    }
+
+    fn can_lose(&self) -> bool {
+        self.lose.is_some()
+    }
+
+    fn lose(&self, session: &SessionId) {
+        (self.lose.expect("a way to lose sessions"))(self.dir.path(), session);
     }
 }

@@ -29,9 +29,9 @@ pub struct Report {
 /// Runs the conformance tests `cases`, which are usually [`super::CASES`]. Skips a test that needs
 /// a capability that the store does not report; its outcome is [`Outcome::NotOffered`].
 pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
-    let offered = factory.fresh().open().store.capabilities();
+    let test_store = factory.fresh();
     let outcome = |case: &'static Case| {
-        if !case.needs.is_offered_by(offered) {
+        if !case.needs.is_offered(&*test_store) {
             return (case, Outcome::NotOffered);
         }
         let ran = catch_unwind(AssertUnwindSafe(|| run_one(factory, case.number)));
@@ -57,7 +57,7 @@ pub fn run_one(factory: &dyn Factory, number: u16) {
     let mut scene = Scene::new(factory);
     let needs = case.needs;
     assert!(
-        needs.is_offered_by(scene.store().capabilities()),
+        needs.is_offered(scene.test_store()),
         "the store does not say that it offers {}",
         needs.name()
     );

@@ -15,6 +15,7 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 pub use self::event_id::EventId;
+use crate::kind::SessionKind;
 use crate::limits::{ID_BYTES, LABEL_BYTES};
 
 /// Why a string is not a valid id or label. The error never repeats the string, which may be
@@ -160,6 +161,19 @@ impl SessionId {
         Self(uuid.to_string().into())
     }
 
+    /// Returns an id for a fork in the form of the agent ak-coder: `fork-<parent>-<unix_millis>`.
+    /// If that is longer than an id may be, the first 16 hex digits of sha256(parent) replace the
+    /// parent's id, so that forks nest to any depth (docs/semantics.md, Fork).
+    #[must_use]
+    pub fn of_fork(parent: &Self, unix_millis: u64) -> Self {
+        let whole = format!("fork-{parent}-{unix_millis}");
+        if whole.len() <= ID_BYTES {
+            return Self(whole.into());
+        }
+        let hex = hex(&Sha256::digest(parent.as_str().as_bytes()));
+        Self(format!("fork-{}-{unix_millis}", &hex[..16]).into())
+    }
+
     /// Derives an id for an imported session: `<dialect>-<16 hex of sha256(dialect, parts)>`. It is
     /// used if the id that the agent gave the session is not usable, and for each branch inside an
     /// imported file (docs/semantics.md, Sources).
@@ -182,9 +196,23 @@ impl Label {
     /// `attempt` counts from 0; each further attempt adds two digits (docs/semantics.md, Fork).
     #[must_use]
     pub fn of_fork(id: &SessionId, attempt: usize) -> Self {
+        Self::beginning_with("fork-", id, attempt)
+    }
+
+    /// Returns the default label of a child: that of a fork, or the same with `delegate-` for a
+    /// delegate.
+    #[must_use]
+    pub fn of_child(kind: SessionKind, id: &SessionId, attempt: usize) -> Self {
+        match kind {
+            SessionKind::Delegate => Self::beginning_with("delegate-", id, attempt),
+            SessionKind::Root | SessionKind::Branch => Self::of_fork(id, attempt),
+        }
+    }
+
+    fn beginning_with(prefix: &str, id: &SessionId, attempt: usize) -> Self {
         let hex = hex(&Sha256::digest(id.as_str().as_bytes()));
-        let digits = (8 + 2 * attempt).min(LABEL_BYTES - 5);
-        Self(format!("fork-{}", &hex[..digits]).into())
+        let digits = (8 + 2 * attempt).min(LABEL_BYTES - prefix.len());
+        Self(format!("{prefix}{}", &hex[..digits]).into())
     }
 }
 

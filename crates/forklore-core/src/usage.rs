@@ -31,6 +31,30 @@ impl std::ops::AddAssign for Usage {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
         self.cached = self.cached.saturating_add(other.cached);
-        self.cost += other.cost;
+        self.cost = without_noise(self.cost + other.cost);
+    }
+}
+
+/// Removes the noise of binary fractions from a sum of money: 0.00006, not 0.000060000000000000001.
+/// No price has more than twelve decimal places.
+fn without_noise(cost: f64) -> f64 {
+    const PLACES: f64 = 1e12;
+    let rounded = (cost * PLACES).round() / PLACES;
+    if rounded.is_finite() { rounded } else { cost }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_prices_are_as_people_write_them() {
+        let sum = |cost: f64, times: usize| {
+            let mut sum = Usage::default();
+            (0..times).for_each(|_| sum += Usage { cost, ..Usage::default() });
+            sum.cost
+        };
+        assert_eq!([sum(0.00002, 3), sum(0.1, 3)], [0.00006, 0.3]);
+        assert_eq!([sum(1e300, 2), sum(f64::MAX, 1)], [2e300, f64::MAX]);
     }
 }

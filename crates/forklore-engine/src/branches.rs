@@ -29,6 +29,7 @@ impl Engine {
                 head_seq: header.head_seq(),
                 head_index: header.counts.index,
                 own_events: header.own_events,
+                summary: self.has_summary(header),
             });
         let problems = problems(&damaged);
         let branches = branches.collect();

@@ -46,14 +46,10 @@ impl Engine {
     }
 
     fn create_delegate(&self, parent: &SessionId, request: &Create) -> Result<Header> {
-        if let Some(id) = &request.id
-            && self.store.header(id).is_ok()
-        {
-            // Unlike a fork, `new` is not idempotent.
-            return Err(forklore_store::Error::IdInUse(id.clone()).into());
-        }
         let forked = self.fork(&Fork {
             id: request.id.clone(),
+            // Unlike a fork, `new` is not idempotent.
+            must_be_new: true,
             label: request.label.clone(),
             title: request.title.clone(),
             kind: SessionKind::Delegate,

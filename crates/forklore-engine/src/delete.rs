@@ -6,6 +6,7 @@ use forklore_api::{Delete, DeleteMode, Deleted};
 use forklore_core::{Header, Lease, SessionId, SessionKind};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Children, Filter, Removed};
+use forklore_store::rules::lease_of_other;
 use jiff::Timestamp;
 
 use crate::{Engine, Result};
@@ -27,10 +28,10 @@ impl Engine {
         let now = self.now();
         let mut tries = TRIES;
         loop {
-            let set = self.closed_set(request)?;
+            let set = self.closed_set(request, now)?;
             let Set { sessions, family } = &set;
             if request.dry_run {
-                family.refuse_leased(sessions, now)?;
+                family.refuse_leased(sessions)?;
                 if request.mode != DeleteMode::DetachChildren {
                     family.refuse_branches(sessions)?;
                 }
@@ -56,11 +57,11 @@ impl Engine {
     }
 
     /// Determines from the current headers which sessions the delete request removes.
-    fn closed_set(&self, request: &Delete) -> Result<Set> {
+    fn closed_set(&self, request: &Delete, now: Timestamp) -> Result<Set> {
         let header = self.show(&request.session)?;
         let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
         // A damaged header may belong to a descendant. Return it as an error.
-        let family = Family::of(self.store.sessions(&filter, None, 0)?.all()?);
+        let family = Family::of(self.store.sessions(&filter, None, 0)?.all()?, now);
         let sessions = family.closed_set(&header, request.mode == DeleteMode::Cascade);
         Ok(Set { sessions, family })
     }
@@ -81,11 +82,12 @@ struct Family {
 }
 
 impl Family {
-    fn of(sessions: Vec<Header>) -> Self {
+    fn of(sessions: Vec<Header>, now: Timestamp) -> Self {
         let mut children: HashMap<SessionId, Vec<Header>> = HashMap::new();
         let mut leases = HashMap::new();
         for header in sessions {
-            leases.extend(header.lease.clone().map(|lease| (header.id.clone(), lease)));
+            let lease = lease_of_other(&header, None, now);
+            leases.extend(lease.map(|lease| (header.id.clone(), lease.clone())));
             if let Some(parent) = header.parent_id.clone() {
                 children.entry(parent).or_default().push(header);
             }
@@ -129,10 +131,10 @@ impl Family {
         set
     }
 
-    /// Returns an error if one of the sessions in `set` is leased at the time `now`.
-    fn refuse_leased(&self, set: &[SessionId], now: Timestamp) -> Result<()> {
+    /// Returns an error if one of the sessions in `set` is leased.
+    fn refuse_leased(&self, set: &[SessionId]) -> Result<()> {
         for session in set {
-            if let Some(lease) = self.leases.get(session).filter(|lease| lease.holds_at(now)) {
+            if let Some(lease) = self.leases.get(session) {
                 let (session, owner) = (session.clone(), lease.owner.clone());
                 return Err(StoreError::Leased { session, owner }.into());
             }

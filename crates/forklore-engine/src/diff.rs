@@ -7,7 +7,7 @@ use forklore_core::{ErrorKind, Origin, SessionId, diff};
 use forklore_store::Error as StoreError;
 use forklore_store::port::At;
 
-use crate::{Engine, Replay, Result};
+use crate::{Engine, Error, Replay, Result};
 
 impl Engine {
     /// Compares the histories of two sessions, of the same family or of different ones. Use
@@ -83,7 +83,8 @@ impl Engine {
         {
             match self.written(&original, index) {
                 Ok(found) => origin = found,
-                // The original was deleted, but the copy was not.
+                // The original was deleted or lost, but the copy was not.
+                Err(Error::Store(StoreError::Lost { .. })) => break,
                 Err(error) if error.kind() == ErrorKind::NotFound => break,
                 Err(error) => return Err(error),
             }
@@ -95,12 +96,8 @@ impl Engine {
     /// Returns `None` if `session` is not a copy, or if the repeated part ends before the
     /// conversation event at this index.
     fn original_at(&self, session: &SessionId, index: u64) -> Result<Option<SessionId>> {
-        let copy_of = match self.store().header(session) {
-            Ok(header) => header.copy_of,
-            // A session whose header is gone cannot be a copy.
-            Err(StoreError::NotFound(_)) => None,
-            Err(error) => return Err(error.into()),
-        };
+        // A session whose header is gone cannot be a copy.
+        let copy_of = self.other_session(session)?.header().and_then(|header| header.copy_of);
         let repeats = copy_of.filter(|copy_of| index < copy_of.index);
         Ok(repeats.map(|copy_of| copy_of.session_id))
     }

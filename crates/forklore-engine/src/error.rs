@@ -63,17 +63,22 @@ pub enum Error {
     OpenCalls {
         /// The session to fork, in which the tool calls are open.
         session: SessionId,
+        /// The cut that the request names. `None` if it names none.
+        at: Option<Selector>,
         /// The tool calls that have no result at the cut.
         calls: Vec<OpenCall>,
     },
     /// A session with the requested id exists, but it is not the child that the fork request
     /// describes.
-    #[error("session {id} already exists, and is another child than the one asked for: {differs}")]
+    #[error(
+        "session {id} already exists, and is another child than the one asked for: {}",
+        listed(differs)
+    )]
     OtherChild {
         /// The id that the fork request gave for the child.
         id: SessionId,
-        /// The first property in which the existing session differs from the fork request.
-        differs: &'static str,
+        /// Everything in which the existing session differs from the fork request.
+        differs: Vec<&'static str>,
     },
     /// The request gives a child session a permission that its parent does not have. The string is
     /// the name of the permission.
@@ -160,6 +165,12 @@ impl Error {
         }
     }
 
+    /// Checks whether the operation failed because a session with the requested id exists.
+    #[must_use]
+    pub fn is_id_in_use(&self) -> bool {
+        matches!(self, Self::Store(StoreError::IdInUse(_)))
+    }
+
     /// Returns the error kind. It determines the exit code of the command-line program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -198,11 +209,13 @@ impl Error {
             Self::Cut { session, source } => cut_details(session, source),
             Self::Event { line, .. } => json!({"line": line}),
             Self::Invalid { reason, .. } => json!({"reason": reason}),
-            Self::OpenCalls { session, calls } => json!({
+            Self::OpenCalls { session, calls, .. } => json!({
                 "session_id": session, "count": calls.len(),
                 "calls": calls.iter().take(20).collect::<Vec<_>>(),
             }),
-            Self::OtherChild { id, differs } => json!({"session_id": id, "differs": differs}),
+            Self::OtherChild { id, differs } => {
+                json!({"session_id": id, "differs": listed(differs)})
+            }
             Self::Permission(name) => json!({"permission": name}),
             Self::TooDeep { session, links, max } => {
                 json!({"session_id": session, "links": links, "max_fork_depth": max})
@@ -246,6 +259,15 @@ impl Error {
 impl From<NotJson> for Error {
     fn from(error: NotJson) -> Self {
         Self::invalid("json", error.to_string())
+    }
+}
+
+/// Joins the names as a sentence does: `the label, the title and the summary`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

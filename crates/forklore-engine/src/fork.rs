@@ -1,10 +1,11 @@
 //! `fork`: creates a branch (another continuation) or a delegate (a sub-agent) of a session.
 
+mod existing;
 mod plan;
 mod record;
 
 use forklore_api::{Fork, Forked};
-use forklore_core::{Header, Label, SessionId};
+use forklore_core::{Header, Label, SessionId, SessionKind, Strategy};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Beginning, NewSession};
 
@@ -12,6 +13,12 @@ use crate::{Engine, Error, Result, living};
 use plan::Plan;
 pub(crate) use record::FORKED_BEFORE;
 pub use record::{ForkRecord, limitations, synthetic_result};
+
+/// Maximum number of further ids that a fork generates if those before are taken.
+const MOST_IDS: u64 = 10_000;
+/// Maximum number of further default labels that a fork tries. The last one is as long as a label
+/// may be.
+const MOST_LABELS: usize = 24;
 
 impl Engine {
     /// Creates a child of a session: a branch or a delegate (docs/semantics.md, Fork). If `dry_run`
@@ -41,7 +48,8 @@ impl Engine {
     ///   or the child would exceed the maximum depth.
     /// - `permission_denied`: the request has a permission that is not in the parent's ceiling (the
     ///   permissions that the parent may use at most).
-    /// - `already_exists`: another session has the id or the label.
+    /// - `already_exists`: another session has the id or the label, or the child with this id
+    ///   differs from what the request asks for.
     pub fn fork(&self, request: &Fork) -> Result<Forked> {
         let named = [Some(&request.parent), request.id.as_ref()].into_iter().flatten();
         let named: Vec<_> = named.cloned().collect();
@@ -50,49 +58,82 @@ impl Engine {
         let parent = living(headers.next().ok_or_else(missing)??)?;
         let plan = Plan::make(self, &parent, request)?;
         if let Some(found) = headers.next()
-            && let Some(existing) = same_child(found, &parent, &plan)?
+            && let Some(existing) = self.same_child(found, request, &plan)?
         {
-            return Ok(plan.forked(&existing, Outcome::Existing(request.dry_run)));
+            return self.existing(&existing, &plan, request.dry_run);
         }
         if request.dry_run {
-            return self.would_fork(&parent, request, &plan);
+            return self.would_fork(&parent, request, plan);
         }
-        self.make_child(&parent, request, &plan)
+        self.make_child(&parent, request, plan)
     }
 
-    fn would_fork(&self, parent: &Header, request: &Fork, plan: &Plan) -> Result<Forked> {
+    /// Forks like [`fork`](Self::fork). If the branch would exceed the maximum fork depth, it gets
+    /// its own copy of the history, which no depth limits.
+    ///
+    /// # Errors
+    /// The errors of [`fork`](Self::fork), except the one for the depth.
+    pub fn fork_or_copy(&self, request: &Fork) -> Result<Forked> {
+        match self.fork(request) {
+            Err(Error::TooDeep { .. }) => {
+                self.fork(&Fork { strategy: Strategy::ReplayV1, ..request.clone() })
+            }
+            forked => forked,
+        }
+    }
+
+    fn would_fork(&self, parent: &Header, request: &Fork, mut plan: Plan) -> Result<Forked> {
+        let is_free = |id: &_| matches!(self.store.header(id), Err(StoreError::NotFound(_)));
+        let mut ids = 0;
+        while request.id.is_none() && ids < MOST_IDS && !is_free(&plan.child) {
+            ids += 1;
+            plan.child = self.new_fork_id(&parent.id, request.id_style, ids);
+        }
         let label = match &request.label {
             Some(label) => self.free_label(parent, label)?,
-            None => self.default_label(parent, &plan.child)?,
+            None => self.default_label(parent, plan.kind, &plan.child)?,
         };
         let mut forked = plan.forked(parent, Outcome::Planned);
         forked.label = label;
         Ok(forked)
     }
 
-    fn make_child(&self, parent: &Header, request: &Fork, plan: &Plan) -> Result<Forked> {
-        let mut attempt = 0;
+    fn make_child(&self, parent: &Header, request: &Fork, mut plan: Plan) -> Result<Forked> {
+        let (mut ids, mut labels) = (0, 0);
         loop {
             let label = match &request.label {
                 Some(label) => label.clone(),
-                None => Label::of_fork(&plan.child, attempt),
+                None => Label::of_child(plan.kind, &plan.child, labels),
             };
             let new = plan.new_session(self, parent, request, label)?;
             match self.store.create(new) {
                 Ok(child) => return Ok(plan.forked(&child, Outcome::Made)),
-                Err(StoreError::LabelInUse { .. }) if request.label.is_none() && attempt < 24 => {
-                    attempt += 1;
+                Err(StoreError::LabelInUse { .. })
+                    if request.label.is_none() && labels < MOST_LABELS =>
+                {
+                    labels += 1;
+                }
+                // Another process generated the same id in the same millisecond.
+                Err(StoreError::IdInUse(_)) if request.id.is_none() && ids < MOST_IDS => {
+                    (ids, labels) = (ids + 1, 0);
+                    plan.child = self.new_fork_id(&parent.id, request.id_style, ids);
                 }
                 // Another process created the child after the check in `fork`.
                 Err(StoreError::IdInUse(id)) if request.id.is_some() => {
-                    return match same_child(self.store.header(&id), parent, plan)? {
-                        Some(existing) => Ok(plan.forked(&existing, Outcome::Existing(false))),
+                    return match self.same_child(self.store.header(&id), request, &plan)? {
+                        Some(existing) => self.existing(&existing, &plan, false),
                         None => Err(StoreError::IdInUse(id).into()),
                     };
                 }
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    fn existing(&self, child: &Header, plan: &Plan, dry_run: bool) -> Result<Forked> {
+        let would_record_branch_summary = self.summary_at_fork(child)?.is_some();
+        let forked = plan.forked(child, Outcome::Existing(dry_run));
+        Ok(Forked { would_record_branch_summary, ..forked })
     }
 
     fn free_label(&self, parent: &Header, label: &Label) -> Result<Label> {
@@ -102,45 +143,21 @@ impl Engine {
         }
     }
 
-    fn default_label(&self, parent: &Header, child: &SessionId) -> Result<Label> {
-        let mut label = Label::of_fork(child, 0);
-        for attempt in 1..=24 {
+    fn default_label(
+        &self,
+        parent: &Header,
+        kind: SessionKind,
+        child: &SessionId,
+    ) -> Result<Label> {
+        let mut label = Label::of_child(kind, child, 0);
+        for attempt in 1..=MOST_LABELS {
             if self.label_owner(parent, &label)?.is_none() {
                 break;
             }
-            label = Label::of_fork(child, attempt);
+            label = Label::of_child(kind, child, attempt);
         }
         Ok(label)
     }
-}
-
-/// Checks whether the session `found` is the child that `plan` would create, and returns its
-/// header. Returns `None` if no session has the child's id, and an error if a different session has
-/// it.
-fn same_child(
-    found: forklore_store::Result<Header>,
-    parent: &Header,
-    plan: &Plan,
-) -> Result<Option<Header>> {
-    let existing = match found {
-        Ok(existing) => existing,
-        Err(StoreError::NotFound(_)) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let differs = if existing.deleted.is_some() {
-        "it was deleted, and its id stays taken"
-    } else if existing.parent_id.as_ref() != Some(&parent.id) {
-        "the parent"
-    } else if existing.kind != plan.kind {
-        "the kind"
-    } else if existing.cut.as_ref().map(|cut| cut.inheritable) != Some(plan.cut.inheritable) {
-        "the cut"
-    } else if existing.tool_calls != Some(plan.tool_calls) {
-        "the tool-call policy"
-    } else {
-        return Ok(Some(existing));
-    };
-    Err(Error::OtherChild { id: existing.id, differs })
 }
 
 #[derive(Clone, Copy)]

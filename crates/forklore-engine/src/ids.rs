@@ -1,5 +1,6 @@
 //! Ids of new sessions and events.
 
+use forklore_api::IdStyle;
 use forklore_core::{EventId, SessionId};
 
 use crate::Engine;
@@ -9,6 +10,16 @@ impl Engine {
     #[must_use]
     pub fn new_id(&self) -> SessionId {
         SessionId::generate(self.unix_millis(), self.random())
+    }
+
+    /// Generates an id for a fork of `parent` if the request contains none. `attempt` counts from 0;
+    /// each further attempt gives another id.
+    #[must_use]
+    pub fn new_fork_id(&self, parent: &SessionId, style: IdStyle, attempt: u64) -> SessionId {
+        match style {
+            IdStyle::Uuid => self.new_id(),
+            IdStyle::AkCoder => SessionId::of_fork(parent, self.unix_millis() + attempt),
+        }
     }
 
     /// Generates an id for an event whose writer gave no id.

@@ -27,10 +27,23 @@ impl Engine {
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
     /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn inspect(&self, session: &SessionId) -> Result<Inspection> {
-        let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
-            self.inspect_lazily(session)?;
+        let Inspection {
+            messages,
+            balanced,
+            open_results,
+            synthetic_results,
+            excluded,
+            detached_subagents,
+        } = self.inspect_lazily(session)?;
         let messages = messages.collect::<Result<_>>()?;
-        Ok(Inspection { messages, balanced, open_results, synthetic_results, excluded })
+        Ok(Inspection {
+            messages,
+            balanced,
+            open_results,
+            synthetic_results,
+            excluded,
+            detached_subagents,
+        })
     }
 
     /// Returns the messages that the model of a session would receive now, as an iterator. Each
@@ -82,6 +95,7 @@ impl Engine {
             open_results,
             synthetic_results,
             excluded: outline.excluded,
+            detached_subagents: outline.detached,
             messages: Messages::of(self, session, outline.items, open_results),
         })
     }

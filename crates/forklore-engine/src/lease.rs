@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
+use forklore_store::rules::lease_of_other;
 use jiff::SignedDuration;
 
 use crate::{Engine, Result};
@@ -20,6 +21,13 @@ impl Engine {
         let lasts = SignedDuration::try_from(LEASE).unwrap_or(SignedDuration::MAX);
         let change = Change::Hold { owner: owner.to_owned(), lasts };
         Ok(self.store.change(session, &change)?.header)
+    }
+
+    /// Checks whether a runtime has leased the session now, according to `header`. Ignores a lease
+    /// if the process of its owner is certainly gone.
+    #[must_use]
+    pub fn is_leased(&self, header: &Header) -> bool {
+        lease_of_other(header, None, self.now()).is_some()
     }
 
     /// Releases the session's lease that the runtime `owner` has.

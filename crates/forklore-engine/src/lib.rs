@@ -63,6 +63,7 @@ mod export;
 mod first_words;
 mod follow;
 mod fork;
+mod fork_summary;
 mod gc;
 mod ids;
 mod inspect;
@@ -73,6 +74,7 @@ mod lineage;
 mod list;
 mod load;
 mod log;
+mod other_session;
 mod pack;
 mod playback;
 mod recover;
@@ -92,6 +94,7 @@ use forklore_core::agent_format::{AgentFormat, AgentFormats};
 use forklore_core::session_container::SessionContainer;
 use forklore_core::{Header, SessionId};
 pub use forklore_store::attachments::Pin;
+pub use forklore_store::lease_owner;
 use forklore_store::{Error as StoreError, Store};
 
 pub use clock::{Clock, SystemClock};
@@ -104,10 +107,11 @@ pub use follow::Follower;
 pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
     Ancestor, Attach, Attached, Batch, Branch, Branches, Bring, Brought, BroughtMark, Create,
-    Delete, DeleteMode, Deleted, Detached, Difference, Elsewhere, ExportTo, Exported, Fork, Forked,
-    Inspection, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage,
-    NamedAttachment, NewEvent, NodeHeader, Record, RecordOrigin, Recovery, Relative, SessionUsage,
-    Stats, Summarize, TreeNode, TreeRequest, Trees, UsageReport, UsageScope,
+    Delete, DeleteMode, Deleted, Detached, DetachedSubagent, Difference, Elsewhere, ExportTo,
+    Exported, Fork, Forked, IdStyle, Inspection, LeftOut, Lineage, ListRequest, LogRange, LostKind,
+    LostPiece, ModelUsage, NamedAttachment, NewEvent, NodeHeader, Record, RecordOrigin, Recovery,
+    Relative, SessionUsage, Stats, Summarize, TreeNode, TreeRequest, Trees, UsageReport,
+    UsageScope,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;
@@ -171,8 +175,9 @@ impl Engine {
         self
     }
 
-    /// Limits the depth of forks: a session may be at most `links` parent links below its root or
-    /// its nearest detached ancestor (docs/semantics.md, Fork). `None`, the default, sets no limit.
+    /// Limits the depth of forks: a branch that shares its history may be at most `links` parent
+    /// links below the nearest session that needs no ancestor: a root, a delegate, a copy or a
+    /// detached session (docs/semantics.md, Fork). `None`, the default, sets no limit.
     /// A store with the Trails profile (the rules of an earlier design) uses 32.
     #[must_use]
     pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
@@ -185,6 +190,12 @@ impl Engine {
     #[must_use]
     pub fn on_store(&self, store: Arc<dyn Store>) -> Self {
         Self { store, ..self.clone() }
+    }
+
+    /// Returns the maximum depth of forks, or `None` if there is no limit.
+    #[must_use]
+    pub fn max_fork_depth(&self) -> Option<u64> {
+        self.max_fork_depth
     }
 
     /// Returns the agent formats whose records the engine can read.

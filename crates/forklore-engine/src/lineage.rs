@@ -7,6 +7,7 @@ use forklore_core::{Header, SessionId};
 use forklore_store::port::{Filter, Headers};
 
 use crate::list::problems;
+use crate::other_session::OtherSession;
 use crate::{Engine, Error, Result};
 
 impl Engine {
@@ -29,7 +30,7 @@ impl Engine {
             root_session_id: header.root_id,
             depth: header.depth,
             ancestors,
-            children: children.iter().map(relative).collect(),
+            children: children.iter().map(|child| self.relative(child)).collect(),
             next: None,
             problems: problems(&damaged),
         })
@@ -43,30 +44,41 @@ impl Engine {
             if !seen.insert(id.clone()) {
                 return Err(Error::Cycle(header.id.clone()));
             }
-            match self.store.header(&id) {
-                Ok(ancestor) => {
-                    ancestors.push(relative(&ancestor));
+            // Above a session that is missing or damaged, the ancestors are unknown.
+            match self.other_session(&id)? {
+                OtherSession::There(ancestor) => {
+                    ancestors.push(self.relative(&ancestor));
                     next = ancestor.parent_id;
                 }
-                Err(forklore_store::Error::NotFound(id)) => ancestors.push(missing(id)),
-                Err(error) => return Err(error.into()),
+                OtherSession::Missing => ancestors.push(Relative { missing: true, ..unread(id) }),
+                OtherSession::Damaged => ancestors.push(Relative { damaged: true, ..unread(id) }),
             }
         }
         Ok(ancestors)
     }
-}
 
-fn relative(header: &Header) -> Relative {
-    Relative {
-        session_id: header.id.clone(),
-        label: Some(header.label.clone()),
-        kind: Some(header.kind),
-        cut: header.cut.clone(),
-        deleted: header.deleted.is_some(),
-        missing: false,
+    fn relative(&self, header: &Header) -> Relative {
+        Relative {
+            label: Some(header.label.clone()),
+            kind: Some(header.kind),
+            cut: header.cut.clone(),
+            summary: self.has_summary(header),
+            deleted: header.deleted.is_some(),
+            ..unread(header.id.clone())
+        }
     }
 }
 
-fn missing(session_id: SessionId) -> Relative {
-    Relative { session_id, label: None, kind: None, cut: None, deleted: false, missing: true }
+/// Returns an ancestor of which nothing but the id is known.
+fn unread(session_id: SessionId) -> Relative {
+    Relative {
+        session_id,
+        label: None,
+        kind: None,
+        cut: None,
+        summary: false,
+        deleted: false,
+        missing: false,
+        damaged: false,
+    }
 }

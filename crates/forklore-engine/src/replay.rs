@@ -32,7 +32,8 @@ impl Engine {
     pub fn replay(&self, session: &SessionId, up_to: Option<&Selector>) -> Result<Replay> {
         let header = self.show(session)?;
         let end = match up_to {
-            Some(selector) => self.cut(&header, selector)?.index,
+            // A reading may end before the first record, unlike a fork.
+            Some(selector) => self.search(&header, selector)?.cut.index,
             None => header.counts.index,
         };
         Ok(self.replay_from(&header, 0, end))

@@ -3,7 +3,6 @@
 
 use forklore_api::Stats;
 use forklore_core::{Header, SessionId};
-use forklore_store::Error as StoreError;
 use forklore_store::port::{Cursor, Filter, Headers};
 
 use crate::list::{add_new, problems};
@@ -79,9 +78,8 @@ impl Engine {
     /// once. A copy is a session that repeats the beginning of another.
     fn take_back(&self, stats: &mut Stats, copy: &Header) -> Result<()> {
         let Some(copy_of) = &copy.copy_of else { return Ok(()) };
-        let original = match self.store.header(&copy_of.session_id) {
-            Err(StoreError::NotFound(_)) => return Ok(()),
-            original => original?,
+        let Some(original) = self.other_session(&copy_of.session_id)?.header() else {
+            return Ok(());
         };
         let Some(repeated) = self.repeated(copy)? else { return Ok(()) };
         stats.usage = less(stats.usage, repeated.usage);

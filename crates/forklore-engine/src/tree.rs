@@ -75,9 +75,42 @@ impl Engine {
         let Headers { sound: family, damaged } = self.store.sessions(&filter, None, 0)?;
         let damaged = problems(&damaged);
         let placed = without_dead_ends(&family, arrange(&family));
-        trees.nodes.extend(placed.into_iter().map(|location| node(&family, &damaged, location)));
+        let nodes = placed.into_iter().map(|location| self.node(&family, &damaged, location));
+        trees.nodes.extend(nodes);
         add_new(&mut trees.problems, damaged);
         Ok(())
+    }
+
+    fn node(&self, family: &[Header], damaged: &[Problem], placed: Placed) -> TreeNode {
+        let unread = damaged.iter().any(|problem| problem.session_id.as_ref() == Some(&placed.id));
+        let header = placed.at.and_then(|at| family.get(at));
+        TreeNode {
+            session_id: placed.id,
+            header: header.map(|header| NodeHeader {
+                parent: header.parent_id.clone(),
+                label: header.label.clone(),
+                title: header.title.clone(),
+                kind: header.kind,
+                dialect: header.dialect.clone(),
+                cut: header.cut.clone(),
+                workspace: header.workspace.clone(),
+                event_count: header.inherited.inheritable,
+                own_events: header.own_events,
+                summary: self.has_summary(header),
+                head_seq: header.head_seq(),
+                head_index: header.counts.index,
+                own_bytes: header.own_bytes,
+                created: header.created,
+                updated: header.updated,
+                copy_of: header.copy_of.clone(),
+            }),
+            missing: placed.mark == Some(Mark::Missing) && !unread,
+            damaged: unread,
+            deleted: header.is_some_and(|header| header.deleted.is_some()),
+            cycle: placed.mark == Some(Mark::Cycle),
+            brought: Vec::new(),
+            depth: placed.depth,
+        }
     }
 }
 
@@ -145,33 +178,4 @@ fn without_dead_ends(family: &[Header], placed: Vec<Placed>) -> Vec<Placed> {
     }
     shown.reverse();
     shown
-}
-
-fn node(family: &[Header], damaged: &[Problem], placed: Placed) -> TreeNode {
-    let unread = damaged.iter().any(|problem| problem.session_id.as_ref() == Some(&placed.id));
-    let header = placed.at.and_then(|at| family.get(at));
-    TreeNode {
-        session_id: placed.id,
-        header: header.map(|header| NodeHeader {
-            parent: header.parent_id.clone(),
-            label: header.label.clone(),
-            title: header.title.clone(),
-            kind: header.kind,
-            dialect: header.dialect.clone(),
-            cut: header.cut.clone(),
-            own_events: header.own_events,
-            head_seq: header.head_seq(),
-            head_index: header.counts.index,
-            own_bytes: header.own_bytes,
-            created: header.created,
-            updated: header.updated,
-            copy_of: header.copy_of.clone(),
-        }),
-        missing: placed.mark == Some(Mark::Missing) && !unread,
-        damaged: unread,
-        deleted: header.is_some_and(|header| header.deleted.is_some()),
-        cycle: placed.mark == Some(Mark::Cycle),
-        brought: Vec::new(),
-        depth: placed.depth,
-    }
 }

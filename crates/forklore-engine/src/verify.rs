@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use forklore_core::{ErrorKind, Header, SessionId};
+use forklore_store::Error as StoreError;
 use forklore_store::port::{Filter, Headers, Problem, Verification};
 
 use crate::{Engine, Result};
@@ -76,7 +77,7 @@ impl Engine {
                             parents.insert(at.clone(), found.parent_id.clone());
                             found.parent_id
                         }
-                        Err(forklore_store::Error::NotFound(_)) => {
+                        Err(StoreError::NotFound(_) | StoreError::Lost { .. }) => {
                             let message = format!("its ancestor {at} is not in the store");
                             problems.push(problem(
                                 &header.id,
@@ -99,7 +100,7 @@ impl Engine {
     }
 }
 
-fn is_damage(error: &forklore_store::Error) -> bool {
+fn is_damage(error: &StoreError) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor)
 }
 

@@ -96,16 +96,13 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Returns the current label of a session, or `None` if the store has no header of the session.
+    /// Returns the current label of a session, or `None` if the store has no readable header of the
+    /// session.
     pub(crate) fn get(&mut self, engine: &Engine, id: &SessionId) -> Result<Option<Label>> {
         if let Some(label) = self.labels.get(id) {
             return Ok(label.clone());
         }
-        let label = match engine.store.header(id) {
-            Ok(header) => Some(header.label),
-            Err(forklore_store::Error::NotFound(_)) => None,
-            Err(error) => return Err(error.into()),
-        };
+        let label = engine.other_session(id)?.header().map(|header| header.label);
         self.labels.insert(id.clone(), label.clone());
         Ok(label)
     }

@@ -51,8 +51,7 @@ impl Folder {
     /// a claim exists. A claim is the file that reserves the id.
     ///
     /// # Errors
-    /// `Corrupt` if the session's file is missing although its claim says that some of it was
-    /// durable.
+    /// `Lost` if the session's file is missing although its claim says that some of it was durable.
     pub(crate) fn find(&self, id: &SessionId) -> Result<Option<Found>> {
         self.find_name(Name::of_session(id).as_str())
     }
@@ -60,11 +59,14 @@ impl Folder {
     /// Finds the session file whose name (without folder and extension) is `name`.
     ///
     /// # Errors
-    /// `Corrupt` if the file is missing although its claim (the file that reserves the session's
-    /// id) says that some of it was durable.
+    /// `Lost` if the file is missing although its claim (the file that reserves the session's id)
+    /// says that some of it was durable.
     pub(crate) fn find_name(&self, name: &str) -> Result<Option<Found>> {
+        let is_there = |found: &Found| {
+            Ok::<_, Error>(self.open(&self.layout.segment(&found.segment), Open::Read)?.is_some())
+        };
         if let Some(found) = self.claimed(name)?
-            && self.open(&self.layout.segment(&found.segment), Open::Read)?.is_some()
+            && is_there(&found)?
         {
             return Ok(Some(found));
         }
@@ -76,12 +78,22 @@ impl Folder {
             }
         }
         match self.claimed(name)? {
+            // Another process may have made the session during the search. It records what is
+            // durable after the file has its name.
+            Some(found) if found.durable > 0 && is_there(&found)? => Ok(Some(found)),
             // If some of the file was durable, its loss is damage. The session does not count as
             // one that never existed.
-            Some(lost) if lost.durable > 0 => {
-                Err(damage(&self.layout.segment(&lost.segment), 0, "it is gone"))
-            }
+            Some(lost) if lost.durable > 0 => Err(self.lost(name, &lost.segment)),
             _ => Ok(None),
+        }
+    }
+
+    /// Returns the error for a session of which only the claim is left.
+    fn lost(&self, name: &str, segment: &Segment) -> Error {
+        let path = self.layout.segment(segment);
+        match self.claimant(name) {
+            Some(session) => Error::Lost { session, location: path.display().to_string() },
+            None => damage(&path, 0, "it is gone"),
         }
     }
 

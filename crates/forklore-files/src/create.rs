@@ -28,7 +28,7 @@ pub(crate) fn check_new(folder: &Folder, new: &NewSession) -> Result<Option<Sess
     match folder.find(&new.id) {
         Ok(None) => {}
         // An id stays in use even if the file of its session is lost.
-        Ok(Some(_)) | Err(Error::Corrupt { .. }) => {
+        Ok(Some(_)) | Err(Error::Corrupt { .. } | Error::Lost { .. }) => {
             return Err(Error::IdInUse(new.id.clone()));
         }
         Err(error) => return Err(error),
@@ -120,6 +120,7 @@ fn inherit(
         Strategy::ShareV1 if inheritable > parent.header.inherited.inheritable => with_own(parent),
         Strategy::ShareV1 => history.spans_before(inheritable)?,
     };
+    history.check_spans(&ancestry)?;
     Ok((Header { inherited: counts, counts, ..header }, open, ancestry))
 }
 

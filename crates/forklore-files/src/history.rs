@@ -10,6 +10,7 @@ use forklore_store::port::LogEntry;
 use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
+use crate::fs::Open;
 use crate::layout::Segment;
 use crate::log::{Log, Next, Want, of};
 use crate::record::{Ancestry, EventLine, Span};
@@ -59,7 +60,8 @@ impl<'s> History<'s> {
         if let Some(all) = self.all.get() {
             return Ok(all);
         }
-        let all = all_spans(self.folder, &self.ancestry)?;
+        let all = all_spans(self.folder, &self.ancestry)
+            .and_then(|all| all.map_err(|lost| self.missing(lost.to_string())))?;
         Ok(self.all.get_or_init(|| all))
     }
 
@@ -133,10 +135,25 @@ impl<'s> History<'s> {
             (self.ancestry.before.clone(), self.ancestry.spans.clone())
         } else {
             holder(self.folder, &self.ancestry, inheritable)?
+                .map_err(|lost| self.missing(lost.to_string()))?
         };
         let spans =
             spans.into_iter().take_while(|span| span.base.inheritable < inheritable).collect();
         Ok(Ancestry { before, spans })
+    }
+
+    /// Checks that the files of the nearest spans (ranges of inherited events) exist, and the file
+    /// with the list of the spans before them. So a fork of a history that has lost a part is
+    /// refused, and its cost does not grow with the depth.
+    pub(crate) fn check_spans(&self, ancestry: &Ancestry) -> Result<()> {
+        let spans = ancestry.spans.iter().map(|span| &span.segment);
+        for segment in spans.chain(&ancestry.before) {
+            let path = self.folder.layout.segment(segment);
+            if self.folder.open(&path, Open::Read)?.is_none() {
+                return Err(self.missing(segment.to_string()));
+            }
+        }
+        Ok(())
     }
 
     /// Adds this session's id and the given seq to an error that reports damage.
@@ -365,36 +382,41 @@ fn inherited(line: EventLine) -> LogEntry {
 }
 
 /// Returns all spans (ranges of inherited events) of a session's ancestry, oldest first. Reads the
-/// older spans from the first lines of ancestors' files.
-fn all_spans(folder: &Folder, ancestry: &Ancestry) -> Result<Vec<Span>> {
+/// older spans from the first lines of ancestors' files. The inner error is a file that is gone.
+fn all_spans(
+    folder: &Folder,
+    ancestry: &Ancestry,
+) -> Result<std::result::Result<Vec<Span>, Segment>> {
     let mut parts = vec![ancestry.spans.clone()];
     let mut next = ancestry.before.clone();
     let mut seen = HashSet::new();
     while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
-        let line = folder.session_line(&holder)?;
+        let Some(line) = folder.session_line(&holder)? else { return Ok(Err(holder)) };
         parts.push(line.ancestry.spans);
         next = line.ancestry.before;
     }
-    Ok(parts.into_iter().rev().flatten().collect())
+    Ok(Ok(parts.into_iter().rev().flatten().collect()))
 }
 
 /// Finds the list of spans (ranges of inherited events) that contains the inheritable event number
-/// `inheritable`. Also returns the file whose first line contains the spans before that list.
+/// `inheritable`. Also returns the file whose first line contains the spans before that list. The
+/// inner error is a file that is gone.
 fn holder(
     folder: &Folder,
     ancestry: &Ancestry,
     inheritable: u64,
-) -> Result<(Option<Segment>, Vec<Span>)> {
+) -> Result<std::result::Result<(Option<Segment>, Vec<Span>), Segment>> {
     let mut next = ancestry.before.clone();
     let mut seen = HashSet::new();
     while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
-        let Ancestry { before, spans } = folder.session_line(&holder)?.ancestry;
+        let Some(line) = folder.session_line(&holder)? else { return Ok(Err(holder)) };
+        let Ancestry { before, spans } = line.ancestry;
         if before.is_none()
             || spans.first().is_some_and(|first| first.base.inheritable < inheritable)
         {
-            return Ok((before, spans));
+            return Ok(Ok((before, spans)));
         }
         next = before;
     }
-    Ok((None, Vec::new()))
+    Ok(Ok((None, Vec::new())))
 }

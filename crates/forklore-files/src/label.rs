@@ -28,7 +28,7 @@ pub(crate) fn check(
             Ok(session) => Some(session.header),
             Err(Error::NotFound(_)) => None,
             // Assume that the damaged session is living and has the label.
-            Err(Error::Corrupt { .. }) => {
+            Err(Error::Corrupt { .. } | Error::Lost { .. }) => {
                 return Err(Error::LabelInUse { label: label.clone(), by: id });
             }
             Err(error) => return Err(error),

@@ -70,7 +70,7 @@ impl Folder {
             match self.session_in(&segment) {
                 Ok(session) => found.sessions.extend(session.map(Session::outline)),
                 Err(error) if is_its_own(&error) => {
-                    let line = self.session_line(&segment).ok();
+                    let line = self.session_line(&segment).ok().flatten();
                     found.damaged.push(Damaged { segment, line, error });
                 }
                 Err(error) => return Err(error),

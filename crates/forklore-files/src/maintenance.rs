@@ -94,7 +94,7 @@ fn replace(folder: &Folder, header: &Header, segment: &Segment, whole: &str) -> 
 fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     let path = folder.layout.segment(segment);
     if need == 0 {
-        let inheritable = folder.copied(segment).map_or(0, |line| line.inheritable);
+        let inheritable = folder.copied(segment).ok().flatten().map_or(0, |line| line.inheritable);
         folder.remove(&path)?;
         folder.sync_name(&path)?;
         return Ok(inheritable);
@@ -102,11 +102,12 @@ fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     let Some(log) = folder.log(segment)? else {
         return Ok(0);
     };
-    let first = folder.copied(segment)?;
+    let Some(first) = folder.copied(segment)? else { return Ok(0) };
     if need >= first.inheritable {
         return Ok(0);
     }
-    let owner = folder.session_line(&segment.owner())?;
+    let gone = || folder.gone(&segment.owner());
+    let owner = folder.session_line(&segment.owner())?.ok_or_else(gone)?;
     let header = owner.session.writer();
     let mut whole = sealed(&PrefixLine::new(&first.prefix_of, need))?;
     let erased = retain_needed(&log, header, need, true, &mut whole)?;

@@ -43,7 +43,7 @@ impl Needs {
             needs.note(&spans, stored);
             let mut next = before;
             while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
-                let line = folder.session_line(&holder)?;
+                let line = folder.session_line(&holder)?.ok_or_else(|| folder.gone(&holder))?;
                 needs.note(&line.ancestry.spans, line.session.inherited().inheritable);
                 next = line.ancestry.before;
             }

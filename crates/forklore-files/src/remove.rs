@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use forklore_core::SessionId;
 use forklore_core::header::Tombstone;
 use forklore_store::port::{Children, Removal, Removed};
-use forklore_store::rules::{builds_on_parent, make_tombstone, refuse_children};
+use forklore_store::rules::{builds_on_parent, lease_of_other, make_tombstone, refuse_children};
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
@@ -92,7 +92,7 @@ fn check_removable(
     now: Timestamp,
 ) -> Result<()> {
     let header = folder.any(id)?.header;
-    if let Some(lease) = header.leased_by_other(None, now) {
+    if let Some(lease) = lease_of_other(&header, None, now) {
         return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() });
     }
     refuse_children(&header, children, kin.of_parent(id))

@@ -132,23 +132,28 @@ impl Folder {
         Ok(Some(Session { segment, header, line, log, durable, step, len }))
     }
 
-    /// Reads the first line of a session's file.
-    pub(crate) fn session_line(&self, segment: &Segment) -> Result<SessionLine> {
+    /// Reads the first line of a session's file. Returns `None` if the file does not exist.
+    pub(crate) fn session_line(&self, segment: &Segment) -> Result<Option<SessionLine>> {
         self.parsed_line(segment)
     }
 
-    /// Reads the first line of a file with the copy of a session's inherited events.
-    pub(crate) fn copied(&self, segment: &Segment) -> Result<PrefixLine> {
+    /// Reads the first line of a file with the copy of a session's inherited events. Returns `None`
+    /// if the file does not exist.
+    pub(crate) fn copied(&self, segment: &Segment) -> Result<Option<PrefixLine>> {
         self.parsed_line(segment)
     }
 
-    fn parsed_line<T: serde::de::DeserializeOwned>(&self, segment: &Segment) -> Result<T> {
+    /// Returns the error for a file of events that other files refer to, but that does not exist.
+    pub(crate) fn gone(&self, segment: &Segment) -> Error {
+        damage(&self.layout.segment(segment), 0, "it is gone")
+    }
+
+    fn parsed_line<T: serde::de::DeserializeOwned>(&self, segment: &Segment) -> Result<Option<T>> {
         let path = self.layout.segment(segment);
-        let file = self.open(&path, Open::Read)?;
-        let file = file.ok_or_else(|| damage(&path, 0, "it is gone"))?;
+        let Some(file) = self.open(&path, Open::Read)? else { return Ok(None) };
         let len = file.len().map_err(os("reading", &path))?;
         let (first, _) = first_line(&*file, &path, len)?;
-        serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))
+        serde_json::from_str(&first).map(Some).map_err(|error| damage(&path, 0, &error))
     }
 
     /// Opens a file of events for reading, without reading its session's state. Returns `None` if

@@ -107,6 +107,14 @@ impl FilesStore {
         Ok(store)
     }
 
+    /// Checks whether there is something at `path` that [`FilesStore::open`] would open without
+    /// creating a store: a store, or something that it refuses. Writes nothing.
+    #[must_use]
+    pub fn exists(path: &Path) -> bool {
+        let folder = Folder::new(Arc::new(Disk), Layout::of(path));
+        !matches!(check(&folder, path), Ok(false))
+    }
+
     /// Returns the store's attachments. They are files in the folder `attachments` of the store's
     /// folder.
     #[must_use]

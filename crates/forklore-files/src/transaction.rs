@@ -24,7 +24,12 @@ const TRIES: usize = 3;
 pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..TRIES {
         match step() {
-            Err(Error::Corrupt { .. } | Error::MissingAncestor { .. } | Error::Stale { .. }) => {}
+            Err(
+                Error::Corrupt { .. }
+                | Error::Lost { .. }
+                | Error::MissingAncestor { .. }
+                | Error::Stale { .. },
+            ) => {}
             done => return done,
         }
     }
@@ -117,7 +122,7 @@ impl FilesStore {
             match folder.any(id) {
                 Ok(session) => imported |= session.header.source.is_some(),
                 // The delete itself reports these errors.
-                Err(Error::Corrupt { .. } | Error::NotFound(_)) => {}
+                Err(Error::Corrupt { .. } | Error::Lost { .. } | Error::NotFound(_)) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -126,7 +126,9 @@ impl<'f> Check<'f> {
     fn problem(&mut self, id: Option<&SessionId>, error: &Error) {
         let (session, seq) = match error {
             Error::Corrupt { session, seq, .. } => (session.clone(), *seq),
-            Error::MissingAncestor { session, .. } => (Some(session.clone()), None),
+            Error::Lost { session, .. } | Error::MissingAncestor { session, .. } => {
+                (Some(session.clone()), None)
+            }
             _ => (None, None),
         };
         self.found.problems.push(Problem {
@@ -311,7 +313,7 @@ impl<'f> Check<'f> {
                 Some(above) => above.clone(),
                 None => match self.folder.any(&parent) {
                     Ok(session) => session.header.parent_id,
-                    Err(Error::NotFound(_)) => {
+                    Err(Error::NotFound(_) | Error::Lost { .. }) => {
                         let (session, missing) = (header.id.clone(), parent.to_string());
                         return self.problem(None, &Error::MissingAncestor { session, missing });
                     }

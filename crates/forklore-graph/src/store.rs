@@ -81,6 +81,16 @@ impl GraphStore {
         Ok(Self { journal, reader, profile, live: Mutex::default() })
     }
 
+    /// Checks whether there is something at `path` that [`GraphStore::open`] would open without
+    /// creating a store: a store, or something that it refuses. Writes nothing.
+    #[must_use]
+    pub fn exists(path: &Path) -> bool {
+        let there = path.symlink_metadata().is_ok();
+        there
+            && (!matches!(Profile::found(path), Ok(None))
+                || FilesStore::exists(&path.join(JOURNAL)))
+    }
+
     /// Diagnoses the graph store in the directory `path`, which need not exist. Creates, writes and
     /// repairs nothing.
     #[must_use]

@@ -17,6 +17,7 @@ pub(crate) struct Child {
     pub(crate) kind: SessionKind,
     pub(crate) parent: Header,
     pub(crate) cut: Cut,
+    pub(crate) strategy: Strategy,
     pub(crate) title: Option<String>,
     pub(crate) workspace: Workspace,
     pub(crate) created: Timestamp,
@@ -30,7 +31,7 @@ impl Child {
     /// `session_fork` event that names the parent session.
     pub(crate) fn into_session(self, file: &AgentFile<'_>, label: Label) -> Result<NewSession> {
         let first = self.record().event(&self.id, self.created)?;
-        let Self { id, kind, parent, cut, title, workspace, created, .. } = self;
+        let Self { id, kind, parent, cut, strategy, title, workspace, created, .. } = self;
         Ok(NewSession {
             kind,
             label,
@@ -41,7 +42,7 @@ impl Child {
             from: Some(Beginning {
                 parent: parent.id,
                 cut,
-                strategy: Strategy::ShareV1,
+                strategy,
                 tool_calls: ToolCallPolicy::Verbatim,
             }),
             ..root(file, id, workspace, created)
@@ -63,7 +64,7 @@ impl Child {
             cut: &self.cut,
             requested_cut: None,
             event_count: self.inherited(),
-            strategy: Strategy::ShareV1,
+            strategy: self.strategy,
             tool_calls: ToolCallPolicy::Verbatim,
             workspace: &self.workspace,
             parent_workspace: &self.parent.workspace,

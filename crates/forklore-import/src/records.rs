@@ -233,7 +233,9 @@ impl<'a> Records<'a> {
                 }
                 let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
                 let title = self.file.title();
-                let child = Child { id, kind, parent, cut, title, workspace, created, revision };
+                let strategy = self.lookup.engine.strategy_within_depth(&parent, kind)?;
+                let child =
+                    Child { id, kind, parent, cut, strategy, title, workspace, created, revision };
                 self.add_child(child)?;
                 return Ok(());
             }
@@ -293,7 +295,9 @@ impl<'a> Records<'a> {
         }
         let (kind, workspace) = (begin.kind, parent.workspace.clone());
         let (title, revision) = (None, None);
-        self.add_child(Child { id, kind, parent, cut, title, workspace, created, revision })
+        let strategy = self.lookup.engine.strategy_within_depth(&parent, kind)?;
+        let child = Child { id, kind, parent, cut, strategy, title, workspace, created, revision };
+        self.add_child(child)
     }
 
     /// Creates a session that begins inside another session. Returns the new session's number in

@@ -74,7 +74,7 @@ impl Tables {
             let mut statement = conn.prepare(&sql)?;
             let mut rows = statement.query([])?;
             while let Some(found) = rows.next()? {
-                let _ = session::read(found, true);
+                let _ = session::read(conn, found, true);
             }
             Ok(())
         };

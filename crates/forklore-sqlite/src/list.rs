@@ -22,7 +22,7 @@ pub(crate) fn list(
     after: Option<&Cursor>,
     limit: usize,
 ) -> Result<(Vec<Header>, Vec<Fault>)> {
-    match scan(conn, filter, after, limit) {
+    match scan_with_lost_kin(conn, filter, after, limit) {
         Err(fault) if fault.is_of_the_file() => {
             let (headers, mut damaged) = one_by_one(conn, filter, after, limit)?;
             damaged.push(fault);
@@ -70,13 +70,34 @@ fn one_by_one(
     Ok((found.headers, damaged))
 }
 
-fn scan(
+/// Scans like [`scan`]. If the row of the named parent or root is lost, finds the sessions that name
+/// it all the same.
+fn scan_with_lost_kin(
     conn: &Connection,
     filter: &Filter,
     after: Option<&Cursor>,
     limit: usize,
 ) -> Result<(Vec<Header>, Vec<Fault>)> {
-    let (sql, values) = query(filter, after);
+    let found = scan(conn, filter, after, limit, false)?;
+    let none = found.0.is_empty() && found.1.is_empty();
+    match filter.parent.as_ref().or(filter.family.as_ref()).filter(|_| none) {
+        Some(kin) if session::number_of(conn, kin)?.is_none() => {
+            scan(conn, filter, after, limit, true)
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Scans the table of sessions. If `lost` is true, looks at all sessions whose parent or root has no
+/// row, because the row of the parent or root that `filter` names is lost.
+fn scan(
+    conn: &Connection,
+    filter: &Filter,
+    after: Option<&Cursor>,
+    limit: usize,
+    lost: bool,
+) -> Result<(Vec<Header>, Vec<Fault>)> {
+    let (sql, values) = query(filter, after, lost);
     // The query returns the sessions of a family unsorted, but a family is small. Other results are
     // nearly in the order of the list.
     let ordered = filter.family.is_none() && filter.parent.is_none();
@@ -85,7 +106,7 @@ fn scan(
     let mut statement = conn.prepare_cached(&session::select(&sql))?;
     let mut rows = statement.query(params_from_iter(values.iter()))?;
     while let Some(row) = rows.next()? {
-        let session = match session::read(row, true) {
+        let session = match session::read(conn, row, true) {
             Ok(session) => session,
             // Some columns may come from a damaged index. Read the session again from its row,
             // which is authoritative.
@@ -141,14 +162,22 @@ impl Found {
 /// Returns the end of an SQL query for sessions, from `WHERE` on, with its parameters. It selects
 /// by those conditions of `filter` and `after` that SQL can check on columns, and sorts. The caller
 /// checks the other conditions with [`Filter::matches`].
-fn query(filter: &Filter, after: Option<&Cursor>) -> (String, Values) {
+fn query(filter: &Filter, after: Option<&Cursor>, lost: bool) -> (String, Values) {
     let mut conditions = vec!["TRUE"];
+    if lost {
+        conditions.push(match filter.parent {
+            Some(_) => "NOT EXISTS (SELECT 1 FROM session kin WHERE kin.sid = s.parent)",
+            None => "NOT EXISTS (SELECT 1 FROM session kin WHERE kin.sid = s.root)",
+        });
+    }
     let mut values: Values = Vec::new();
     let mut add = |condition, value: Box<dyn ToSql>| {
         conditions.push(condition);
         values.push(value);
     };
-    if let Some(parent) = &filter.parent {
+    if lost {
+        // `Filter::matches` compares the ids, which the sessions' first events name.
+    } else if let Some(parent) = &filter.parent {
         let parent = Box::new(parent.fold());
         add("s.parent = (SELECT sid FROM session WHERE folded = ?)", parent);
     } else if let Some(root) = &filter.family {

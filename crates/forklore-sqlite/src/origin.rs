@@ -78,7 +78,12 @@ impl<'k> Writers<'k> {
         if let Some(identities) = self.identities.and_then(|existing| existing.find(segment)) {
             return Ok(unknown.insert(identities));
         }
-        let found = session::identity(conn, segment).map_err(|fault| match fault {
+        let found = session::identity(conn, segment).or_else(|fault| match fault {
+            // The row may be lost, but others may name the session.
+            Fault::Damaged(_) => session::lost(conn, segment)?.ok_or(fault),
+            other => Err(other),
+        });
+        let found = found.map_err(|fault| match fault {
             Fault::Damaged(Damage { location: position, message, .. }) => {
                 let message = format!("{message}, so nobody knows who wrote it");
                 Fault::damaged(format!("{position}, and {}", row::location(row.k)), &message)

@@ -7,7 +7,7 @@ use forklore_core::{SessionId, Strategy};
 use forklore_store::Error;
 use forklore_store::feed::What;
 use forklore_store::port::{Children, Removed};
-use forklore_store::rules::{make_tombstone, refuse_children};
+use forklore_store::rules::{lease_of_other, make_tombstone, refuse_children};
 use jiff::Timestamp;
 use rusqlite::Connection;
 
@@ -34,7 +34,7 @@ pub(crate) fn remove(
     let mut sessions = Vec::with_capacity(ids.len());
     for id in ids {
         let session = session::any(tx, id)?;
-        if let Some(lease) = session.header.leased_by_other(None, tx.now) {
+        if let Some(lease) = lease_of_other(&session.header, None, tx.now) {
             return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() }.into());
         }
         if children == Children::Refuse && session.header.deleted.is_none() {

@@ -1,5 +1,6 @@
 //! Reads and writes a session's row, which contains the session's header.
 
+mod kin;
 mod stored;
 
 use std::collections::BTreeSet;
@@ -17,8 +18,9 @@ use jiff::Timestamp;
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, Row, ToSql};
 
+use self::kin::Kin;
 use self::stored::{
-    IDENTIFIED, IDENTITY_AT, KIN_AT, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT,
+    IDENTIFIED, IDENTITY_AT, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT,
     check_identity, check_state, location,
 };
 use crate::crc::Fields;
@@ -29,6 +31,7 @@ use crate::row::counts;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
+pub(crate) use self::kin::{lost, number_of};
 pub(crate) use self::stored::update;
 
 const KINDS: [SessionKind; 3] = [SessionKind::Root, SessionKind::Branch, SessionKind::Delegate];
@@ -106,7 +109,7 @@ fn identity_in(conn: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<Op
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(values)?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    check_identity(row)?;
+    check_identity(row, &Kin::of(conn, row)?)?;
     let mut cells = Cells { row, at: IDENTITY_AT + 1 };
     let (id, _folded, parent) = (cells.required()?, cells.next::<String>()?, cells.next()?);
     cells.at = IDENTITY_AT + 7;
@@ -131,7 +134,7 @@ pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
     static SQL: LazyLock<String> = LazyLock::new(|| select("WHERE s.sid = ?"));
     let mut statement = conn.prepare_cached(&SQL)?;
     let mut rows = statement.query([sid])?;
-    let session = rows.next()?.map(|row| read(row, true)).transpose()?;
+    let session = rows.next()?.map(|row| read(conn, row, true)).transpose()?;
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
 }
 
@@ -158,7 +161,7 @@ pub(crate) fn bare(conn: &Connection, sid: Segment) -> Result<Session> {
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *SELECTED));
     let mut statement = conn.prepare_cached(&SQL)?;
     let mut rows = statement.query([sid])?;
-    let session = rows.next()?.map(|row| read(row, false)).transpose()?;
+    let session = rows.next()?.map(|row| read(conn, row, false)).transpose()?;
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
 }
 
@@ -182,7 +185,8 @@ pub(crate) fn living(conn: &Connection, id: &SessionId) -> Result<Session> {
 fn one(conn: &Connection, sql: &str, id: &SessionId, notes: bool) -> Result<Session> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([id.fold()])?;
-    let session = rows.next()?.map(|row| read(row, notes).map_err(|fault| fault.of(id, None)));
+    let session =
+        rows.next()?.map(|row| read(conn, row, notes).map_err(|fault| fault.of(id, None)));
     session
         .transpose()?
         .filter(|session| session.header.id == *id)
@@ -244,9 +248,9 @@ impl Cells<'_, '_> {
 
 /// Checks and reads a session's row that a query of [`select`] returned. If `notes` is false, the
 /// row may lack the columns `metadata` and `config`.
-pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
-    find_kin(row)?;
-    check_identity(row).map_err(|fault| match agreed_id(row) {
+pub(crate) fn read(conn: &Connection, row: &Row<'_>, notes: bool) -> Result<Session> {
+    let kin = Kin::of(conn, row)?;
+    check_identity(row, &kin).map_err(|fault| match agreed_id(row) {
         Some(id) => fault.of(&id, None),
         None => fault,
     })?;
@@ -254,7 +258,7 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     let (sid, id): (Segment, SessionId) = (cells.next()?, cells.required()?);
     let read = || {
         check_state(row)?;
-        let header = header(row, id.clone())?;
+        let header = header(row, id.clone(), kin)?;
         let mut more = Cells { row, at: MORE_AT };
         let mut cells = Cells { row, at: IDENTITY_AT + 3 };
         let mut session = Session {
@@ -283,32 +287,14 @@ fn agreed_id(row: &Row<'_>) -> Option<SessionId> {
     id.parse().ok().filter(|id: &SessionId| id.fold() == folded)
 }
 
-/// Checks that the rows of the session's root and parent exist. Without them, the header could not
-/// contain their ids.
-fn find_kin(row: &Row<'_>) -> Result<()> {
-    let is_null = |at| row.get_ref(at).map(|value| value == ValueRef::Null);
-    let whose = if is_null(KIN_AT)? {
-        "family's root"
-    } else if is_null(KIN_AT + 1)? && !is_null(IDENTITY_AT + 3)? {
-        "parent"
-    } else {
-        return Ok(());
-    };
-    let id: String = row.get(IDENTITY_AT + 1)?;
-    let session = id.parse().map_err(|error| Fault::damaged(location(row), &error))?;
-    let missing = format!("the row of its {whose}");
-    Err(Fault::Refused(Error::MissingAncestor { session, missing }))
-}
-
-fn header(row: &Row<'_>, id: SessionId) -> Result<Header> {
-    let mut kin = Cells { row, at: KIN_AT };
+fn header(row: &Row<'_>, id: SessionId, kin: Kin) -> Result<Header> {
     let mut identity = Cells { row, at: IDENTITY_AT + 5 };
     let cells = &mut Cells { row, at: STATE_AT };
     // Rust evaluates the fields in the order written, which must be the order of the columns.
     Ok(Header {
         id,
-        root_id: kin.required()?,
-        parent_id: kin.parsed()?,
+        root_id: kin.root,
+        parent_id: kin.parent,
         kind: identity.choice(&KINDS)?.ok_or_else(|| cells.damaged("its kind is missing"))?,
         depth: identity.count()?,
         inherited: identity.counts()?,

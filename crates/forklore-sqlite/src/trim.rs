@@ -36,7 +36,7 @@ fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     let mut rows = statement.query([root])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(session::read(row, true)?);
+        found.push(session::read(conn, row, true)?);
     }
     Ok(found)
 }

@@ -4,6 +4,7 @@ use forklore_core::report::Problem;
 use forklore_core::{ErrorKind, Label, SessionId};
 use serde_json::{Value, json};
 
+use crate::lease_owner::readable;
 use crate::port::Mark;
 
 /// The result of a call to a store.
@@ -74,7 +75,7 @@ pub enum Error {
         location: String,
     },
     /// Another runtime has the lease of the session.
-    #[error("session {session} is running, held by {owner}")]
+    #[error("session {session} is running, held by {}", readable(owner))]
     Leased {
         /// The id of the session that is leased.
         session: SessionId,
@@ -82,7 +83,7 @@ pub enum Error {
         owner: String,
     },
     /// The caller's lease has expired or was released, or another runtime has it.
-    #[error("{owner} no longer holds session {session}")]
+    #[error("{} no longer holds session {session}", readable(owner))]
     LeaseLost {
         /// The id of the session whose lease the caller does not have.
         session: SessionId,
@@ -125,6 +126,15 @@ pub enum Error {
         location: String,
         /// A description of the damage.
         message: String,
+    },
+    /// The store has nothing of a session any more, not even its header, although a record of its
+    /// id shows that it existed.
+    #[error("session {session} is lost: {location} is gone")]
+    Lost {
+        /// The id of the lost session.
+        session: SessionId,
+        /// The location at which the session was stored, as text for people.
+        location: String,
     },
     /// The store no longer has events that a session's history refers to.
     #[error("session {session} has lost a part of its history: {missing}")]
@@ -173,7 +183,7 @@ impl Error {
             Self::Invalid(_) | Self::ForeignMark(_) => ErrorKind::InvalidArgs,
             Self::Denied(_) => ErrorKind::PermissionDenied,
             Self::Unsupported(_) => ErrorKind::Unsupported,
-            Self::Corrupt { .. } => ErrorKind::Corrupt,
+            Self::Corrupt { .. } | Self::Lost { .. } => ErrorKind::Corrupt,
             Self::MissingAncestor { .. } => ErrorKind::MissingAncestor,
             Self::Poisoned { .. } | Self::Io { .. } => ErrorKind::Internal,
         }
@@ -206,13 +216,16 @@ impl Error {
                 json!({"session_id": session, "expected": expected, "head_seq": head})
             }
             Self::Leased { session, owner } | Self::LeaseLost { session, owner } => {
-                json!({"session_id": session, "owner": owner})
+                json!({"session_id": session, "owner": readable(owner)})
             }
             Self::HasChildren { session, children, count } => {
                 json!({"session_id": session, "children": children, "count": count})
             }
             Self::Corrupt { session, seq, location: position, .. } => {
                 json!({"session_id": session, "seq": seq, "place": position})
+            }
+            Self::Lost { session, location: position } => {
+                json!({"session_id": session, "seq": null, "place": position})
             }
             Self::MissingAncestor { session, missing } => {
                 json!({"session_id": session, "missing": missing})
@@ -231,7 +244,9 @@ impl Error {
     pub fn problem(&self, session: Option<&SessionId>) -> Problem {
         let (named, seq) = match self {
             Self::Corrupt { session, seq, .. } => (session.as_ref(), *seq),
-            Self::MissingAncestor { session, .. } => (Some(session), None),
+            Self::Lost { session, .. } | Self::MissingAncestor { session, .. } => {
+                (Some(session), None)
+            }
             _ => (None, None),
         };
         let session_id = named.or(session).cloned();

@@ -60,6 +60,7 @@ pub mod disk;
 pub mod error;
 pub mod feed;
 pub mod health;
+pub mod lease_owner;
 pub mod memory;
 pub mod port;
 pub mod rules;

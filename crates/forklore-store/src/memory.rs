@@ -59,6 +59,11 @@ impl MemoryStore {
         Self { clock, ..self }
     }
 
+    /// Removes all that the store has of a session, as damage of a disk may. For tests.
+    pub fn lose(&self, session: &SessionId) {
+        self.state().sessions.remove(&session.fold());
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

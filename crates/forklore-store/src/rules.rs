@@ -2,6 +2,7 @@
 //! calls inside its own transactions.
 
 mod append;
+mod depth;
 mod family;
 #[cfg(test)]
 mod tests;
@@ -14,10 +15,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::attachments::Attachments;
 use crate::error::{Error, Result};
+use crate::lease_owner;
 use crate::port::{Cursor, Filter, NewSession, Write};
 use crate::sources::SourceSession;
 
 pub use append::{appended, check_append, repeated_seqs, repetition};
+pub use depth::{ForkDepth, Link, fork_depth};
 pub use family::{builds_on_parent, check_cut, check_kind, refuse_children};
 
 impl NewSession {
@@ -95,6 +98,18 @@ impl Cursor {
     }
 }
 
+/// Returns the lease of a session if a runtime other than `owner` has it at `now`, the store's time.
+/// A lease whose owner's process is certainly gone holds nobody off (docs/semantics.md, Writing).
+#[must_use]
+pub fn lease_of_other<'h>(
+    header: &'h Header,
+    owner: Option<&str>,
+    now: Timestamp,
+) -> Option<&'h Lease> {
+    let lease = header.leased_by_other(owner, now);
+    lease.filter(|lease| !lease_owner::is_gone(&lease.owner))
+}
+
 /// Checks the lease before an append. `now` is the store's time. If `owner` is `None`, the session
 /// must not be leased. Otherwise, `owner` must have the lease.
 ///
@@ -103,12 +118,17 @@ impl Cursor {
 /// the lease (docs/semantics.md, Writing).
 pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Result<()> {
     let session = header.id.clone();
-    match (header.leased_by_other(None, now), owner) {
+    // The lease of the owner itself is valid without a look at its process.
+    let own = owner.filter(|owner| {
+        header.leased_by_other(None, now).is_some_and(|lease| lease.owner == *owner)
+    });
+    if own.is_some() {
+        return Ok(());
+    }
+    match (lease_of_other(header, None, now), owner) {
         (Some(lease), None) => Err(Error::Leased { session, owner: lease.owner.clone() }),
-        (lease, Some(owner)) if lease.is_none_or(|lease| lease.owner != owner) => {
-            Err(Error::LeaseLost { session, owner: owner.into() })
-        }
-        _ => Ok(()),
+        (_, Some(owner)) => Err(Error::LeaseLost { session, owner: owner.into() }),
+        (None, None) => Ok(()),
     }
 }
 
@@ -123,10 +143,11 @@ pub fn take_lease(
     lasts: SignedDuration,
     now: Timestamp,
 ) -> Result<Lease> {
-    if let Some(lease) = header.leased_by_other(Some(owner), now) {
+    if let Some(lease) = lease_of_other(header, Some(owner), now) {
         return Err(Error::Leased { session: header.id.clone(), owner: lease.owner.clone() });
     }
-    let renewed = header.leased_by_other(None, now).map(|lease| lease.began_at);
+    let own = header.leased_by_other(None, now).filter(|lease| lease.owner == owner);
+    let renewed = own.map(|lease| lease.began_at);
     let began_at = renewed.unwrap_or_else(|| header.head_seq());
     let expires = now.saturating_add(lasts.min(LONGEST_LEASE)).unwrap_or(now);
     Ok(Lease { owner: owner.into(), expires, began_at })

@@ -65,6 +65,19 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
+    /// Checks whether [`open`] would find a store, or something that it refuses, instead of creating
+    /// a store. Writes nothing. A store in memory exists always.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        match self {
+            Self::Sqlite(path) => path.symlink_metadata().is_ok(),
+            Self::Files(path) => FilesStore::exists(path),
+            #[cfg(feature = "graph")]
+            Self::Graph(path, _) => forklore_graph::GraphStore::exists(path),
+            Self::Memory => true,
+        }
+    }
+
     /// Returns a warning if the store's locks may not work across machines. This is so for a store
     /// of files on a network file system. Such a store works as long as no two machines write to it
     /// at once.
@@ -135,6 +148,7 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
             Engine::new(store.clone())
         }
         StoreUrl::Files(path) => {
+            refuse_journal(path)?;
             let store = Arc::new(FilesStore::open(path, Default::default())?);
             Engine::new(store.clone())
         }
@@ -150,6 +164,20 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
         }
     };
     Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
+}
+
+/// Refuses the folder with the sessions of a graph store, whose rules a files store does not know.
+fn refuse_journal(path: &Path) -> Result<(), OpenError> {
+    let above = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+    match above.filter(|above| path.is_dir() && above.join("graph.json").exists()) {
+        Some(store) => Err(forklore_store::Error::Unsupported(format!(
+            "{} is a part of the graph store {}; name that one, with graph:",
+            path.display(),
+            store.display()
+        ))
+        .into()),
+        None => Ok(()),
+    }
 }
 
 /// Opens a SQLite store. If the store exists but this process may not write to it, opens it

@@ -206,7 +206,7 @@ pub(super) fn create_delegate(engine: &Engine, fork: Fork) -> EngineResult<Heade
     let fork = Fork { kind: SessionKind::Delegate, at: Some(Selector::End), ..fork };
     let forked = engine.fork(&fork)?;
     if forked.existing {
-        let (id, differs) = (forked.child_session_id, "it was made before");
+        let (id, differs) = (forked.child_session_id, vec!["it was made before"]);
         return Err(EngineError::OtherChild { id, differs });
     }
     engine.show(&forked.child_session_id)

@@ -24,7 +24,8 @@ impl AgentSession {
     /// Forks this session. Ignores the `parent` in `request`. A running turn continues. If a turn
     /// runs and `request` has no cut, the cut is the end of the last closed turn
     /// (docs/semantics.md, Where to cut). Hooks run before anything is written. `session:fork` is
-    /// announced after the child is durable.
+    /// announced after the child is durable. Where the store limits the depth of forks, a child that
+    /// would be deeper gets its own copy of the history.
     ///
     /// # Errors
     /// - `invalid_args`: the cut is invalid, or the request is a dry run: see
@@ -33,12 +34,12 @@ impl AgentSession {
     /// - `permission_denied`: a hook denies the fork, or the request has a permission that this
     ///   session does not have.
     pub async fn fork(&self, request: Fork) -> Result<Branched> {
-        let request = self.inner.of_this(request)?;
+        let (request, generated) = self.inner.of_this(request)?;
         if request.dry_run {
             return Err(Error::IsAPlan(request.parent));
         }
         self.inner.may_fork(&request).await?;
-        self.carry_out(request).await
+        self.carry_out(request, generated).await
     }
 
     /// Returns what [`fork`](Self::fork) would do. Writes nothing, calls no hook and creates no
@@ -47,8 +48,9 @@ impl AgentSession {
     /// # Errors
     /// The errors of [`fork`](Self::fork), except denials by hooks.
     pub async fn plan_fork(&self, request: Fork) -> Result<Forked> {
-        let request = Fork { dry_run: true, ..self.inner.of_this(request)? };
-        self.inner.context.kernel.run(move |engine| engine.fork(&request)).await
+        let (request, _) = self.inner.of_this(request)?;
+        let request = Fork { dry_run: true, ..request };
+        self.inner.context.kernel.run(move |engine| engine.fork_or_copy(&request)).await
     }
 
     /// Forks this session and appends a summary of its history to the child (docs/semantics.md,
@@ -67,12 +69,14 @@ impl AgentSession {
     ) -> BoxFuture<'_, Result<(Branched, Option<Summarize>)>> {
         async move {
             let inner = &self.inner;
-            let request = inner.of_this(request)?;
+            let (mut request, generated) = inner.of_this(request)?;
+            // An existing child is the answer only if it has a summary.
+            request.summarize.get_or_insert_with(|| Summarize::fallback("the model was not asked"));
             let _turn = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
             let running = inner.context.begin();
             let planned = self.plan_fork(request.clone()).await?;
             if planned.existing {
-                return Ok((self.carry_out(request).await?, None));
+                return Ok((self.carry_out(request, generated).await?, None));
             }
             inner.may_fork(&request).await?;
             let is_end = matches!(request.at, None | Some(Selector::End));
@@ -86,17 +90,24 @@ impl AgentSession {
             // grown since.
             let at = request.at.or_else(|| Some(planned.cut.selector()));
             let request = Fork { at, summarize: Some(summary.clone()), ..request };
-            Ok((self.carry_out(request).await?, Some(summary)))
+            Ok((self.carry_out(request, generated).await?, Some(summary)))
         }
         .boxed()
     }
 
     /// Creates the child session of a fork, or opens the child if it exists. The hooks have already
-    /// allowed the fork.
-    async fn carry_out(&self, request: Fork) -> Result<Branched> {
+    /// allowed the fork. If the child's id was `generated` and another process has taken it since,
+    /// the child gets another one.
+    async fn carry_out(&self, mut request: Fork, generated: bool) -> Result<Branched> {
         let home = &self.inner.home;
         let made = home.kernel.run(move |engine| {
-            let forked = engine.fork(&request)?;
+            let forked = match engine.fork_or_copy(&request) {
+                Err(error) if generated && error.is_id_in_use() => {
+                    (request.id, request.must_be_new) = (None, false);
+                    engine.fork_or_copy(&request)?
+                }
+                forked => forked?,
+            };
             let header = engine.show(&forked.child_session_id)?;
             Ok((forked, header))
         });
@@ -116,14 +127,19 @@ impl AgentSession {
 
 impl Inner {
     /// Sets the parent in the fork request to this session. Generates an id for the child if the
-    /// request has none.
-    fn of_this(&self, request: Fork) -> Result<Fork> {
+    /// request has none. The second value is whether it did.
+    fn of_this(&self, request: Fork) -> Result<(Fork, bool)> {
         let parent = self.context.identity().session_id;
         if self.state().ended {
             return Err(Error::Ended(parent));
         }
-        let id = request.id.clone().unwrap_or_else(|| self.home.kernel.engine().new_id());
-        Ok(Fork { parent, id: Some(id), ..request })
+        let generated = request.id.is_none();
+        let id = request
+            .id
+            .clone()
+            .unwrap_or_else(|| self.home.kernel.engine().new_fork_id(&parent, request.id_style, 0));
+        let must_be_new = request.must_be_new || generated;
+        Ok((Fork { parent, id: Some(id), must_be_new, ..request }, generated))
     }
 
     /// Asks the hooks whether the fork may happen and whether its child may be initialized.

@@ -11,7 +11,6 @@ use tokio::task::JoinHandle;
 
 use crate::context::Context;
 use crate::handle::KernelHandle;
-use crate::lease_owner;
 use crate::{Error, Result};
 
 /// The longest pause before a waiting turn tries again to acquire the lease. It limits the wait for
@@ -129,24 +128,12 @@ async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result
     kernel.run(move |engine| Ok(take_over(engine, &session, &owner))).await?
 }
 
-/// Acquires the lease of a session. If the process of the lease's current owner is gone, first
-/// releases the lease in the owner's name. If several runtimes try this at once, only one succeeds.
-/// If another runtime has already acquired the lease, none succeeds.
+/// Acquires the lease of a session. The store does not mind a lease whose owner's process is gone.
 fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header> {
     let refused = match engine.take_lease(session, owner) {
         Err(error) if error.holder().is_some() => error,
         header => return Ok(header?),
     };
-    let gone = refused.holder().filter(|holder| lease_owner::is_gone(holder));
-    if let Some(holder) = gone {
-        // If this fails, another runtime was faster. The next line then returns an error that names
-        // it.
-        let _ = engine.release(session, holder);
-        let header = engine.take_lease(session, owner)?;
-        let holder = lease_owner::readable(holder);
-        tracing::warn!(%session, holder, "took over the lease of a process that is gone");
-        return Ok(header);
-    }
     let lease = engine.show(session)?.lease;
     let left = lease.map(|lease| lease.expires.duration_since(engine.now()));
     let free_in = left.and_then(|left| Duration::try_from(left).ok()).unwrap_or_default();

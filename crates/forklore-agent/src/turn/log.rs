@@ -116,9 +116,9 @@ impl<'a> Log<'a> {
                 tool_calls: ToolCallPolicy::Verbatim,
                 ..Fork::of(session.clone())
             };
-            let forked = match engine.fork(&at(Selector::Seq(head))) {
+            let forked = match engine.fork_or_copy(&at(Selector::Seq(head))) {
                 Err(error) if error.kind() == ErrorKind::InvalidArgs => {
-                    engine.fork(&at(Selector::Start))
+                    engine.fork_or_copy(&at(Selector::Start))
                 }
                 forked => forked,
             }?;

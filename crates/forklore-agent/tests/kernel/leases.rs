@@ -8,7 +8,7 @@ use std::time::Duration;
 use forklore_agent::notify::Name;
 use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 use forklore_agent::{AgentSession, Error, Status};
-use forklore_core::{Data, ErrorKind, Header, SessionId};
+use forklore_core::{Data, ErrorKind, Header, SessionId, SessionKind, Strategy};
 use forklore_engine::{Clock, Engine, Fork, SystemClock};
 use forklore_store::clock::StoreClock;
 use forklore_store::memory::MemoryStore;
@@ -42,10 +42,16 @@ impl Clock for Hand {
 }
 
 fn shared() -> (World, World, Arc<Hand>) {
+    shared_within(None)
+}
+
+/// Creates two runtimes on one store, in which forks are at most this deep.
+fn shared_within(depth: Option<u64>) -> (World, World, Arc<Hand>) {
     let clock = Arc::new(Hand::default());
     let at = clock.clone();
     let store = MemoryStore::default().with_clock(StoreClock::new(move || at.now()));
     let engine = Engine::new(Arc::new(store)).with_clock(clock.clone());
+    let engine = engine.with_max_fork_depth(depth);
     (World::over(engine.clone()), World::over(engine), clock)
 }
 
@@ -275,6 +281,31 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
     }
     assert!(one.kernel.engine().inspect(&session.id()).unwrap().balanced);
     assert_eq!(session.execute("and on").await.unwrap().moved_from, None);
+}
+
+#[tokio::test]
+async fn a_turn_that_was_overtaken_at_the_limit_of_depth_goes_on_in_a_copy() {
+    let (one, two, clock) = shared_within(Some(0));
+    let model = Scripted::new(vec![calls(&[("c", "slow", "60")]), says("mine")]);
+    let session = one.root(&model);
+    let first = session.id();
+    let turn = start(&session);
+    until(|| !one.ears.of(Name::ToolPre).is_empty()).await;
+    clock.0.store(60, Ordering::SeqCst);
+    let second = two.kernel.open(&first, equipment(&Scripted::new(vec![says("theirs")]))).await;
+    second.unwrap().execute("me").await.unwrap();
+
+    let turn = turn.await.unwrap().unwrap();
+    assert_eq!((turn.text.as_str(), turn.moved_from), ("mine", Some(first)));
+    let copy = one.kernel.engine().show(&session.id()).unwrap();
+    assert_eq!(copy.strategy, Some(Strategy::ReplayV1));
+    // A fork that somebody asks for is a copy too, and a sub-agent inherits nothing.
+    let forked = session.fork(Fork::of(session.id())).await.unwrap().forked;
+    assert_eq!(forked.strategy, Strategy::ReplayV1);
+    let shared = one.kernel.engine().fork(&Fork::of(session.id())).map(drop);
+    assert_eq!(shared.unwrap_err().kind(), ErrorKind::Conflict);
+    let delegate = Fork { kind: SessionKind::Delegate, ..Fork::of(session.id()) };
+    assert_eq!(one.kernel.engine().fork(&delegate).unwrap().event_count, 0);
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ use crate::world::{World, on_each_store};
 on_each_store!(
     the_cost_of_a_summary_is_the_childs_and_the_parent_stays_as_it_is,
     a_fork_that_exists_asks_the_model_nothing,
+    a_child_without_a_summary_is_not_the_requested_one,
     a_fork_that_is_refused_asks_nothing_and_leaves_nothing,
     an_interrupted_summary_makes_no_fork,
     a_summary_of_a_session_that_another_runtime_holds_needs_no_lease,
@@ -66,6 +67,17 @@ async fn a_fork_that_exists_asks_the_model_nothing(world: World) {
     assert!(again.forked.existing && !again.forked.recorded && summary.is_none());
     assert_eq!(stored(&world, &again.child), before);
     assert_eq!(model.requests().len(), 2);
+}
+
+async fn a_child_without_a_summary_is_not_the_requested_one(world: World) {
+    let model = Scripted::new(vec![]);
+    let session = world.root(&model);
+    session.execute("hi").await.unwrap();
+    let _plain = session.fork(child()).await.unwrap();
+    let error = session.fork_with_summary(child()).await.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(error.details()["differs"], "the summary");
+    assert_eq!(model.requests().len(), 1);
 }
 
 async fn a_fork_that_is_refused_asks_nothing_and_leaves_nothing(world: World) {

@@ -1,5 +1,6 @@
 //! `/fork`: forks this session. By default the conversation continues in the fork.
 
+use forklore_engine::IdStyle;
 use forklore_host::BranchOptions;
 
 use super::arguments::{arguments, cut};
@@ -12,15 +13,16 @@ use crate::screen::Tone;
 
 pub(super) const COMMAND: Command = Command {
     name: "fork",
-    usage: "[CUT] [--label NAME] [--stay]",
+    usage: "[CUT] [--label NAME] [--id-style STYLE] [--stay]",
     help: "go on in another branch, from here or from an earlier place",
     argument: Argument::Cut,
-    options: &["--label", "--stay"],
+    options: &["--label", "--id-style", "--stay"],
     examples: &[
         ("/fork", "from here, on a branch with a name of its own"),
         ("/fork 3 --label plan-b", "behind message 3"),
         ("/fork turn:2", "behind the second turn"),
         ("/fork -1 --stay", "make a branch, and stay here"),
+        ("/fork --id-style ak-coder", "with an id in the form of the agent ak-coder"),
     ],
     run,
 };
@@ -32,17 +34,19 @@ struct Arguments {
     cut: Option<String>,
     #[arg(long)]
     label: Option<String>,
+    #[arg(long, default_value = "uuid")]
+    id_style: IdStyle,
     #[arg(long)]
     stay: bool,
 }
 
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
-    let Arguments { cut: at, label, stay } = arguments(&COMMAND, rest)?;
+    let Arguments { cut: at, label, id_style, stay } = arguments(&COMMAND, rest)?;
     let at = at.map(|word| cut(&word)).transpose()?;
     let named = |source| forklore_engine::Error::Name { what: "label", source };
     let label = label.map(|label| label.parse().map_err(named)).transpose()?;
     let parent = chat.header()?;
-    let forking = chat.conversation.fork(BranchOptions { at, label, stay });
+    let forking = chat.conversation.fork(BranchOptions { at, label, id_style, stay });
     let forked = chat.foreground.block_on(forking)?;
     let (label, messages) = (forked.label.to_string(), count(forked.cut.index, "message"));
     if stay {

@@ -73,6 +73,8 @@ fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionI
     for branch in branches {
         let parent = branch.parent_session_id.as_ref();
         let from = parent.map(|parent| labels.get(parent).copied().unwrap_or(parent.as_str()));
+        let marks = [(branch.session_id == *here, "here"), (branch.summary, "summary")];
+        let marks = marks.iter().filter(|(marked, _)| *marked).map(|(_, mark)| *mark);
         table.row([
             Cell::new(Tone::Label, branch.label.as_str()),
             Cell::new(Tone::Id, short.get(&branch.session_id)),
@@ -80,7 +82,7 @@ fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionI
             Cell::new(Tone::Plain, branch.cut.as_ref().map(cut).unwrap_or_default()),
             Cell::new(Tone::Plain, branch.head_index.to_string()),
             Cell::new(Tone::Plain, count(branch.own_events, "event")),
-            Cell::new(Tone::Warn, if branch.session_id == *here { "here" } else { "" }),
+            Cell::new(Tone::Warn, marks.collect::<Vec<_>>().join(", ")),
         ]);
     }
     table.show(page);

@@ -88,7 +88,7 @@ fn summed_up(
     part: Range<u64>,
     output: &mut Output,
 ) -> Result<Summarize> {
-    let summarised = wiring::foreground(app, None, &[], output).and_then(|foreground| {
+    let summarised = wiring::foreground(app, None, &[], false, output).and_then(|foreground| {
         Ok(foreground.block_on(foreground.host().summarize_part(None, branch, part))?)
     });
     let summary = match summarised {

@@ -91,7 +91,8 @@ pub(super) fn talk(
     app: &App,
     output: &mut Output,
 ) -> Result<()> {
-    let foreground = wiring::foreground(app, how.model.as_deref(), &how.allow, output)?;
+    let makes = session.is_none_or(SessionRef::is_file);
+    let foreground = wiring::foreground(app, how.model.as_deref(), &how.allow, makes, output)?;
     let session = session.map(|session| app.session(session, output)).transpose()?;
     let (prompt, interactive) = match request {
         Request::Prompt(prompt) => (Some(prompt), false),

@@ -45,7 +45,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let options = &args.options;
     options.check()?;
-    let foreground = wiring::foreground(app, options.model(), &args.allow, output)?;
+    let makes = session.is_file();
+    let foreground = wiring::foreground(app, options.model(), &args.allow, makes, output)?;
     let header = app.session(&session, output)?;
     let request = options.request(header.id.clone(), None)?;
     let plan = Plan::of(foreground.host(), header.clone(), &request)?;

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use forklore::Engine;
 use forklore::core::workspace::Workspace;
 use forklore::core::{Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy};
-use forklore::engine::{Fork, Forked, Summarize};
+use forklore::engine::{Fork, Forked, IdStyle, Summarize};
 use forklore::store::port::Filter;
 
 use crate::app::App;
@@ -52,7 +52,8 @@ pub(crate) struct Args {
     #[arg(long)]
     id: Option<String>,
     /// How an id is made: a UUIDv7, or fork-PARENT-MILLISECONDS
-    #[arg(long, value_name = "STYLE", conflicts_with = "id", default_value = "uuid")]
+    #[arg(long, value_name = "STYLE", conflicts_with = "id", default_value = "uuid",
+        value_parser = choice::<IdStyle>(&["uuid", "ak-coder"]))]
     id_style: IdStyle,
     /// The branch's label, unique in the family
     #[arg(long)]
@@ -88,13 +89,6 @@ pub(crate) struct Args {
     /// Say what would be made, and the command that makes exactly that
     #[arg(long)]
     dry_run: bool,
-}
-
-/// How the id of a fork is made where none is given.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum IdStyle {
-    Uuid,
-    AkCoder,
 }
 
 /// Who writes a summary.
@@ -142,15 +136,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let metadata = arguments::json("metadata", args.metadata.as_deref())?;
     let parent = app.session(&session, output)?;
     let engine = app.engine()?;
-    let id = match args.id_style {
-        IdStyle::AkCoder => Some(ak_coder_id(engine, &parent)?),
-        IdStyle::Uuid => options.id,
-    };
     let by_model = matches!(args.summarize, Some(SummarizeBy::Model));
     let request = Fork {
         parent: parent.id.clone(),
         at: options.at,
-        id,
+        id: options.id,
+        id_style: args.id_style,
+        must_be_new: false,
         label: options.label,
         title: args.title.clone(),
         kind: args.kind,
@@ -182,7 +174,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 /// Forks with a summary by the configured model. If the model is not available, forklore writes the
 /// summary without a model.
 fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Forked> {
-    match wiring::foreground(app, None, &[], output) {
+    match wiring::foreground(app, None, &[], false, output) {
         Ok(foreground) => {
             let forking = foreground.host().fork_with_summary(None, request);
             let (forked, summary) = foreground.block_on(forking)?;
@@ -201,13 +193,6 @@ fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Fo
             Ok(forked)
         }
     }
-}
-
-/// Returns an id for a fork in the form that the agent ak-coder uses: `fork-<parent>-<ms>`.
-/// `<parent>` is the id of the parent session, `<ms>` the current Unix time in milliseconds.
-fn ak_coder_id(engine: &Engine, parent: &Header) -> Result<SessionId> {
-    let id = format!("fork-{}-{}", parent.id, engine.now().as_millisecond());
-    id.parse().map_err(Failure::name("session id"))
 }
 
 fn permissions(names: &str) -> BTreeSet<String> {
@@ -279,7 +264,11 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
     while let Some(id) = next.take()
         && above.len() < ANCESTORS
     {
-        let ancestor = engine.store().header(&id).map_err(forklore::Error::from)?;
+        // An ancestor that cannot be read only shortens the drawing: the fork is made.
+        let Ok(ancestor) = engine.store().header(&id) else {
+            next = Some(id);
+            break;
+        };
         next.clone_from(&ancestor.parent_id);
         above.push(ancestor);
     }

@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             return output.answer(&Imported::default(), discover::show_none);
         }
     }
-    let importer = Importer::new(app.engine()?);
+    let importer = Importer::new(app.engine_or_new()?);
     let options = ImportOptions { found, ..ImportOptions::of(&request) };
     let bar = output.progress();
     let report = importer.import(&request.paths, &options, &mut |progressed| {

@@ -3,7 +3,7 @@
 mod request;
 
 use forklore::core::SessionId;
-use forklore::engine::Inspection;
+use forklore::engine::{DetachedSubagent, Inspection};
 
 use crate::app::App;
 use crate::failure::Result;
@@ -66,13 +66,25 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if args.request {
         return request::run(args, &header, app, output);
     }
-    let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
-        app.engine()?.inspect_lazily(&header.id)?;
+    let Inspection {
+        messages,
+        balanced,
+        open_results,
+        synthetic_results,
+        excluded,
+        detached_subagents,
+    } = app.engine()?.inspect_lazily(&header.id)?;
     let sent = messages.left() as u64;
     if output.is_json() {
         let messages = List::of(messages);
-        let answer =
-            Inspection { messages: &messages, balanced, open_results, synthetic_results, excluded };
+        let answer = Inspection {
+            messages: &messages,
+            balanced,
+            open_results,
+            synthetic_results,
+            excluded,
+            detached_subagents,
+        };
         let printed = output.answer(&answer, |_| {});
         messages.outcome()?;
         return printed;
@@ -94,5 +106,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         let left: Vec<_> =
             excluded.iter().map(|(kind, number)| format!("{number} {kind}")).collect();
         page.fact("left out", left.join(", "));
+        for DetachedSubagent { session_id, owner_session_id, .. } in &detached_subagents {
+            page.fact(
+                "sub-agent",
+                format!("{session_id}, detached: it belongs to {owner_session_id}"),
+            );
+        }
     })
 }

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let before = app.stored(&session)?;
     let engine = app.engine()?;
     let header = engine.label(&before.id, &label)?;
-    output.answer(&SessionAnswer::of(&header, engine.now()), |page| {
+    output.answer(&SessionAnswer::of(&header, engine.now(), engine.has_summary(&header)), |page| {
         page.put(Tone::Plain, &before.label).put(Tone::Plain, " is now ");
         page.put(Tone::Label, &header.label).put(Tone::Plain, "  ").put(Tone::Id, &header.id).end();
     })

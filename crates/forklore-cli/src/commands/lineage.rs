@@ -91,16 +91,19 @@ fn show(
 
 fn row(what: &str, relative: &Relative, short: &ShortIds) -> Vec<Cell> {
     let tone = relative.kind.map_or(Tone::Bad, label_tone);
-    let mark = match (relative.missing, relative.deleted) {
-        (true, _) => "missing",
-        (_, true) => "deleted",
-        _ => "",
-    };
+    let marks = [
+        (relative.missing, "missing"),
+        (relative.damaged, "damaged"),
+        (relative.deleted, "deleted"),
+        (relative.summary, "summary"),
+    ];
+    let mark = marks.iter().find(|(marked, _)| *marked).map_or("", |(_, mark)| *mark);
+    let mark_tone = if relative.summary { Tone::Dim } else { Tone::Bad };
     vec![
         Cell::new(Tone::Dim, what),
         Cell::new(tone, relative.label.as_ref().map_or("?", |label| label.as_str())),
         Cell::new(Tone::Id, short.get(&relative.session_id)),
         Cell::new(Tone::Plain, relative.cut.as_ref().map(cut).unwrap_or_default()),
-        Cell::new(Tone::Bad, mark),
+        Cell::new(mark_tone, mark),
     ]
 }

@@ -56,10 +56,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         parent: parent.map(|parent| app.stored(&parent)).transpose()?.map(|header| header.id),
         ..Create::in_workspace(app.workspace()?)
     };
-    let engine = app.engine()?;
+    let engine = app.engine_or_new()?;
     let header = engine.create(&request)?;
     let is_silent = output.is_silent();
-    output.answer(&SessionAnswer::of(&header, engine.now()), |page| {
+    output.answer(&SessionAnswer::of(&header, engine.now(), false), |page| {
         if is_silent {
             page.put(Tone::Plain, &header.id).end();
         } else {

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
-    output.answer(&SessionAnswer::of(&header, app.engine()?.now()), |page| {
-        facts(page, &header);
-    })
+    let engine = app.engine()?;
+    let answer = SessionAnswer::of(&header, engine.now(), engine.has_summary(&header));
+    output.answer(&answer, |page| facts(page, &header, answer.summary))
 }

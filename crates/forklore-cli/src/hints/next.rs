@@ -33,7 +33,9 @@ pub(crate) fn store(error: &StoreError) -> Vec<String> {
             "forklore verify".into(),
             "put a copy of the store from before in its place".into(),
         ],
-        StoreError::Corrupt { .. } | StoreError::MissingAncestor { .. } => {
+        StoreError::Corrupt { .. }
+        | StoreError::Lost { .. }
+        | StoreError::MissingAncestor { .. } => {
             vec!["forklore verify".into()]
         }
         StoreError::Denied(_) | StoreError::Unsupported(_) => {
@@ -67,13 +69,17 @@ pub(crate) fn engine(error: &Error) -> Vec<String> {
                 .collect(),
             _ => vec![format!("forklore replay {session}")],
         },
-        Error::OpenCalls { session, .. } => vec![
-            format!("forklore fork {session} --tool-calls complete"),
-            format!("forklore fork {session} --tool-calls remove"),
-        ],
+        Error::OpenCalls { session, at, .. } => {
+            let at = at.as_ref().map(|at| format!(" --at {at}")).unwrap_or_default();
+            let with = |policy| format!("forklore fork {session}{at} --tool-calls {policy}");
+            vec![with("complete"), with("remove")]
+        }
         Error::OtherChild { .. } => vec!["choose another --id".into()],
         Error::NotEmpty => vec!["name a place where nothing is yet".into()],
-        Error::TooDeep { session, .. } => vec![format!("forklore detach {session}")],
+        Error::TooDeep { session, .. } => vec![
+            format!("forklore detach {session}"),
+            format!("forklore fork {session} --strategy replay_v1"),
+        ],
         Error::NoMatch { .. } => vec!["forklore list --all".into()],
         Error::Elsewhere { found, .. } => found.iter().take(NAMED).map(shown_by).collect(),
         Error::NoSource(session) => vec![format!("forklore export {session} --to plain")],

@@ -1,6 +1,7 @@
 //! Formats a session's header for users.
 
 use forklore::core::{Header, SessionKind};
+use forklore::store::lease_owner::readable;
 use jiff::Timestamp;
 
 use super::{Page, Tone, age, bytes, count, cut, time};
@@ -10,8 +11,8 @@ pub(crate) fn label_tone(kind: SessionKind) -> Tone {
     if kind == SessionKind::Delegate { Tone::Delegate } else { Tone::Label }
 }
 
-/// Prints all facts of a session's header.
-pub(crate) fn facts(page: &mut Page, header: &Header) {
+/// Prints all facts of a session's header, and whether its fork recorded a `summary`.
+pub(crate) fn facts(page: &mut Page, header: &Header, summary: bool) {
     let now = page.look().now;
     let when = |at: Timestamp| format!("{}, {}", time(at), age(now, at));
     page.put(label_tone(header.kind), &header.label)
@@ -32,11 +33,12 @@ pub(crate) fn facts(page: &mut Page, header: &Header) {
         None => String::new(),
     };
     page.fact("prefix", prefix);
+    page.fact("summary", if summary { "recorded behind the history" } else { "" });
     page.fact("workspace", &header.workspace);
     page.fact("created", when(header.created));
     page.fact("updated", when(header.updated));
     if let Some(lease) = header.leased_by_other(None, now) {
-        page.fact("running", format!("held by {}", lease.owner));
+        page.fact("running", format!("held by {}", readable(&lease.owner)));
     }
     page.fact("acts for", header.principal.as_deref().unwrap_or_default());
     if let Some(permissions) = &header.permissions {

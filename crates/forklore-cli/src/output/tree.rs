@@ -92,6 +92,7 @@ impl Twig {
             (node.missing, "missing"),
             (node.damaged, "damaged"),
             (node.cycle, "cycle"),
+            (node.header.as_ref().is_some_and(|found| found.summary), "summary"),
         ];
         marks.iter().filter(|(marked, _)| *marked).for_each(|(_, mark)| twig.note(*mark));
         if let Some(original) = node.header.as_ref().and_then(|found| found.copy_of.as_ref()) {

@@ -91,6 +91,58 @@ fn the_same_fork_with_the_same_id_answers_the_existing_child() {
 }
 
 #[test]
+fn what_to_do_about_open_calls_names_the_same_cut() {
+    let sandbox = Sandbox::with_a_plan();
+    let (_, error) =
+        sandbox.error(&["fork", "plan-1", "--at", "message:1", "--tool-calls", "error"]);
+    let hints = json!([
+        "forklore fork plan-1 --at message:1 --tool-calls complete",
+        "forklore fork plan-1 --at message:1 --tool-calls remove",
+    ]);
+    assert_eq!((&error["kind"], &error["next_actions"]), (&json!("conflict"), &hints));
+    let (_, error) = sandbox.error(&["fork", "plan-1", "--tool-calls", "error"]);
+    assert_eq!(error["next_actions"][0], "forklore fork plan-1 --tool-calls complete");
+}
+
+#[test]
+fn ak_coder_forks_at_once_are_sessions_of_their_own() {
+    let sandbox = Sandbox::with_a_plan();
+    let words = ["--json", "--workspace", "/demo", "fork", "plan-1", "--id-style", "ak-coder"];
+    let started: Vec<_> = (0..8)
+        .map(|_| sandbox.command(&words).stdout(std::process::Stdio::piped()).spawn().unwrap())
+        .collect();
+    let mut ids: Vec<_> = started
+        .into_iter()
+        .map(|child| {
+            let answer: Value =
+                serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+            assert_eq!(answer["recorded"], true, "{answer}");
+            answer["child_session_id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 8, "{ids:?}");
+}
+
+#[test]
+fn an_existing_child_that_differs_is_not_the_answer() {
+    let sandbox = Sandbox::with_a_plan();
+    let fork = ["fork", "plan-1", "--id", "plan-b"];
+    sandbox.json(&fork);
+    for (options, differs) in [
+        (&["--permissions", "read"] as &[&str], "the permissions"),
+        (&["--summarize"], "the summary"),
+        (&["--summarize=model"], "the summary"),
+        (&["--label", "b", "--metadata", "{}"], "the label and the metadata"),
+    ] {
+        let (code, error) = sandbox.error(&[&fork, options].concat());
+        assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
+        assert_eq!(error["details"]["differs"], differs);
+    }
+}
+
+#[test]
 fn a_summary_is_recorded_behind_the_prefix() {
     let sandbox = Sandbox::with_a_plan();
     let forked = sandbox.json(&["fork", "plan-1", "--id", "plan-b", "--summarize=model"]);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+mod absent;
 mod answers;
 mod attach;
 mod attack;
@@ -9,6 +10,7 @@ mod chat;
 mod completions;
 mod contract;
 mod deletes;
+mod depth;
 mod discover;
 mod doctor;
 mod endpoint;

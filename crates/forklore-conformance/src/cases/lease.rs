@@ -1,6 +1,8 @@
 //! Cases: only the owner of a session's lease may write to the session until the lease expires.
 //! Other writers get an error.
 
+use std::process::Command;
+
 use forklore_core::Lease;
 use forklore_core::header::{LONGEST_LEASE, Strategy};
 use jiff::SignedDuration;
@@ -8,6 +10,7 @@ use jiff::SignedDuration;
 use crate::events::{turns, user};
 use crate::scene::{LONG, Scene, id, label, refused};
 use forklore_store::error::Error;
+use forklore_store::lease_owner;
 use forklore_store::port::{Append, Change, Children, NewSession};
 
 fn leased(owner: &str) -> Error {
@@ -183,4 +186,32 @@ pub(super) fn a_child_does_not_inherit_the_lease(scene: &Scene<'_>) {
     let child = scene.child_draft("a", "b", 2, Strategy::ShareV1, vec![]);
     assert_eq!(scene.store().create(child).unwrap().lease, None);
     scene.append("b", turns(1));
+}
+
+/// Only Linux tells for certain that a process is gone. Elsewhere, such a lease expires.
+pub(super) fn the_lease_of_a_process_that_is_gone_holds_nobody_off(scene: &Scene<'_>) {
+    scene.root("a", turns(1));
+    scene.root("b", turns(1));
+    let mut runtime = Command::new("sleep").arg("1000").spawn().unwrap();
+    let owner = lease_owner::name_of("a runtime", "1", runtime.id());
+    for session in ["a", "b"] {
+        scene.hold(session, &owner, LONG).unwrap();
+        scene.store().append(&id(session), by(scene, Some(&owner))).unwrap();
+    }
+    refused(scene.store().append(&id("a"), by(scene, None)), &leased(&owner));
+    refused(scene.hold("a", "run2", LONG), &leased(&owner));
+    let delete = scene.remove(&["b"], Children::Refuse).unwrap_err();
+    assert!(matches!(delete, Error::Leased { .. }), "{delete:?}");
+    runtime.kill().unwrap();
+    runtime.wait().unwrap();
+    if !lease_owner::is_gone(&owner) {
+        assert!(!cfg!(target_os = "linux"), "{owner}");
+        return;
+    }
+    scene.store().append(&id("a"), by(scene, None)).unwrap();
+    // The turn of the other runtime begins where the session now ends.
+    let lease = scene.hold("a", "run2", LONG).unwrap().header.lease;
+    assert_lease(scene, lease.as_ref(), "run2", 3);
+    refused(scene.store().append(&id("a"), by(scene, Some(&owner))), &lost(&owner));
+    scene.remove(&["b"], Children::Refuse).unwrap();
 }

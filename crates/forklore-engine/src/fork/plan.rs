@@ -8,6 +8,7 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{
     Cut, CutError, Data, Header, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
+use forklore_store::rules::{ForkDepth, Link, fork_depth, lease_of_other};
 
 use super::Fork;
 use crate::cut::Found;
@@ -39,10 +40,13 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn make(engine: &Engine, parent: &Header, request: &Fork) -> Result<Self> {
         check(request)?;
-        engine.check_depth(parent)?;
+        engine.check_depth(parent, request.kind, request.strategy)?;
         let mut plan = Self {
             parent: parent.id.clone(),
-            child: request.id.clone().unwrap_or_else(|| engine.new_id()),
+            child: request
+                .id
+                .clone()
+                .unwrap_or_else(|| engine.new_fork_id(&parent.id, request.id_style, 0)),
             kind: request.kind,
             strategy: request.strategy,
             tool_calls: request.tool_calls,
@@ -69,7 +73,7 @@ impl Plan {
         parent: &Header,
         at: Option<&Selector>,
     ) -> Result<()> {
-        let running = parent.leased_by_other(None, engine.now()).map(|lease| lease.began_at);
+        let running = lease_of_other(parent, None, engine.now()).map(|lease| lease.began_at);
         let selector = match (at, running) {
             (Some(requested), _) => requested.clone(),
             (None, None) => Selector::End,
@@ -109,7 +113,11 @@ impl Plan {
             ToolCallPolicy::Complete => self.synthetic = open.calls().to_vec(),
             ToolCallPolicy::Error => {
                 let calls = open.calls().to_vec();
-                return Err(Error::OpenCalls { session: parent.id.clone(), calls });
+                return Err(Error::OpenCalls {
+                    session: parent.id.clone(),
+                    at: at.cloned(),
+                    calls,
+                });
             }
             ToolCallPolicy::Remove | ToolCallPolicy::Verbatim => {
                 let moved = engine.cut_without_open_calls(parent, &self.cut)?;
@@ -167,24 +175,33 @@ fn permissions(parent: &Header, request: &Fork) -> Result<Option<BTreeSet<String
 }
 
 impl Engine {
-    /// Returns an error if a child of `parent` would exceed the maximum fork depth. Counts parent
-    /// links upwards from `parent`, at most as many as that maximum.
-    fn check_depth(&self, parent: &Header) -> Result<()> {
+    /// Returns an error if a branch of `parent` that shares its history would exceed the maximum
+    /// fork depth. A delegate or a copy depends on no ancestor, so it is never too deep.
+    fn check_depth(&self, parent: &Header, kind: SessionKind, strategy: Strategy) -> Result<()> {
         let Some(max) = self.max_fork_depth else { return Ok(()) };
-        let mut links = 0;
-        let mut next = Some(parent.clone());
-        while let Some(session) = next.take() {
-            if session.detached || session.parent_id.is_none() {
-                return Ok(());
-            }
-            links += 1;
-            if links >= max {
-                return Err(Error::TooDeep { session: parent.id.clone(), links, max });
-            }
-            if let Some(id) = &session.parent_id {
-                next = Some(self.store.header(id)?);
-            }
+        if kind == SessionKind::Delegate || strategy == Strategy::ReplayV1 {
+            return Ok(());
         }
-        Ok(())
+        let find = |id: &_| Ok::<_, Error>(self.other_session(id)?.header().as_ref().map(Link::of));
+        match fork_depth(Link::of(parent), max, find)? {
+            ForkDepth::Circle => Err(Error::Cycle(parent.id.clone())),
+            ForkDepth::Links(links) if links >= max => {
+                Err(Error::TooDeep { session: parent.id.clone(), links: links.min(max), max })
+            }
+            ForkDepth::Links(_) => Ok(()),
+        }
+    }
+
+    /// Returns how a new child of `parent` may store its history: shared, or as a copy if a branch
+    /// that shares it would exceed the maximum fork depth.
+    ///
+    /// # Errors
+    /// `lineage_cycle` if the parent links of `parent` form a cycle, and the errors of the store.
+    pub fn strategy_within_depth(&self, parent: &Header, kind: SessionKind) -> Result<Strategy> {
+        match self.check_depth(parent, kind, Strategy::ShareV1) {
+            Ok(()) => Ok(Strategy::ShareV1),
+            Err(Error::TooDeep { .. }) => Ok(Strategy::ReplayV1),
+            Err(error) => Err(error),
+        }
     }
 }

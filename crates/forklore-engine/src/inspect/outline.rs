@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use forklore_api::DetachedSubagent;
 use forklore_core::agent_format::{Covers, Edit};
 use forklore_core::{Class, Content, Event, EventId, EventType, Message, Part, Role, SessionId};
 use forklore_store::port::{At, Direction, LogEntry, Query};
@@ -22,6 +23,8 @@ pub(super) struct Outline {
     /// The model that the session's events named last. The request contains no reasoning of other
     /// models.
     pub(super) model: Option<String>,
+    /// The sub-agents that ancestors started and that, as far as this history tells, have not ended.
+    pub(super) detached: Vec<DetachedSubagent>,
 }
 
 /// One message of a model request without its content. States which event of the log the message
@@ -42,6 +45,8 @@ pub(super) struct Item {
     /// The conversation index of the message: its position among the conversation events, from 0.
     /// `None` if the message comes from an event of another class.
     index: Option<u64>,
+    /// The type of the event from which this message comes.
+    kind: EventType,
     pub(super) role: Role,
     /// Whether this message starts a turn of the conversation.
     pub(super) starts_turn: bool,
@@ -108,6 +113,7 @@ impl Outline {
     ) -> Result<()> {
         let event = &stored.event;
         self.note_model(event);
+        self.note_subagent(session, stored);
         let messages = messages::of_event(engine, event);
         if event.class == Class::Context && event.kind == EventType::HISTORY_COMPACTION {
             match self.covered(engine, session, stored)? {
@@ -126,7 +132,7 @@ impl Outline {
         let index = conversation.then(|| stored.counts.index.saturating_sub(1));
         for (number, message) in (0..).zip(&messages) {
             let starts_turn = event.effect.starts_turn;
-            let item = Item::of(message, (stored.seq, number), index);
+            let item = Item::of(message, &event.kind, (stored.seq, number), index);
             self.items.push(Item { starts_turn, ..item });
         }
         Ok(())
@@ -154,13 +160,14 @@ impl Outline {
         };
         let Some(content) = edit.instead else {
             let gone = self.items.remove(index);
-            self.exclude(kind_of(gone.role));
+            self.exclude(gone.kind.as_str());
             return Ok(());
         };
         if let Some(item) = self.items.get_mut(index) {
             let edited = Message { role: item.role, content };
             let (index, starts_turn) = (item.index, item.starts_turn);
-            let new = Item::of(&edited, (stored.seq, 0), index);
+            let kind = &stored.event.kind;
+            let new = Item::of(&edited, kind, (stored.seq, 0), index);
             *item = Item { instead: true, edits: target, starts_turn, ..new };
         }
         Ok(())
@@ -252,12 +259,13 @@ impl Outline {
             Covered::First(_) => 0,
         };
         self.items.extend((0..).zip(messages).map(|(number, message)| {
-            let item = Item::of(message, (seq, number), Some(index));
+            let kind = &EventType::HISTORY_COMPACTION;
+            let item = Item::of(message, kind, (seq, number), Some(index));
             Item { instead: true, ..item }
         }));
         for (at, item) in items {
             if covered.holds(at, &item) {
-                self.exclude(kind_of(item.role));
+                self.exclude(item.kind.as_str());
             } else {
                 self.items.push(item);
             }
@@ -280,6 +288,27 @@ impl Outline {
         Ok(found.iter().rev().map(|stored| stored.seq).find(|found| *found < seq))
     }
 
+    /// Notes a sub-agent that an ancestor of `session` started, until an event tells its end. The
+    /// session never waits for it: it belongs to the ancestor.
+    fn note_subagent(&mut self, session: &SessionId, stored: &LogEntry) {
+        #[derive(Deserialize)]
+        struct Subagent {
+            session_id: SessionId,
+            status: String,
+        }
+        if stored.event.kind != EventType::SUBAGENT_EVENT {
+            return;
+        }
+        let Ok(Subagent { session_id, status }) = stored.event.data.read() else { return };
+        self.detached.retain(|detached| detached.session_id != session_id);
+        let owner = &stored.origin.session_id;
+        if status == "running" && owner != session {
+            let owner_session_id = owner.clone();
+            let seq = stored.seq;
+            self.detached.push(DetachedSubagent { session_id, owner_session_id, seq });
+        }
+    }
+
     fn note_model(&mut self, event: &Event) {
         #[derive(Deserialize)]
         struct Named {
@@ -294,14 +323,19 @@ impl Outline {
 }
 
 impl Item {
-    fn of(message: &Message, (seq, number): (u64, u32), index: Option<u64>) -> Self {
+    fn of(
+        message: &Message,
+        kind: &EventType,
+        (seq, number): (u64, u32),
+        index: Option<u64>,
+    ) -> Self {
         let parts = match &message.content {
             Content::Text(_) => None,
             Content::Parts(parts) => Some(parts.iter().enumerate().map(Sketch::of).collect()),
         };
-        let role = message.role;
+        let (kind, role) = (kind.clone(), message.role);
         let (instead, starts_turn, emptied) = (false, false, false);
-        Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
+        Self { seq, number, instead, edits: None, index, kind, role, starts_turn, emptied, parts }
     }
 
     /// Checks whether a compaction put this item, such as its summary, in place of other messages.
@@ -324,16 +358,5 @@ impl Sketch {
             Part::Text { .. } | Part::Attachment { .. } | Part::Other { .. } => What::Other,
         };
         Self { at, what }
-    }
-}
-
-/// Returns the event type for a message with this role. Messages left out of a request are counted
-/// by this type.
-fn kind_of(role: Role) -> &'static str {
-    match role {
-        Role::System => "system_message",
-        Role::User => "user_message",
-        Role::Assistant => "assistant_message",
-        Role::Tool => "tool_result",
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use forklore_core::Usage;
-use forklore_core::{ErrorKind, Header, SessionId};
+use forklore_core::{Header, SessionId};
 use forklore_store::port::{At, Direction, Query};
 
 use super::key;
@@ -58,7 +58,7 @@ impl Engine {
 
     /// Finds the last event that `header`'s session inherits. Returns the header of the session
     /// that wrote the event, and the event's seq in that session. Returns `None` if nothing is
-    /// inherited or the writer was deleted.
+    /// inherited, or if the store has no living writer.
     fn writer_before(&self, header: &Header) -> Result<Option<(Header, u64)>> {
         let inheritable = header.inherited.inheritable;
         let query =
@@ -68,12 +68,8 @@ impl Engine {
             _ => self.store().read(&header.id, &query)?.events.into_iter().next(),
         };
         let Some(origin) = last.map(|last| last.origin) else { return Ok(None) };
-        let writer = match self.store().header(&origin.session_id) {
-            Ok(writer) if writer.deleted.is_none() => writer,
-            Ok(_) => return Ok(None),
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        Ok(Some((writer, origin.seq)))
+        let writer = self.other_session(&origin.session_id)?.header();
+        let living = writer.filter(|writer| writer.deleted.is_none());
+        Ok(living.map(|writer| (writer, origin.seq)))
     }
 }

@@ -1,8 +1,8 @@
 //! Tests of parents, roots and depth.
 
 use forklore_core::workspace::Workspace;
-use forklore_core::{Data, ErrorKind, SessionKind};
-use forklore_engine::{Create, Fork};
+use forklore_core::{Data, ErrorKind, SessionKind, Strategy};
+use forklore_engine::{Create, Fork, TreeRequest};
 
 use crate::world::{World, id, on_every_store, refusal};
 
@@ -12,6 +12,8 @@ on_every_store!(
     depths_are_counted_from_the_root,
     a_fork_of_a_fork_loads_the_middle,
     thirty_two_links_work_and_the_next_is_refused,
+    a_lost_ancestor_is_marked_and_hides_nothing_else,
+    a_history_that_lost_a_part_is_not_forked,
     delegates_are_not_listed_as_forks,
     a_child_continues_and_keeps_its_ceiling,
     a_principal_is_inherited_and_an_override_recorded,
@@ -77,6 +79,66 @@ fn thirty_two_links_work_and_the_next_is_refused(world: &World) {
     assert_eq!(world.engine.fork(&Fork::of(id("s32"))).unwrap().event_count, 1);
 }
 
+fn a_lost_ancestor_is_marked_and_hides_nothing_else(world: &World) {
+    world.session("top", "u1 a1");
+    world.fork("top", "", "gone");
+    world.write("gone", "u2 a2");
+    let below = |name: &str, kind: SessionKind, strategy: Strategy| {
+        let fork = Fork { id: Some(id(name)), kind, strategy, ..Fork::of(id("gone")) };
+        world.engine.fork(&fork).unwrap();
+        world.write(name, "u9");
+    };
+    below("copied", SessionKind::Branch, Strategy::ReplayV1);
+    below("detached", SessionKind::Branch, Strategy::ShareV1);
+    below("sub", SessionKind::Delegate, Strategy::ShareV1);
+    world.engine.detach(&id("detached")).unwrap();
+    let shapes = ["copied", "detached", "sub"].map(|name| (name, world.shape(name)));
+    world.lose("gone");
+    for (name, shape) in shapes {
+        assert_eq!(world.shape(name), shape);
+        let lineage = world.engine.lineage(&id(name)).unwrap();
+        let above: Vec<_> = lineage.ancestors.iter().map(|a| (&a.session_id, a.missing)).collect();
+        assert_eq!((lineage.depth, above), (2, vec![(&id("gone"), true)]), "{name}");
+        let records = world.engine.replay(&id(name), None).unwrap();
+        let branches: Vec<_> = records.map(|record| record.unwrap().branch).collect();
+        let label = |text: &str| Some(text.parse().unwrap());
+        let main = label("main");
+        let own = Some(world.header(name).label);
+        let expected = match name {
+            "sub" => vec![own],
+            _ => vec![main.clone(), main, None, None, own],
+        };
+        assert_eq!(branches, expected, "{name}");
+        assert_eq!(world.engine.fork(&Fork::of(id(name))).unwrap().root_session_id, id("top"));
+        assert!(world.engine.inspect(&id(name)).is_ok() && world.engine.stats(None).is_ok());
+    }
+    let request = TreeRequest { session: Some(id("sub")), ..TreeRequest::default() };
+    let nodes = world.engine.tree(&request).unwrap().nodes;
+    let missing: Vec<_> =
+        nodes.iter().filter(|node| node.missing).map(|node| &node.session_id).collect();
+    assert_eq!((nodes.len(), missing), (8, vec![&id("gone")]));
+}
+
+fn a_history_that_lost_a_part_is_not_forked(world: &World) {
+    world.session("a", "u1 a1");
+    world.fork("a", "", "b");
+    world.write("b", "u2 a2");
+    let shape = world.shape("b");
+    world.lose("a");
+    let forked = world.try_fork("b", "", "c");
+    match world.engine.load(&id("b")) {
+        Ok(_) => {
+            forked.unwrap();
+            assert_eq!((world.shape("b"), world.shape("c")), (shape.clone(), shape));
+        }
+        Err(lost) => {
+            assert_eq!(lost.kind(), ErrorKind::MissingAncestor);
+            assert_eq!(refusal(forked).0, ErrorKind::MissingAncestor);
+            assert_eq!(refusal(world.engine.show(&id("c"))).0, ErrorKind::NotFound);
+        }
+    }
+}
+
 fn delegates_are_not_listed_as_forks(world: &World) {
     world.session("p", "u1 a1");
     let parent = Some(id("p"));
@@ -86,6 +148,7 @@ fn delegates_are_not_listed_as_forks(world: &World) {
     assert_eq!((delegate.kind, delegate.inherited.inheritable), (SessionKind::Delegate, 0));
     assert_eq!(delegate.cut.unwrap().seq, Some(1));
     assert_eq!(world.shape("d"), "F");
+    assert!(delegate.label.as_str().starts_with("delegate-"), "{}", delegate.label);
     world.fork("p", "", "c");
     let branches = world.engine.branches(&id("p")).unwrap().branches;
     let listed: Vec<_> = branches.iter().map(|branch| branch.session_id.to_string()).collect();

@@ -1,7 +1,8 @@
 //! Tests of dry runs, idempotent forks, and forks while a turn runs.
 
-use forklore_core::{ErrorKind, SessionKind, ToolCallPolicy};
-use forklore_engine::{Batch, Fork, Summarize};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, ErrorKind, SessionKind, ToolCallPolicy};
+use forklore_engine::{Batch, Bring, Fork, Summarize};
 
 use crate::world::{World, cut, events, id, on_every_store, refusal};
 
@@ -9,6 +10,8 @@ on_every_store!(
     a_dry_run_writes_nothing_and_is_complete,
     plan_and_result_agree,
     a_duplicate_id_is_refused_the_same_fork_is_answered,
+    an_existing_child_is_the_answer_only_if_the_whole_request_holds,
+    a_requested_summary_must_exist,
     a_fork_while_a_turn_runs,
     others_wait_while_a_runtime_holds_the_session,
 );
@@ -80,6 +83,84 @@ fn a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
     // Ids that differ only in case are the same id.
     assert_eq!(refusal(world.try_fork("p", "turn:1", "C")).0, ErrorKind::AlreadyExists);
     assert_eq!(world.engine.branches(&id("p")).unwrap().branches.len(), 2);
+}
+
+fn an_existing_child_is_the_answer_only_if_the_whole_request_holds(world: &World) {
+    world.session("p", "u1 a1");
+    let plain = Fork { id: Some(id("c")), ..Fork::of(id("p")) };
+    let full = Fork {
+        label: Some("plan-b".parse().unwrap()),
+        title: Some("Plan B".into()),
+        workspace: Some(Workspace::new("/other")),
+        principal: Some("ann".into()),
+        permissions: Some(["read".to_owned()].into()),
+        metadata: Some(Data::parse(r#"{"n":1}"#).unwrap()),
+        config: Some(Data::parse("[2]").unwrap()),
+        ..plain.clone()
+    };
+    world.engine.fork(&plain).unwrap();
+    // A child with all of it answers a fork that asks for all, for a part, or for nothing of it.
+    let other = Fork { id: Some(id("d")), ..full.clone() };
+    for part in [other.clone(), other.clone(), Fork { title: None, config: None, ..other.clone() }]
+    {
+        assert_eq!(world.engine.fork(&part).unwrap().label.as_str(), "plan-b");
+    }
+    assert!(world.engine.fork(&Fork { id: Some(id("d")), ..plain.clone() }).unwrap().existing);
+    // A child without any of it answers none of these, and the refusal names what differs.
+    let one = |of: fn(Fork, &Fork) -> Fork| of(plain.clone(), &full);
+    for (request, differs) in [
+        (one(|to, of| Fork { label: of.label.clone(), ..to }), "the label"),
+        (one(|to, of| Fork { title: of.title.clone(), ..to }), "the title"),
+        (one(|to, of| Fork { workspace: of.workspace.clone(), ..to }), "the workspace"),
+        (one(|to, of| Fork { principal: of.principal.clone(), ..to }), "the principal"),
+        (one(|to, of| Fork { permissions: of.permissions.clone(), ..to }), "the permissions"),
+        (one(|to, of| Fork { metadata: of.metadata.clone(), ..to }), "the metadata"),
+        (one(|to, of| Fork { config: of.config.clone(), ..to }), "the config"),
+        (
+            Fork { title: None, metadata: None, config: None, ..full.clone() },
+            "the label, the workspace, the principal and the permissions",
+        ),
+    ] {
+        for dry_run in [true, false] {
+            let error = world.engine.fork(&Fork { dry_run, ..request.clone() }).unwrap_err();
+            let found = (error.kind(), error.details()["differs"].as_str().unwrap().to_owned());
+            assert_eq!(found, (ErrorKind::AlreadyExists, differs.to_owned()));
+        }
+    }
+}
+
+fn a_requested_summary_must_exist(world: &World) {
+    world.session("p", "u1 c:x");
+    let fork = |child: &str, by: Option<Summarize>| {
+        world.engine.fork(&Fork { id: Some(id(child)), summarize: by, ..Fork::of(id("p")) })
+    };
+    let model = Summarize::ByModel { text: "short".into(), model: "m".into(), usage: Vec::new() };
+    for (child, by) in
+        [("none", None), ("plain", Some(Summarize::Deterministic)), ("model", Some(model.clone()))]
+    {
+        assert!(fork(child, by).unwrap().recorded);
+        world.write(child, "u2 a2");
+    }
+    // What another branch came to is no summary of the fork, though it follows the prefix.
+    assert!(fork("told", None).unwrap().recorded);
+    let bring = Bring::new(id("plain"), id("told"));
+    assert!(world.engine.bring(&bring).unwrap().recorded);
+    let answers = |child: &str, by: Option<Summarize>| match fork(child, by) {
+        Ok(forked) => format!("{} {}", forked.existing, forked.would_record_branch_summary),
+        Err(error) => error.details()["differs"].as_str().unwrap().to_owned(),
+    };
+    let unwritten = || Some(Summarize::fallback("no model is configured"));
+    for (child, by_nothing, by_rules, by_model) in [
+        ("none", "true false", "the summary", "the summary"),
+        ("told", "true false", "the summary", "the summary"),
+        ("plain", "true true", "true true", "true true"),
+        ("model", "true true", "the summary", "true true"),
+    ] {
+        assert_eq!(answers(child, None), by_nothing, "{child}");
+        assert_eq!(answers(child, Some(Summarize::Deterministic)), by_rules, "{child}");
+        assert_eq!(answers(child, Some(model.clone())), by_model, "{child}");
+        assert_eq!(answers(child, unwritten()), by_model, "{child}");
+    }
 }
 
 fn a_fork_while_a_turn_runs(world: &World) {

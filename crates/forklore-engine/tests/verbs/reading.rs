@@ -8,6 +8,7 @@ use crate::world::{World, cut, id, on_every_store};
 
 on_every_store!(
     replay_changes_nothing_and_up_to_bounds_it,
+    a_reading_of_nothing_is_no_error,
     inspect_reports_balance_and_what_is_left_out,
     replay_shows_the_present_label_of_the_writer,
     diff_is_by_origin,
@@ -16,6 +17,8 @@ on_every_store!(
     log_ranges,
     reasoning_of_another_model_is_left_out,
     a_finished_subagent_is_seen,
+    a_running_subagent_of_an_ancestor_is_shown_as_detached,
+    what_is_left_out_is_counted_by_its_own_type,
     stats_count_shared_bytes_and_usage_once,
     first_words_are_what_a_person_typed,
 );
@@ -32,6 +35,17 @@ fn texts(world: &World, name: &str, up_to: Option<&str>) -> Vec<String> {
             format!("{}:{text}", record.index)
         })
         .collect()
+}
+
+fn a_reading_of_nothing_is_no_error(world: &World) {
+    world.session("empty", "");
+    world.session("p", "u1 a1");
+    world.fork("p", "start", "c");
+    for (name, up_to) in
+        [("empty", "end"), ("empty", "start"), ("p", "start"), ("c", "end"), ("c", "seq:0")]
+    {
+        assert_eq!(texts(world, name, Some(up_to)), Vec::<String>::new(), "{name} {up_to}");
+    }
 }
 
 fn replay_changes_nothing_and_up_to_bounds_it(world: &World) {
@@ -199,6 +213,40 @@ fn a_finished_subagent_is_seen(world: &World) {
     let seen = world.engine.inspect(&id("p")).unwrap();
     assert_eq!(seen.messages.last().unwrap().plain_text(), "[Result of sub-agent sub]\n42");
     assert_eq!(seen.excluded["subagent_event"], 1);
+}
+
+fn a_running_subagent_of_an_ancestor_is_shown_as_detached(world: &World) {
+    let tell = |session: &str, subagent: &str, status: &str| {
+        let data = serde_json::json!({"session_id": subagent, "status": status});
+        let data = forklore_core::Data::of(&data).unwrap();
+        let event = forklore_engine::NewEvent::new("subagent_event".parse().unwrap(), data);
+        world.engine.append(&id(session), &vec![event].into()).unwrap();
+    };
+    world.session("p", "u1");
+    tell("p", "done", "running");
+    tell("p", "done", "finished");
+    tell("p", "sub", "running");
+    world.fork("p", "", "c");
+    tell("c", "mine", "running");
+    world.fork("c", "", "d");
+    // The sub-agent ends in its owner. The forks do not learn of it.
+    tell("p", "sub", "finished");
+    let detached = |session: &str| {
+        let seen = world.engine.inspect(&id(session)).unwrap().detached_subagents;
+        let names =
+            seen.iter().map(|one| format!("{} of {}", one.session_id, one.owner_session_id));
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(detached("p"), Vec::<String>::new());
+    assert_eq!(detached("c"), ["sub of p"]);
+    assert_eq!(detached("d"), ["sub of p", "mine of c"]);
+}
+
+fn what_is_left_out_is_counted_by_its_own_type(world: &World) {
+    world.session("p", "u1 c:x r:x a1 u2 k:0-4");
+    let excluded = world.engine.inspect(&id("p")).unwrap().excluded;
+    let counted: Vec<_> = excluded.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+    assert_eq!(counted, ["assistant_message 1", "tool_call 1", "tool_result 1", "user_message 1"]);
 }
 
 fn stats_count_shared_bytes_and_usage_once(world: &World) {

@@ -3,13 +3,14 @@
 use forklore_core::SessionKind;
 use forklore_core::header::CopyOf;
 use forklore_core::workspace::Workspace;
-use forklore_engine::{Delete, DeleteMode, Fork, TreeRequest};
+use forklore_engine::{Bring, Delete, DeleteMode, Fork, Summarize, TreeRequest};
 use forklore_store::port::Change;
 
 use crate::world::{World, id, on_every_store};
 
 on_every_store!(
     forks_and_delegates_are_found,
+    every_view_of_a_family_shows_which_branches_have_a_summary,
     deep_trees_need_no_recursion,
     deleted_ancestors_stay_as_marks_dead_ends_go,
     trees_of_a_workspace,
@@ -42,6 +43,42 @@ fn forks_and_delegates_are_found(world: &World) {
     let expected = ["p", " early", "  deep", "  sub", " late"];
     assert_eq!(drawn(world, Some("p")), expected);
     assert_eq!(drawn(world, Some("deep")), expected);
+}
+
+fn every_view_of_a_family_shows_which_branches_have_a_summary(world: &World) {
+    world.session("p", "u1 c:x");
+    let fork = |name: &str, summarize: Option<Summarize>| {
+        world.engine.fork(&Fork { id: Some(id(name)), summarize, ..Fork::of(id("p")) }).unwrap();
+        world.write(name, "u2 a2");
+    };
+    fork("plain", None);
+    fork("summed", Some(Summarize::Deterministic));
+    fork("told", None);
+    world.engine.bring(&Bring::new(id("plain"), id("told"))).unwrap();
+    world.fork("summed", "", "below");
+    let request = TreeRequest { session: Some(id("p")), ..TreeRequest::default() };
+    let nodes = world.engine.tree(&request).unwrap().nodes;
+    let header = |name: &str| {
+        nodes.iter().find(|node| node.session_id == id(name)).unwrap().header.clone().unwrap()
+    };
+    let branches = world.engine.branches(&id("p")).unwrap().branches;
+    let children = world.engine.lineage(&id("p")).unwrap().children;
+    let above = world.engine.lineage(&id("below")).unwrap().ancestors;
+    for (name, has) in
+        [("p", false), ("plain", false), ("summed", true), ("told", false), ("below", false)]
+    {
+        assert_eq!(header(name).summary, has, "{name}");
+        assert_eq!(world.engine.has_summary(&world.header(name)), has, "{name}");
+        let branch = branches.iter().find(|branch| branch.session_id == id(name)).unwrap();
+        assert_eq!(branch.summary, has, "{name}");
+        let mut relatives = children.iter().chain(&above);
+        let relative = relatives.find(|relative| relative.session_id == id(name));
+        assert!(relative.is_none_or(|relative| relative.summary == has), "{name}");
+    }
+    assert_eq!(above.iter().map(|one| one.summary).collect::<Vec<_>>(), [true, false]);
+    let summed = header("summed");
+    assert_eq!((summed.event_count, summed.workspace), (2, Workspace::new("/demo")));
+    assert_eq!(header("p").event_count, 0);
 }
 
 fn deep_trees_need_no_recursion(world: &World) {

@@ -67,6 +67,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<TestClock>,
     // The directory is removed when the world is dropped.
     dir: Option<tempfile::TempDir>,
+    memory: Option<Arc<MemoryStore>>,
 }
 
 pub(crate) fn id(text: &str) -> SessionId {
@@ -80,8 +81,8 @@ pub(crate) fn cut(text: &str) -> Selector {
 impl World {
     pub(crate) fn memory() -> Self {
         let clock = Arc::new(TestClock::default());
-        let store = MemoryStore::default().with_clock(clock.of_store());
-        Self::over(Arc::new(store), clock, None)
+        let store = Arc::new(MemoryStore::default().with_clock(clock.of_store()));
+        Self { memory: Some(store.clone()), ..Self::over(store, clock, None) }
     }
 
     pub(crate) fn sqlite() -> Self {
@@ -97,7 +98,34 @@ impl World {
     }
 
     fn over(store: Arc<dyn Store>, clock: Arc<TestClock>, dir: Option<tempfile::TempDir>) -> Self {
-        Self { engine: Engine::new(store).with_clock(clock.clone()), clock, dir }
+        let engine = Engine::new(store).with_clock(clock.clone());
+        Self { engine, clock, dir, memory: None }
+    }
+
+    /// Returns the store of [`World::memory`].
+    pub(crate) fn into_memory(self) -> MemoryStore {
+        let Self { engine, memory, .. } = self;
+        drop(engine);
+        Arc::into_inner(memory.unwrap()).unwrap()
+    }
+
+    /// Removes all that the store has of a session, as damage of the disk may. (Events in SQLite
+    /// outlive the header of their session.)
+    pub(crate) fn lose(&self, name: &str) {
+        if let Some(memory) = &self.memory {
+            return memory.lose(&id(name));
+        }
+        let dir = self.dir.as_ref().unwrap().path();
+        if dir.join("store.db").exists() {
+            let database = rusqlite::Connection::open(dir.join("store.db")).unwrap();
+            let removed = database.execute("DELETE FROM session WHERE id = ?", [name]);
+            assert_eq!(removed, Ok(1));
+        } else {
+            for workspace in std::fs::read_dir(dir.join("store/workspaces")).unwrap() {
+                let file = workspace.unwrap().path().join(format!("{name}.jsonl"));
+                std::fs::remove_file(file).unwrap();
+            }
+        }
     }
 
     /// Returns the path of the file with an attachment's bytes; `None` for the memory store.

@@ -154,7 +154,9 @@ impl FilesStore {
                 Err(Error::NotFound(_)) => continue,
                 // The session is damaged. The feed reports it anyway, and a caller that then reads
                 // it gets the error.
-                Err(Error::Corrupt { .. } | Error::MissingAncestor { .. }) => (-1, false),
+                Err(Error::Corrupt { .. } | Error::Lost { .. } | Error::MissingAncestor { .. }) => {
+                    (-1, false)
+                }
                 Err(error) => return Err(error),
             };
             found.push((at, stamp.behind(position.base, session.clone(), head, removed)));

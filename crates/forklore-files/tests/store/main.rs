@@ -13,6 +13,7 @@ mod busy_gc;
 mod cost;
 mod erasure;
 mod layout;
+mod meanwhile;
 mod scratch;
 mod strange;
 mod torn;

@@ -1,5 +1,6 @@
 //! Implements the port [`Store`]: checks the rules of the profile, then calls the journal.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use forklore_store::port::{
     Capabilities, Changes, Children, Collected, Committed, Cursor, Filter, Headers, NewSession,
     Packed, Page, Query, Since, Store, Transaction, Verification, Write,
 };
+use forklore_store::rules::{ForkDepth, Link, fork_depth};
 use forklore_store::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan,
 };
@@ -20,6 +22,33 @@ use crate::iri::is_did;
 use crate::profile::Profile;
 
 impl GraphStore {
+    /// Checks the depth of a session to create. `links` are the sessions that the transaction
+    /// creates before it.
+    fn check_depth(&self, new: &NewSession, links: &mut HashMap<SessionId, Link>) -> Result<()> {
+        let Some(most) = self.max_fork_depth() else { return Ok(()) };
+        let link = Link::of_new(new);
+        let find = |id: &SessionId| match links.get(id) {
+            Some(link) => Ok(Some(link.clone())),
+            None => match self.journal.header(id) {
+                Ok(header) => Ok(Some(Link::of(&header))),
+                Err(Error::NotFound(_) | Error::Lost { .. } | Error::Corrupt { .. }) => Ok(None),
+                Err(error) => Err(error),
+            },
+        };
+        if link.depends_on().is_some() {
+            match fork_depth(link.clone(), most, find)? {
+                ForkDepth::Links(links) if links <= most => {}
+                _ => {
+                    return Err(Error::Invalid(format!(
+                        "in the Trails profile a fork is at most {most} deep, unless it is a copy"
+                    )));
+                }
+            }
+        }
+        links.insert(new.id.clone(), link);
+        Ok(())
+    }
+
     fn check(&self, new: &NewSession) -> Result<()> {
         let named = new.principal.as_deref().filter(|_| self.profile == Profile::Trails);
         match named.filter(|principal| !is_did(principal)) {
@@ -41,9 +70,13 @@ impl Store for GraphStore {
     }
 
     fn commit(&self, mut transaction: Transaction) -> Result<Committed> {
+        let mut links = HashMap::new();
         for write in &mut transaction.writes {
             match write {
-                Write::Create(new) => self.check(new)?,
+                Write::Create(new) => {
+                    self.check(new)?;
+                    self.check_depth(new, &mut links)?;
+                }
                 Write::Remove(removal) if self.profile == Profile::Trails => {
                     removal.children = Children::Refuse;
                 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forklore_core::workspace::Workspace;
-use forklore_core::{ErrorKind, Selector};
+use forklore_core::{ErrorKind, Selector, SessionKind, Strategy};
 use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork};
 use forklore_graph::{GraphStore, Profile};
 
@@ -45,6 +45,34 @@ fn thirty_two_links_work_and_the_thirty_third_is_refused_until_one_is_detached()
     assert!(refused.to_string().contains("32"), "{refused}");
     engine.detach(&id("s32")).unwrap();
     fork(&engine, "s32", Selector::End, "s33").unwrap();
+}
+
+#[test]
+fn what_needs_no_ancestor_is_never_too_deep() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, engine) = open(folder.path());
+    root(&engine, None).unwrap();
+    user(&engine, "s0", "q");
+    for link in 1..=32 {
+        fork(&engine, &format!("s{}", link - 1), Selector::End, &format!("s{link}")).unwrap();
+    }
+    let below = |name: &str, kind: SessionKind, strategy: Strategy| Fork {
+        id: Some(id(name)),
+        kind,
+        strategy,
+        ..Fork::of(id("s32"))
+    };
+    engine.fork(&below("sub", SessionKind::Delegate, Strategy::ShareV1)).unwrap();
+    engine.fork(&below("copy", SessionKind::Branch, Strategy::ReplayV1)).unwrap();
+    // Links count from there.
+    fork(&engine, "copy", Selector::End, "of-copy").unwrap();
+    fork(&engine, "sub", Selector::Start, "of-sub").unwrap();
+    // The store itself refuses what an engine without the limit would make.
+    let unlimited = Engine::new(store.clone());
+    let refused = fork(&unlimited, "s32", Selector::End, "s33").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidArgs);
+    assert!(refused.to_string().contains("at most 32 deep"), "{refused}");
+    assert_eq!(unlimited.show(&id("s33")).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]

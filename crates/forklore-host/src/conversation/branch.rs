@@ -2,7 +2,7 @@
 
 use forklore_agent::{AgentSession, NewSession};
 use forklore_core::{Header, Label, Selector, SessionId};
-use forklore_engine::{Fork, Forked};
+use forklore_engine::{Fork, Forked, IdStyle};
 
 use super::Conversation;
 use crate::{Error, Result};
@@ -14,6 +14,8 @@ pub struct BranchOptions {
     pub at: Option<Selector>,
     /// The label of the fork. `None` generates a label.
     pub label: Option<Label>,
+    /// How the id of the fork is generated.
+    pub id_style: IdStyle,
     /// Whether the conversation stays in the current session instead of moving into the fork.
     pub stay: bool,
 }
@@ -25,9 +27,9 @@ impl Conversation {
     /// `invalid_args` if the cut does not exist, `already_exists` if a branch of the family (all
     /// sessions with one root) has the label already.
     pub async fn fork(&self, options: BranchOptions) -> Result<Forked> {
-        let BranchOptions { at, label, stay } = options;
+        let BranchOptions { at, label, id_style, stay } = options;
         let parent = self.header().await?;
-        let request = Fork { at, label, ..Fork::of(parent.id) };
+        let request = Fork { at, label, id_style, ..Fork::of(parent.id) };
         self.branch(request, stay).await
     }
 

@@ -10,6 +10,7 @@ use forklore_core::{Data, EventId, SessionId};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
 
+use super::kin::Kin;
 use super::{Session, choice_codes, kind_code};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
@@ -130,9 +131,14 @@ pub(crate) fn update(
 }
 
 /// Checks the checksum of the identifying columns of a session. The row comes from a query for
-/// [`IDENTIFIED`] or [`SELECTED`].
-pub(super) fn check_identity(row: &Row<'_>) -> Result<()> {
-    let sum = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
+/// [`IDENTIFIED`] or [`SELECTED`]. The checksum covers `kin`, the ids of root and parent.
+pub(super) fn check_identity(row: &Row<'_>, kin: &Kin) -> Result<()> {
+    let mut fields = Fields::default();
+    for column in IDENTITY_AT..KIN_AT {
+        fields = fields.value(row.get_ref(column)?);
+    }
+    let parent = kin.parent.as_ref().map(SessionId::as_str);
+    let sum = fields.value(text(kin.root.as_str())).value(some_text(parent)).sum();
     check(row, sum, IDENTITY_SUM_AT, "the fields that tell who it is")
 }
 

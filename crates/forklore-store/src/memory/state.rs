@@ -11,8 +11,8 @@ use super::sources::StoredSource;
 use crate::error::{Error, Result};
 use crate::port::{Append, Appended, Children, NewSession, Page, Query};
 use crate::rules::{
-    appended, builds_on_parent, check_append, check_cut, check_kind, refuse_children,
-    repeated_seqs, repetition,
+    appended, builds_on_parent, check_append, check_cut, check_kind, lease_of_other,
+    refuse_children, repeated_seqs, repetition,
 };
 
 /// The state of the memory store. `sessions` is keyed by case-folded id and includes deleted
@@ -131,7 +131,7 @@ impl State {
     ) -> Result<()> {
         for id in ids {
             let header = &self.any(id)?.header;
-            if let Some(lease) = header.leased_by_other(None, now) {
+            if let Some(lease) = lease_of_other(header, None, now) {
                 return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() });
             }
             let stay = self.living().map(|session| &session.header).filter(|child| {

@@ -174,10 +174,23 @@ impl Forklore {
     /// of the stream may fail with the last two errors.
     pub async fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Rows<Message>>> {
         let session = session.clone();
-        let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
-            self.step(move |engine| engine.inspect_lazily(&session)).await?;
+        let Inspection {
+            messages,
+            balanced,
+            open_results,
+            synthetic_results,
+            excluded,
+            detached_subagents,
+        } = self.step(move |engine| engine.inspect_lazily(&session)).await?;
         let messages = Rows::of(self.pool.clone(), messages);
-        Ok(Inspection { messages, balanced, open_results, synthetic_results, excluded })
+        Ok(Inspection {
+            messages,
+            balanced,
+            open_results,
+            synthetic_results,
+            excluded,
+            detached_subagents,
+        })
     }
 
     /// Returns the cut that `selector` names in the session of `header` (docs/semantics.md, Where

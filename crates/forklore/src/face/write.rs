@@ -78,9 +78,19 @@ impl Forklore {
     ///   [`ToolCallPolicy::Error`](forklore_core::ToolCallPolicy::Error), or the chain of ancestors
     ///   would be too long.
     /// - `permission_denied`: the child would have permissions that its parent lacks.
-    /// - `already_exists`: the id or the label is in use.
+    /// - `already_exists`: the id or the label is in use, or the child with this id differs from
+    ///   what the request asks for.
     pub async fn fork(&self, request: Fork) -> Result<Forked> {
         self.step(move |engine| engine.fork(&request)).await
+    }
+
+    /// Forks like [`Forklore::fork`]. If the branch would exceed the maximum fork depth of the
+    /// store, it gets its own copy of the history, which no depth limits.
+    ///
+    /// # Errors
+    /// The errors of [`Forklore::fork`], except the one for the depth.
+    pub async fn fork_or_copy(&self, request: Fork) -> Result<Forked> {
+        self.step(move |engine| engine.fork_or_copy(&request)).await
     }
 
     /// Records in one session a summary of what a branch did since the two sessions diverged. The

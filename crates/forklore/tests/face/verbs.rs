@@ -12,15 +12,17 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// Public methods of the engine that the async API lacks or has in another form.
-const NO_VERBS: [&str; 17] = [
+const NO_VERBS: [&str; 22] = [
     "new",
     "with_agent_formats",
     "with_containers",
     "with_clock",
     "with_max_fork_depth",
+    "max_fork_depth",
     "store",
     "now",
     "new_id",
+    "new_fork_id",
     "message",
     "call_usage",
     // The async API has `changes` instead, which calls the store directly.
@@ -31,6 +33,10 @@ const NO_VERBS: [&str; 17] = [
     "has_deleted",
     "hold_mentioned",
     "open_calls",
+    "strategy_within_depth",
+    // An answer of the verbs that list sessions contains it.
+    "has_summary",
+    "is_leased",
     "sources",
 ];
 

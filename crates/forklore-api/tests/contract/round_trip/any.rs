@@ -106,6 +106,7 @@ words! {
     Workspace: ["/", "/demo", "/a b"].map(Workspace::new);
     PathBuf: ["a.jsonl", "/tmp/a b"].map(PathBuf::from);
     Cow<'static, str>: [Cow::from("file_system"), Cow::from("space")];
+    IdStyle: [IdStyle::Uuid, IdStyle::AkCoder];
     SessionKind: [SessionKind::Root, SessionKind::Branch, SessionKind::Delegate];
     Strategy: [Strategy::ShareV1, Strategy::ReplayV1];
     ToolCallPolicy: [ToolCallPolicy::Complete, ToolCallPolicy::Remove, ToolCallPolicy::Error,
@@ -240,7 +241,7 @@ fields! {
     Attached { session_id, id, name, media_type, bytes, new, seq, head_seq }
     AttachmentFile { path, id, bytes }
     Attachments { session_id, attachments }
-    Branch { label, session_id, parent_session_id, cut, head_seq, head_index, own_events }
+    Branch { label, session_id, parent_session_id, cut, head_seq, head_index, own_events, summary }
     Branches { root_session_id, branches, next, problems }
     Bring { from, into, summarize, part, owner, dry_run }
     Brought { recorded, existing, dry_run, session_id, from_session_id, label, strategy, from_index, to_index, answer, event_id, seq, head_seq }
@@ -260,11 +261,12 @@ fields! {
     Exported { events, lossy }
     ExportedFile { path, events, lossy }
     FlatNode { node, depth, parent_session_id }
-    Fork { parent, at, id, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, dry_run }
+    Fork { parent, at, id, id_style, must_be_new, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, dry_run }
     Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, resume_command; requested }
     GraphFile { path, triples }
-    Inspection { messages, balanced, open_results, synthetic_results, excluded }
-    NodeHeader { label, title, kind, dialect, cut, own_events, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
+    Inspection { messages, balanced, open_results, synthetic_results, excluded, detached_subagents }
+    DetachedSubagent { session_id, owner_session_id, seq }
+    NodeHeader { label, title, kind, dialect, cut, workspace, event_count, own_events, summary, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
     LeftOut { kind, count }
     Lineage { session_id, root_session_id, depth, ancestors, children, next, problems }
     ListRequest { workspace, kind, since, limit, after }
@@ -280,12 +282,12 @@ fields! {
     Recovered { store, recovery }
     Recovery { sessions, events, sources, attachments, lost }
     Refusal { ok, error }
-    Relative { session_id, label, kind, cut, deleted, missing }
+    Relative { session_id, label, kind, cut, summary, deleted, missing, damaged }
     RestoredFile { path, bytes, source, revision }
     RestoredFiles { path, files, bytes, gone, damaged }
     ResumeIn { dry_run, path, cwd, start, events, lossy }
     Session { id, root_id, parent_id, kind, label, title, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, own_events, depth, status, detached, leaf, source, copy_of, deleted }
-    SessionAnswer { session }
+    SessionAnswer { session, summary }
     SessionPage { sessions, next, problems }
     SessionUsage { session_id, label, title, usage }
     Stats { sessions, own_events, inherited_events, bytes, saved_bytes, usage, store_bytes, problems }

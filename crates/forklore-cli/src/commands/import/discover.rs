@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
+use forklore::Engine;
 use forklore::api::{Discovery, FoundAgent, Survey};
 use forklore::import::Importer;
-use forklore::{Engine, StoreUrl, blocking};
 
 use crate::agents;
 use crate::app::App;
@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped};
 
 pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
-    let found = found(app, None)?;
+    let found = found(app.engine()?, None)?;
     let unread = || found.iter().filter(|found| found.survey.to_read > 0);
     let all = agents::import_command(unread().flat_map(|found| &found.paths));
     let command = unread().next().map(|_| all);
@@ -26,7 +26,7 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
 /// Returns the paths where the agents on this machine keep sessions, for an import without a path.
 /// Shows users first what was found. With `from`, returns the paths of this agent format only.
 pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Result<Vec<PathBuf>> {
-    let answer = Discovery { agents: found(app, from)?, command: None };
+    let answer = Discovery { agents: found(app.engine_or_new()?, from)?, command: None };
     if !(output.is_json() || output.is_silent() || answer.agents.is_empty()) {
         output.page(|page| {
             show(page, &answer);
@@ -38,26 +38,15 @@ pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Resul
 }
 
 /// Returns the agents that have sessions on this machine, or only the one whose format is `from`.
-fn found(app: &App, from: Option<&str>) -> Result<Vec<FoundAgent>> {
-    let engine = engine(app)?;
+fn found(engine: &Engine, from: Option<&str>) -> Result<Vec<FoundAgent>> {
     let mut found = Vec::new();
     for home in agents::here().into_iter().filter(|it| from.is_none_or(|from| from == it.dialect)) {
-        let survey = Importer::new(&engine).survey(home.dialect, &home.folders)?;
+        let survey = Importer::new(engine).survey(home.dialect, &home.folders)?;
         let command = agents::import_command(&home.folders);
         let (agent, dialect) = (home.agent.to_owned(), home.dialect.to_owned());
         found.push(FoundAgent { agent, dialect, paths: home.folders, survey, command });
     }
     Ok(found)
-}
-
-/// Returns an engine on the user's store. If that store does not exist, returns an engine on an
-/// empty store in memory, because this command must not create a store.
-fn engine(app: &App) -> Result<Engine> {
-    let url = app.store_url()?;
-    match url.path() {
-        Some(path) if !path.exists() => Ok(blocking::open_url(&StoreUrl::Memory)?),
-        _ => app.engine().cloned(),
-    }
 }
 
 fn show(page: &mut Page, answer: &Discovery) {

@@ -11,8 +11,14 @@ use std::process;
 
 /// Returns a name under which this process can acquire leases. The name contains `application`, the
 /// id of this process and `unique`. No other runtime has the same name.
-pub(crate) fn name(application: &str, unique: &str) -> String {
-    let id = process::id();
+#[must_use]
+pub fn name(application: &str, unique: &str) -> String {
+    name_of(application, unique, process::id())
+}
+
+/// Returns the name under which the process with this id acquires leases, like [`name`].
+#[must_use]
+pub fn name_of(application: &str, unique: &str, id: u32) -> String {
     let readable = format!("{application} (process {id}, {unique})");
     let began = system::here().zip(system::began(id));
     match began {
@@ -22,13 +28,15 @@ pub(crate) fn name(application: &str, unique: &str) -> String {
 }
 
 /// Returns the part of a lease owner's name that is meant for people.
-pub(crate) fn readable(name: &str) -> &str {
+#[must_use]
+pub fn readable(name: &str) -> &str {
     parts(name).map_or(name, |(readable, _)| readable)
 }
 
 /// Checks whether the process of the lease owner with this name is certainly gone. Returns `false`
 /// if there is any doubt.
-pub(crate) fn is_gone(name: &str) -> bool {
+#[must_use]
+pub fn is_gone(name: &str) -> bool {
     let Some((_, process)) = parts(name) else { return false };
     let Some(here) = system::here() else { return false };
     let process = process.strip_prefix(&here).and_then(|rest| rest.strip_prefix(", process "));
@@ -146,10 +154,8 @@ mod tests {
     }
 
     /// Returns the lease owner's name that a runtime in the process `child` would have.
-    fn name_of(child: &Child) -> String {
-        let (here, id) = (system::here().unwrap(), child.id());
-        let began = system::began(id).unwrap();
-        format!("other (process {id}, u) [{here}, process {id} began {began}]")
+    fn owner(child: &Child) -> String {
+        name_of("other", "u", child.id())
     }
 
     #[test]
@@ -165,7 +171,7 @@ mod tests {
     #[test]
     fn a_killed_process_is_gone_before_anybody_reaped_it() {
         let mut child = sleeping();
-        let name = name_of(&child);
+        let name = owner(&child);
         assert!(!is_gone(&name), "{name}");
         child.kill().unwrap();
         let stat = format!("/proc/{}/stat", child.id());
@@ -180,7 +186,7 @@ mod tests {
     #[test]
     fn another_process_of_the_same_number_is_not_the_holder() {
         let mut child = sleeping();
-        let name = name_of(&child);
+        let name = owner(&child);
         let (before, began) = name.rsplit_once(' ').unwrap();
         let began: u64 = began.strip_suffix(']').unwrap().parse().unwrap();
         assert!(is_gone(&format!("{before} {}]", began - 1)));
@@ -191,7 +197,7 @@ mod tests {
     #[test]
     fn where_there_is_doubt_nobody_is_gone() {
         let mut child = sleeping();
-        let name = name_of(&child);
+        let name = owner(&child);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_gone(&name));
