@@ -2,6 +2,7 @@
 //! may be one that was moved (docs/semantics.md, Sources).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
 
 use forklore_engine::sources::path_of;
@@ -41,12 +42,13 @@ impl FirstLines {
         file: &Opened,
     ) -> Result<Option<(Source, Sha256)>> {
         let first_line = file.first_line();
-        if !self.0.contains_key(&first_line) {
-            self.0.insert(first_line, load(sources, first_line)?);
-        }
-        let Some(same) = self.0.get(&first_line).filter(|same| !same.is_empty()) else {
-            return Ok(None);
+        let same = match self.0.entry(first_line) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(load(sources, first_line)?),
         };
+        if same.is_empty() {
+            return Ok(None);
+        }
         let unreadable = |error| Error::io(format!("cannot read {}", file.seen.path), error);
         let sizes = [file.seen.size, file.len().map_err(unreadable)?];
         let equal = sizes.iter().filter_map(|size| same.by_size.get(size));
