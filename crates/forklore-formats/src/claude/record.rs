@@ -129,7 +129,7 @@ const BEGUN: &str = "begun";
 const BEFORE: &str = "before=";
 
 /// The types of the records that make up the tree of a session.
-const KNOWN: [&str; 5] = ["user", "assistant", "system", "progress", "attachment"];
+const RECOGNISED: [&str; 5] = ["user", "assistant", "system", "progress", "attachment"];
 
 impl Reader {
     pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
@@ -142,8 +142,9 @@ impl Reader {
             folder.is_some() || named(path.file_name(), |name| name.starts_with("agent-"));
         let session = folder.and_then(Path::parent).and_then(Path::file_name);
         let folder_of = session.map(|session| session.to_string_lossy().into_owned());
-        let known = |word| memory.is_some_and(|memory| memory.split(' ').any(|it| it == word));
-        let (titled, continues, begun) = (known(TITLED), known(CONTINUES), known(BEGUN));
+        let recognised = |word| memory.is_some_and(|memory| memory.split(' ').any(|it| it == word));
+        let (titled, continues, begun) =
+            (recognised(TITLED), recognised(CONTINUES), recognised(BEGUN));
         let mut words = memory.unwrap_or_default().split(' ');
         let before = words.find_map(|word| word.strip_prefix(BEFORE)).map(str::to_owned);
         Self { of_subagent, folder_of, titled, continues, begun, before, cwd: None }
@@ -152,11 +153,11 @@ impl Reader {
     fn line(&mut self, fields: &Fields<'_>) -> Line {
         let facts = self.facts(fields);
         let Some(uuid) = fields.uuid.to_owned() else { return Line::Side(facts) };
-        let known = is_known(fields);
-        self.begun |= known;
+        let recognised = is_recognised(fields);
+        self.begun |= recognised;
         // A record of an unknown type that continues no record describes the session, as far as can
         // be known. It must not begin a path of its own.
-        if !known && (!self.begun || parent(fields) == Parent::None) {
+        if !recognised && (!self.begun || parent(fields) == Parent::None) {
             self.before = Some(uuid);
             return Line::Side(facts);
         }
@@ -243,8 +244,8 @@ impl LineReader for Reader {
     }
 }
 
-fn is_known(fields: &Fields<'_>) -> bool {
-    fields.kind.get().is_some_and(|kind| KNOWN.contains(&kind))
+fn is_recognised(fields: &Fields<'_>) -> bool {
+    fields.kind.get().is_some_and(|kind| RECOGNISED.contains(&kind))
 }
 
 /// Returns where the conversation begins that this file continues, from a `fork-context-ref`
