@@ -157,7 +157,7 @@ fn files_are_distinguished() {
 }
 
 #[test]
-fn agents_whose_records_look_alike_are_told_apart() {
+fn similar_records_are_attributed_to_their_agents() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let session = "-home-dev-projects-lookalike/7d2c1b0a-2222-4333-8444-955556666777.jsonl";
     let in_chats = session.replace('/', "/chats/");

@@ -8,14 +8,14 @@ use forklore_store::sources::{LineEnd, Patch, SourceSpan};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     bytes: usize,
-    places: usize,
+    differences: usize,
 }
 
 /// In how much a copied record with an id may differ from its original. It is large enough for
 /// different ids and times, and for fields that only the copy has.
-pub(crate) const DIFFERENCE: Limit = Limit { bytes: 512, places: 8 };
+pub(crate) const DIFFERENCE: Limit = Limit { bytes: 512, differences: 8 };
 /// In how much a copied record without an id may differ from its original.
-pub(crate) const NAMELESS: Limit = Limit { bytes: 64, places: 1 };
+pub(crate) const NAMELESS: Limit = Limit { bytes: 64, differences: 1 };
 
 /// Number of equal bytes behind a difference after which the two records count as equal again. It
 /// is longer than what unrelated JSON fields have in common, such as `":"`.
@@ -47,8 +47,8 @@ impl<'t> RecordPatch<'t> {
         // An agent that forks writes another session id, and may add a field at the end. The text
         // between the two places is equal, however long it is.
         let removed = event.get(whole.at..whole.at + whole.removed)?;
-        let places = places(removed, whole.inserted, most)?;
-        let shifted = places.into_iter().map(|it| Difference { at: it.at + whole.at, ..it });
+        let differences = differences(removed, whole.inserted, most)?;
+        let shifted = differences.into_iter().map(|it| Difference { at: it.at + whole.at, ..it });
         Some(Self(shifted.collect()))
     }
 
@@ -104,7 +104,7 @@ fn alike(a: &[u8], b: &[u8]) -> usize {
 
 /// Returns the places in which `record` differs from `event`. Returns `None` if they differ in more
 /// than `most` allows.
-fn places<'t>(event: &[u8], record: &'t [u8], most: Limit) -> Option<Vec<Difference<'t>>> {
+fn differences<'t>(event: &[u8], record: &'t [u8], most: Limit) -> Option<Vec<Difference<'t>>> {
     let mut found: Vec<Difference<'t>> = Vec::new();
     let (mut at, mut from, mut left) = (0, 0, most.bytes);
     loop {
@@ -114,7 +114,7 @@ fn places<'t>(event: &[u8], record: &'t [u8], most: Limit) -> Option<Vec<Differe
         if old.is_empty() && new.is_empty() {
             return Some(found);
         }
-        if found.len() == most.places {
+        if found.len() == most.differences {
             return None;
         }
         let (removed, inserted) = equal_again(old, new, left)?;
@@ -129,12 +129,12 @@ fn places<'t>(event: &[u8], record: &'t [u8], most: Limit) -> Option<Vec<Differe
 /// Searches at most `most` bytes of each. If both texts end before, returns their lengths.
 fn equal_again(old: &[u8], new: &[u8], most: usize) -> Option<(usize, usize)> {
     let windows = |text: &[u8]| text.len().saturating_sub(SAME - 1).min(most + 1);
-    let mut places = HashMap::new();
+    let mut positions = HashMap::new();
     for (at, window) in old.windows(SAME).take(windows(old)).enumerate() {
-        places.entry(window).or_insert(at);
+        positions.entry(window).or_insert(at);
     }
     let mut new_windows = new.windows(SAME).take(windows(new)).enumerate();
-    let found = new_windows.find_map(|(at, window)| places.get(window).map(|old| (*old, at)));
+    let found = new_windows.find_map(|(at, window)| positions.get(window).map(|old| (*old, at)));
     found.or_else(|| (old.len().max(new.len()) <= most).then_some((old.len(), new.len())))
 }
 
@@ -143,10 +143,10 @@ mod tests {
     use super::*;
 
     fn of<'t>(event: &str, record: &'t str, bytes: usize) -> Option<Vec<(usize, usize, &'t str)>> {
-        let most = Limit { bytes, places: 2 };
+        let most = Limit { bytes, differences: 2 };
         let text = |bytes| std::str::from_utf8(bytes).unwrap();
-        let places = RecordPatch::of(event, record, most)?.0.into_iter();
-        Some(places.map(|it| (it.at, it.removed, text(it.inserted))).collect())
+        let differences = RecordPatch::of(event, record, most)?.0.into_iter();
+        Some(differences.map(|it| (it.at, it.removed, text(it.inserted))).collect())
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         let back = vec![(first, 4, "1111"), (second, 19, "")];
         assert_eq!(of(&two, &one, 64), Some(back));
         assert_eq!(of(&one, &two, 20), None);
-        let most = Limit { bytes: 64, places: 1 };
+        let most = Limit { bytes: 64, differences: 1 };
         assert_eq!(RecordPatch::of(&one, &two, most), None);
         assert_eq!(of(&one, &two.replace("plan", "idea"), 512), None);
     }

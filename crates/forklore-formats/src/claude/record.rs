@@ -133,7 +133,7 @@ const OF_SUBAGENT: &str = "subagent";
 const BEFORE: &str = "before=";
 
 /// The types of the records that make up the tree of a session.
-const KNOWN: [&str; 5] = ["user", "assistant", "system", "progress", "attachment"];
+const RECOGNISED: [&str; 5] = ["user", "assistant", "system", "progress", "attachment"];
 
 impl Reader {
     pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
@@ -164,7 +164,7 @@ impl Reader {
     /// Decides with the first record of a known type whether the file is that of a sub-agent, if
     /// its name does not show it: the record belongs to a side chain of a session with another name.
     fn begin(&mut self, fields: &Fields<'_>) {
-        if self.begun || fields.uuid.get().is_none() || !is_known(fields) {
+        if self.begun || fields.uuid.get().is_none() || !is_recognised(fields) {
             return;
         }
         self.begun = true;
@@ -176,10 +176,10 @@ impl Reader {
         self.begin(fields);
         let facts = self.facts(fields);
         let Some(uuid) = fields.uuid.to_owned() else { return Line::Side(facts) };
-        let known = is_known(fields);
+        let recognised = is_recognised(fields);
         // A record of an unknown type that continues no record describes the session, as far as can
         // be known. It must not begin a path of its own.
-        if !known && (!self.begun || parent(fields) == Parent::None) {
+        if !recognised && (!self.begun || parent(fields) == Parent::None) {
             self.before = Some(uuid);
             return Line::Side(facts);
         }
@@ -271,8 +271,8 @@ impl LineReader for Reader {
     }
 }
 
-fn is_known(fields: &Fields<'_>) -> bool {
-    fields.kind.get().is_some_and(|kind| KNOWN.contains(&kind))
+fn is_recognised(fields: &Fields<'_>) -> bool {
+    fields.kind.get().is_some_and(|kind| RECOGNISED.contains(&kind))
 }
 
 /// Returns where the conversation begins that this file continues, from a `fork-context-ref`

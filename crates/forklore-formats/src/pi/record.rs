@@ -105,7 +105,7 @@ impl LineReader for Reader {
 const MAIN: &str = "main";
 
 /// Reads a line of a file of version 4 that is no entry. Returns `None` for any other line.
-fn beside(fields: &Fields<'_>) -> Option<FileFacts> {
+fn off_tree(fields: &Fields<'_>) -> Option<FileFacts> {
     let numbered = fields.seq.0.is_some();
     match fields.form.get() {
         Some("header") => Some(FileFacts {
@@ -138,7 +138,7 @@ fn time_of(raw: Option<&RawValue>) -> Option<Timestamp> {
 }
 
 fn read(fields: &Fields<'_>) -> Line {
-    if let Some(facts) = beside(fields) {
+    if let Some(facts) = off_tree(fields) {
         return Line::Side(facts);
     }
     let facts = |native_id, title| FileFacts {

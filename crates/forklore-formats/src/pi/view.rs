@@ -79,13 +79,14 @@ pub(super) fn instead(data: &Data) -> Vec<Message> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Compaction<'a> {
-        first_kept_entry_id: Option<String>,
+        #[serde(rename = "firstKeptEntryId")]
+        first_retained: Option<String>,
         #[serde(borrow, default)]
         retained_tail: Vec<&'a RawValue>,
     }
     let summary = message(&EventType::HISTORY_COMPACTION, data);
     let compaction = data.read::<Compaction<'_>>().ok();
-    let compaction = compaction.filter(|it| it.first_kept_entry_id.is_none());
+    let compaction = compaction.filter(|it| it.first_retained.is_none());
     let retained = compaction.map(|it| it.retained_tail).unwrap_or_default();
     let retained = retained.into_iter().filter_map(|raw| {
         let fields: MessageFields<'_> = serde_json::from_str(raw.get()).ok()?;

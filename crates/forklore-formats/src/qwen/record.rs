@@ -16,7 +16,7 @@ use crate::time;
 
 /// Subtypes of records that describe the session or its artifacts. Qwen Code writes them beside the
 /// conversation: the record after such a record usually continues the record before it.
-const BESIDE: [&str; 7] = [
+const OFF_CHAIN: [&str; 7] = [
     "custom_title",
     "managed_session_commit_v1",
     "managed_session_event_v1",
@@ -77,7 +77,7 @@ struct ForkedFrom<'a> {
 
 /// The parents of the records that are beside the conversation, by their ids. A parent that is
 /// beside the conversation itself is replaced by its own parent.
-type Beside = BTreeMap<String, Option<String>>;
+type OffChain = BTreeMap<String, Option<String>>;
 
 /// Reads the lines of one Qwen Code session file.
 #[derive(Debug)]
@@ -85,23 +85,25 @@ pub(super) struct Reader {
     /// The session that called this file's sub-agent, if it is the file of a sub-agent.
     caller: Option<String>,
     cwd: Option<String>,
-    beside: Beside,
-    /// The id of the record that the last line added to `beside`.
+    off_chain: OffChain,
+    /// The id of the record that the last line added to `off_chain`.
     added: Option<String>,
 }
 
 impl Reader {
     pub(super) fn new(path: &Path, memory: Option<&str>) -> Self {
-        let beside = memory.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        Self { caller: paths::caller(path), cwd: None, beside, added: None }
+        let off_chain = memory.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        Self { caller: paths::caller(path), cwd: None, off_chain, added: None }
     }
 
     fn line(&mut self, fields: &Fields<'_>) -> Line {
         let facts = self.facts(fields);
         let Some(uuid) = fields.uuid.to_owned() else { return Line::Side(facts) };
         let parent = self.parent(fields);
-        if fields.kind.is("system") && fields.subtype.get().is_some_and(|it| BESIDE.contains(&it)) {
-            self.beside.insert(uuid.clone(), parent);
+        if fields.kind.is("system")
+            && fields.subtype.get().is_some_and(|it| OFF_CHAIN.contains(&it))
+        {
+            self.off_chain.insert(uuid.clone(), parent);
             self.added = Some(uuid);
             return Line::Side(facts);
         }
@@ -125,7 +127,7 @@ impl Reader {
     /// skipped.
     fn parent(&self, fields: &Fields<'_>) -> Option<String> {
         let parent = fields.parent.to_owned()?;
-        self.beside.get(&parent).cloned().unwrap_or(Some(parent))
+        self.off_chain.get(&parent).cloned().unwrap_or(Some(parent))
     }
 
     fn facts(&mut self, fields: &Fields<'_>) -> FileFacts {
@@ -160,11 +162,11 @@ impl LineReader for Reader {
     }
 
     fn memory(&self) -> Option<String> {
-        memory(&self.beside)
+        memory(&self.off_chain)
     }
 
     fn memory_before(&self) -> Option<String> {
-        let mut before = self.beside.clone();
+        let mut before = self.off_chain.clone();
         if let Some(added) = &self.added {
             before.remove(added);
         }
@@ -172,8 +174,8 @@ impl LineReader for Reader {
     }
 }
 
-fn memory(beside: &Beside) -> Option<String> {
-    if beside.is_empty() { None } else { serde_json::to_string(beside).ok() }
+fn memory(off_chain: &OffChain) -> Option<String> {
+    if off_chain.is_empty() { None } else { serde_json::to_string(off_chain).ok() }
 }
 
 fn sort(fields: &Fields<'_>, summary: &MessageSummary) -> (EventType, Class) {

@@ -18,7 +18,7 @@ fn texts(scene: &Scene, session: &str) -> Vec<String> {
 }
 
 #[test]
-fn lanes_are_branches_and_records_beside_the_tree_are_no_events() {
+fn lanes_are_branches_and_only_entries_are_events() {
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         let report = scene.import(&testdata().join("pi/v4"));
         assert_eq!(report.problems, []);
