@@ -53,6 +53,16 @@ pub(crate) struct Args {
     /// What a new session is called
     #[arg(long, conflicts_with = "session")]
     title: Option<String>,
+    /// What a new session may do, at most, with commas: tools as server.tool, and delegate
+    #[arg(long, value_name = "NAMES", conflicts_with = "session")]
+    permissions: Option<String>,
+}
+
+/// The properties of the session that a conversation creates, if it continues none.
+#[derive(Clone, Copy, Default)]
+pub(super) struct New<'a> {
+    title: Option<&'a str>,
+    permissions: Option<&'a str>,
 }
 
 /// How one talks.
@@ -79,13 +89,14 @@ pub(super) struct How {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let request = args.how.request(output)?;
-    talk(session.as_ref(), args.title.as_deref(), &args.how, request, app, output)
+    let new = New { title: args.title.as_deref(), permissions: args.permissions.as_deref() };
+    talk(session.as_ref(), new, &args.how, request, app, output)
 }
 
 /// Runs the conversation or the turn that `request` describes, in `session` or in a new session.
 pub(super) fn talk(
     session: Option<&SessionRef>,
-    title: Option<&str>,
+    new: New<'_>,
     how: &How,
     request: Request,
     app: &App,
@@ -100,7 +111,8 @@ pub(super) fn talk(
     };
     let turn = TurnRequest {
         session_id: session.map(|header| header.id),
-        title: title.map(str::to_owned),
+        title: new.title.map(str::to_owned),
+        permissions: new.permissions.map(super::arguments::permissions),
         workspace: app.workspace()?,
         model: how.model.clone(),
         prompt,
