@@ -5,7 +5,9 @@ mod piped;
 use std::path::PathBuf;
 
 use forklore::api::{TurnAnswer, TurnRequest};
-use forklore::core::ErrorKind;
+use forklore::core::{ErrorKind, SessionId};
+use forklore_agent::notify::event::ForkReason;
+use forklore_agent::notify::{KernelEvent, Notification};
 use forklore_agent::{Prompt, Status, Turn};
 use forklore_chat::input::Editor;
 use forklore_chat::{Chat, Foreground, HeadlessTurn};
@@ -196,18 +198,21 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
     let json = output.is_json();
     let mut written = Ok(());
     let mut screen = output.is_terminal().then(|| output.screen());
+    let mut own = Own::default();
     let done = foreground.run_turn(&start, prompt, &mut |notification| {
         if json {
             let line = output.record(notification, |_| {}).and_then(|()| output.flush());
             if written.is_ok() {
                 written = line;
             }
-        } else if let Some(screen) = &mut screen {
+        } else if let Some(screen) = &mut screen
+            && own.is(notification)
+        {
             screen.notification(notification);
         }
     });
     if let Some(screen) = &mut screen {
-        screen.end_answer();
+        screen.end_turn();
     }
     let HeadlessTurn { turn, stopped } = done?;
     if json || screen.is_none() {
@@ -228,6 +233,25 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
             output.remark(&format!("cut short: {why}"));
             Err(Failure::Answered(ErrorKind::Internal))
         }
+    }
+}
+
+/// The session that the turn runs in. A terminal shows the words of this session only, and not those
+/// of its sub-agents.
+#[derive(Default)]
+struct Own(Option<SessionId>);
+
+impl Own {
+    /// Checks whether a notification is of the turn's own session. The first one always is.
+    fn is(&mut self, notification: &Notification) -> bool {
+        let moved = match &notification.event {
+            KernelEvent::SessionFork(forked) => forked.reason == Some(ForkReason::LeaseLost),
+            _ => false,
+        };
+        if self.0.is_none() || (moved && notification.parent_id == self.0) {
+            self.0 = Some(notification.session_id.clone());
+        }
+        self.0.as_ref() == Some(&notification.session_id)
     }
 }
 
