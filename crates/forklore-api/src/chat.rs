@@ -1,5 +1,6 @@
 //! Types of `chat` and `resume`: one turn of a conversation.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +21,10 @@ pub struct TurnRequest {
     pub session_id: Option<SessionId>,
     /// The title of the new session, if the turn creates one. Not allowed with `session_id`.
     pub title: Option<String>,
+    /// The permissions of the new session, if the turn creates one: an upper limit on what the
+    /// session and its children may do. `null` means no limit. Not allowed with `session_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<BTreeSet<String>>,
     /// The workspace (folder) of the new session, if the turn creates one.
     pub workspace: Workspace,
     /// The model that answers the prompt, by its name in the configuration. `null` is the default
@@ -49,6 +54,7 @@ impl TurnRequest {
         Self {
             session_id: None,
             title: None,
+            permissions: None,
             workspace,
             model: None,
             prompt: Some(prompt),

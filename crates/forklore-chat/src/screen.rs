@@ -1,6 +1,7 @@
 //! The screen of a conversation. The screen escapes all text that comes from a session.
 
 mod notifications;
+mod speakers;
 mod waiting;
 
 use std::io::Write;
@@ -10,6 +11,7 @@ use forklore_sanitize::terminal;
 use unicode_width::UnicodeWidthStr;
 
 use crate::markdown::{Look, Markdown};
+use speakers::Speakers;
 use waiting::Waiting;
 
 /// The escape sequence that moves the cursor to the start of the line and clears the line.
@@ -64,6 +66,7 @@ pub struct Screen {
     /// output is not a terminal.
     measure: Option<Box<dyn Fn() -> usize>>,
     waiting: Option<Waiting>,
+    speakers: Speakers,
 }
 
 impl Screen {
@@ -71,7 +74,8 @@ impl Screen {
     /// screen shows no progress line.
     #[must_use]
     pub fn new(out: Box<dyn Write>, look: Look) -> Self {
-        Self { out, look, answer: None, open: false, measure: None, waiting: None }
+        let speakers = Speakers::default();
+        Self { out, look, answer: None, open: false, measure: None, waiting: None, speakers }
     }
 
     /// Marks the output as a terminal, so that long operations show a progress line. `measure`
@@ -248,3 +252,6 @@ impl Screen {
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,13 @@
 //! Runs one turn without a person who approves tool calls.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use forklore_agent::approve::Nobody;
-use forklore_agent::notify::{Notification, Received};
+use forklore_agent::notify::event::ForkReason;
+use forklore_agent::notify::{KernelEvent, Notification, Received};
 use forklore_agent::{Prompt, Turn};
+use forklore_core::{SessionId, SessionKind};
 use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +20,9 @@ const CAPACITY: usize = 4096;
 
 impl Host {
     /// Runs one turn, and denies every tool call that needs a person's approval. Without a prompt,
-    /// continues the interrupted turn. Calls `notify` with each notification of the session.
+    /// continues the interrupted turn. Calls `notify` with each notification of the session, of its
+    /// sub-agents, and of the fork in which the turn continues if another program takes over the
+    /// session.
     ///
     /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. If the caller
     /// drops the future instead, [`close`](Self::close) releases the session.
@@ -33,9 +38,12 @@ impl Host {
         notify: &mut impl FnMut(&Notification),
     ) -> Result<Turn> {
         let (session, _) = self.session(start, Arc::new(Nobody)).await?;
-        let mut notifications = session.subscribe(CAPACITY);
+        let mut notifications = self.kernel().subscribe(CAPACITY);
+        let mut followed = Followed::from(session.id());
         let mut pass_on = |received: Received| {
-            if let Received::Event(notification) = received {
+            if let Received::Event(notification) = received
+                && followed.contains(&notification)
+            {
                 notify(&notification);
             }
         };
@@ -58,5 +66,47 @@ impl Host {
             pass_on(notification);
         }
         Ok(done?)
+    }
+}
+
+/// The sessions of one turn: its own, and those of its sub-agents. Other conversations of the host
+/// run in other sessions.
+struct Followed(HashSet<SessionId>);
+
+impl From<SessionId> for Followed {
+    fn from(session: SessionId) -> Self {
+        Self(HashSet::from([session]))
+    }
+}
+
+impl Followed {
+    /// Checks whether a notification belongs to the turn. Follows the sessions that begin with it.
+    fn contains(&mut self, notification: &Notification) -> bool {
+        let id = &notification.session_id;
+        let parent = notification.parent_id.as_ref();
+        let is_child = parent.is_some_and(|parent| self.0.contains(parent));
+        match &notification.event {
+            KernelEvent::DelegateResumed(delegate) if self.0.contains(id) => {
+                self.0.insert(delegate.sub_session_id.clone());
+                true
+            }
+            KernelEvent::SessionFork(forked) if is_child => {
+                let goes_on = forked.reason == Some(ForkReason::LeaseLost);
+                if forked.kind == SessionKind::Delegate || goes_on {
+                    self.0.insert(id.clone());
+                }
+                true
+            }
+            // Hooks are asked about a child before it exists.
+            KernelEvent::HookError(_)
+            | KernelEvent::ApprovalRequired(_)
+            | KernelEvent::ApprovalGranted(_)
+            | KernelEvent::ApprovalDenied(_)
+                if is_child =>
+            {
+                true
+            }
+            _ => self.0.contains(id),
+        }
     }
 }

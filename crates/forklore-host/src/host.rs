@@ -182,6 +182,7 @@ impl Host {
                 None => {
                     let new = NewSession {
                         title: start.title.clone(),
+                        permissions: start.permissions.clone(),
                         ..NewSession::in_workspace(start.workspace.clone())
                     };
                     self.kernel.create(new, equipment)

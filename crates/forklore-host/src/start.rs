@@ -1,5 +1,6 @@
 //! The options with which a conversation begins.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use forklore_api::TurnRequest;
@@ -15,6 +16,9 @@ pub struct Start {
     pub session: Option<SessionId>,
     /// The title of the new session. Unused if `session` names a session to continue.
     pub title: Option<String>,
+    /// The permission ceiling of the new session and of its children; `None` is no limit. Unused if
+    /// `session` names a session to continue.
+    pub permissions: Option<BTreeSet<String>>,
     /// The workspace of new sessions.
     pub workspace: Workspace,
     /// The configured name of the model that answers. `None` is the default model.
@@ -28,7 +32,7 @@ impl Start {
     ///
     /// # Errors
     /// `invalid_args` if the request has neither a session nor a prompt, if its prompt is blank, or
-    /// if it has a title for a session that exists.
+    /// if it has a title or permissions for a session that exists.
     pub fn of(request: &TurnRequest) -> Result<Self> {
         if request.session_id.is_none() && request.prompt.is_none() {
             return Err(Error::invalid("a new session needs a prompt"));
@@ -39,13 +43,23 @@ impl Start {
         if request.session_id.is_some() && request.title.is_some() {
             return Err(Error::invalid("only a new session can be given a title"));
         }
+        if request.session_id.is_some() && request.permissions.is_some() {
+            return Err(Error::invalid("only a new session can be given permissions; fork it"));
+        }
         Ok(request.into())
     }
 
     /// Returns the options for a new session in a workspace, with the default model.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
-        Self { session: None, title: None, workspace, model: None, lease_wait: Duration::ZERO }
+        Self {
+            session: None,
+            title: None,
+            permissions: None,
+            workspace,
+            model: None,
+            lease_wait: Duration::ZERO,
+        }
     }
 
     /// Sets the stored session `id` to continue, instead of creating a session.
@@ -62,6 +76,7 @@ impl From<&TurnRequest> for Start {
         Self {
             session: request.session_id.clone(),
             title: request.title.clone(),
+            permissions: request.permissions.clone(),
             workspace: request.workspace.clone(),
             model: request.model.clone(),
             lease_wait: request.wait(),
@@ -97,6 +112,7 @@ mod tests {
         let expected = Start {
             session: request.session_id.clone(),
             title: None,
+            permissions: None,
             workspace,
             model: Some("local".into()),
             lease_wait: Duration::from_secs(5),
@@ -117,8 +133,12 @@ mod tests {
                 "the prompt is empty",
             ),
             (
-                named(TurnRequest { title: Some("Plan".into()), ..new }),
+                named(TurnRequest { title: Some("Plan".into()), ..new.clone() }),
                 "only a new session can be given a title",
+            ),
+            (
+                named(TurnRequest { permissions: Some([].into()), ..new }),
+                "only a new session can be given permissions; fork it",
             ),
         ];
         for (request, message) in wrong {

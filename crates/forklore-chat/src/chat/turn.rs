@@ -162,7 +162,7 @@ impl Chat<'_> {
         while let Some(Some(received)) = notifications.next().now_or_never() {
             self.screen.notified(&received);
         }
-        self.screen.end_answer();
+        self.screen.end_turn();
         self.screen.waited();
         if cancel.is_cancelled() {
             // Text that the user typed during the turn was meant for a turn that was not

@@ -22,9 +22,27 @@ impl Screen {
         }
     }
 
-    /// Shows a notification, if its type is of interest to users.
+    /// Shows a notification, if its type is of interest to users. The words of sub-agents that work
+    /// side by side are shown one after the other, with their names.
     pub fn notification(&mut self, notification: &Notification) {
-        show(self, notification);
+        if self.speakers.takes(notification) {
+            show(self, notification);
+        }
+        self.show_waiting();
+    }
+
+    /// Shows what waited for the end of another session's words, and ends the line of an answer.
+    pub fn end_turn(&mut self) {
+        self.end_answer();
+        self.speakers.end();
+        self.show_waiting();
+        self.end_answer();
+    }
+
+    fn show_waiting(&mut self) {
+        for notification in self.speakers.take_waiting() {
+            show(self, &notification);
+        }
     }
 
     /// Shows a tool call: the name of the tool and its arguments.
@@ -34,6 +52,18 @@ impl Screen {
 }
 
 fn show(screen: &mut Screen, notification: &Notification) {
+    if is_shown(&notification.event)
+        && let Some(name) = screen.speakers.change(notification)
+    {
+        screen.line(Tone::Label, &name);
+    }
+    if let Some(text) = screen.speakers.unheard(notification) {
+        match &notification.event {
+            KernelEvent::ThinkingFinal(_) => screen.thought(text),
+            _ => screen.answer(text),
+        }
+    }
+    screen.speakers.shown(notification);
     match &notification.event {
         KernelEvent::ContentBlockDelta(piece) => screen.answer(&piece.delta),
         KernelEvent::ThinkingDelta(piece) => screen.thought(&piece.delta),
@@ -64,6 +94,21 @@ fn show(screen: &mut Screen, notification: &Notification) {
         KernelEvent::CancelRequested(_) => screen.line(Tone::Dim, "interrupting ..."),
         _ => {}
     }
+}
+
+/// Checks whether an event writes something that belongs to its session.
+fn is_shown(event: &KernelEvent) -> bool {
+    matches!(
+        event,
+        KernelEvent::ContentBlockDelta(_)
+            | KernelEvent::ThinkingDelta(_)
+            | KernelEvent::ContentBlockEnd(_)
+            | KernelEvent::ThinkingFinal(_)
+            | KernelEvent::ToolPre(_)
+            | KernelEvent::ToolPost(_)
+            | KernelEvent::ToolError(_)
+            | KernelEvent::ProviderRetry(_)
+    )
 }
 
 fn show_call(screen: &mut Screen, name: &str, arguments: &str) {

@@ -1,5 +1,6 @@
 //! Parses the values of options that several commands have: names, JSON and cuts.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use forklore::core::id::IdError;
@@ -27,4 +28,9 @@ pub(super) fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
 pub(super) fn selector(text: Option<&str>) -> Result<Option<Selector>> {
     let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
     text.map(parse).transpose()
+}
+
+/// Splits the names of permissions, which have commas between them.
+pub(super) fn permissions(names: &str) -> BTreeSet<String> {
+    names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }

@@ -5,7 +5,9 @@ mod piped;
 use std::path::PathBuf;
 
 use forklore::api::{TurnAnswer, TurnRequest};
-use forklore::core::ErrorKind;
+use forklore::core::{ErrorKind, SessionId};
+use forklore_agent::notify::event::ForkReason;
+use forklore_agent::notify::{KernelEvent, Notification};
 use forklore_agent::{Prompt, Status, Turn};
 use forklore_chat::input::Editor;
 use forklore_chat::{Chat, Foreground, HeadlessTurn};
@@ -53,6 +55,16 @@ pub(crate) struct Args {
     /// What a new session is called
     #[arg(long, conflicts_with = "session")]
     title: Option<String>,
+    /// What a new session may do, at most, with commas: tools as server.tool, and delegate
+    #[arg(long, value_name = "NAMES", conflicts_with = "session")]
+    permissions: Option<String>,
+}
+
+/// The properties of the session that a conversation creates, if it continues none.
+#[derive(Clone, Copy, Default)]
+pub(super) struct New<'a> {
+    title: Option<&'a str>,
+    permissions: Option<&'a str>,
 }
 
 /// How one talks.
@@ -79,13 +91,14 @@ pub(super) struct How {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let request = args.how.request(output)?;
-    talk(session.as_ref(), args.title.as_deref(), &args.how, request, app, output)
+    let new = New { title: args.title.as_deref(), permissions: args.permissions.as_deref() };
+    talk(session.as_ref(), new, &args.how, request, app, output)
 }
 
 /// Runs the conversation or the turn that `request` describes, in `session` or in a new session.
 pub(super) fn talk(
     session: Option<&SessionRef>,
-    title: Option<&str>,
+    new: New<'_>,
     how: &How,
     request: Request,
     app: &App,
@@ -101,7 +114,8 @@ pub(super) fn talk(
     };
     let turn = TurnRequest {
         session_id: session.map(|header| header.id),
-        title: title.map(str::to_owned),
+        title: new.title.map(str::to_owned),
+        permissions: new.permissions.map(super::arguments::permissions),
         workspace: app.workspace()?,
         model: how.model.clone(),
         prompt,
@@ -185,18 +199,21 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
     let json = output.is_json();
     let mut written = Ok(());
     let mut screen = output.is_terminal().then(|| output.screen());
+    let mut own = Own::default();
     let done = foreground.run_turn(&start, prompt, &mut |notification| {
         if json {
             let line = output.record(notification, |_| {}).and_then(|()| output.flush());
             if written.is_ok() {
                 written = line;
             }
-        } else if let Some(screen) = &mut screen {
+        } else if let Some(screen) = &mut screen
+            && own.is(notification)
+        {
             screen.notification(notification);
         }
     });
     if let Some(screen) = &mut screen {
-        screen.end_answer();
+        screen.end_turn();
     }
     let HeadlessTurn { turn, stopped } = done?;
     if json || screen.is_none() {
@@ -217,6 +234,25 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
             output.remark(&format!("cut short: {why}"));
             Err(Failure::Answered(ErrorKind::Internal))
         }
+    }
+}
+
+/// The session that the turn runs in. A terminal shows the words of this session only, and not those
+/// of its sub-agents.
+#[derive(Default)]
+struct Own(Option<SessionId>);
+
+impl Own {
+    /// Checks whether a notification is of the turn's own session. The first one always is.
+    fn is(&mut self, notification: &Notification) -> bool {
+        let moved = match &notification.event {
+            KernelEvent::SessionFork(forked) => forked.reason == Some(ForkReason::LeaseLost),
+            _ => false,
+        };
+        if self.0.is_none() || (moved && notification.parent_id == self.0) {
+            self.0 = Some(notification.session_id.clone());
+        }
+        self.0.as_ref() == Some(&notification.session_id)
     }
 }
 

@@ -1,6 +1,5 @@
 //! `fork`: forks a session at a cut.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -153,7 +152,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             SummarizeBy::Model => Summarize::fallback("nothing was asked"),
         }),
         principal: args.principal.clone(),
-        permissions: args.permissions.as_deref().map(permissions),
+        permissions: args.permissions.as_deref().map(arguments::permissions),
         workspace: options.into,
         metadata,
         config: None,
@@ -193,10 +192,6 @@ fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Fo
             Ok(forked)
         }
     }
-}
-
-fn permissions(names: &str) -> BTreeSet<String> {
-    names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 fn answer(forked: &Forked, parent: &Header, engine: &Engine, output: &mut Output) -> Result<()> {

@@ -15,6 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   forklore new --title \"Plan the release\"
   forklore new --id plan-1 --principal alice
+  forklore new --permissions files.read,search    a ceiling for it and its children
   forklore new --parent last --label explore     a sub-agent of the last session
   id=$(forklore new -q)                           only the id";
 
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// For whom it acts: recorded, never decided by
     #[arg(long, value_name = "WHO")]
     principal: Option<String>,
+    /// What it may do, at most, with commas: the permissions of it and of all its children
+    #[arg(long, value_name = "NAMES")]
+    permissions: Option<String>,
     /// Notes of your own, any JSON
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
@@ -52,6 +56,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         label,
         title: args.title.clone(),
         principal: args.principal.clone(),
+        permissions: args.permissions.as_deref().map(arguments::permissions),
         metadata,
         parent: parent.map(|parent| app.stored(&parent)).transpose()?.map(|header| header.id),
         ..Create::in_workspace(app.workspace()?)

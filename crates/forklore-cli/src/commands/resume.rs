@@ -1,6 +1,6 @@
 //! `resume`: continues a conversation.
 
-use super::chat::{How, Request, talk};
+use super::chat::{How, New, Request, talk};
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
@@ -33,5 +33,5 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let request =
         if args.continue_turn { Request::ContinueTurn } else { args.how.request(output)? };
-    talk(Some(&session), None, &args.how, request, app, output)
+    talk(Some(&session), New::default(), &args.how, request, app, output)
 }

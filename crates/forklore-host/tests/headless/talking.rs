@@ -1,9 +1,14 @@
 //! Tests of turns, forks, and returning from forks.
 
-use forklore_core::{ErrorKind, Selector};
-use forklore_host::{BranchOptions, CancellationToken, Condition, Conversation, SummarizeBy};
+use forklore_core::{ErrorKind, Selector, SessionId};
+use forklore_host::{
+    BranchOptions, CancellationToken, Condition, Conversation, Start, SummarizeBy,
+};
 
 use crate::world::World;
+
+/// A configuration in which sub-agents need no approval.
+const DELEGATES: &str = "[delegate]\n[policy]\nallow = ['delegate']\n";
 
 fn never() -> CancellationToken {
     CancellationToken::new()
@@ -65,7 +70,7 @@ async fn one_turn_runs_without_a_conversation() {
     let world = World::new();
     let mut names = Vec::new();
     let mut notify = |notification: &forklore_agent::notify::Notification| {
-        names.push(notification.name().to_owned())
+        names.push(notification.name().to_owned());
     };
     let prompt = Some("hello".into());
     let turn = world.host.run_turn(&World::start(), prompt, &never(), &mut notify).await.unwrap();
@@ -75,6 +80,52 @@ async fn one_turn_runs_without_a_conversation() {
     let start = World::start().session(turn.session_id);
     let over = world.host.run_turn(&start, None, &never(), &mut |_| {}).await.unwrap_err();
     assert_eq!(over.kind(), ErrorKind::InvalidArgs);
+}
+
+#[tokio::test]
+async fn the_notifications_of_sub_agents_are_passed_on_and_no_others() {
+    let world = World::configured(DELEGATES);
+    let run = async |prompt: &str| {
+        let mut received = Vec::new();
+        let mut notify = |it: &forklore_agent::notify::Notification| {
+            received.push((it.session_id.clone(), it.parent_id.clone(), it.name().to_owned()));
+        };
+        let (start, prompt) = (World::start(), Some(prompt.into()));
+        let turn = world.host.run_turn(&start, prompt, &never(), &mut notify).await.unwrap();
+        (turn.session_id, received)
+    };
+    let ((id, received), (other, others)) = tokio::join!(run("hand over"), run("alone"));
+    let forked: Vec<_> = received.iter().filter(|it| it.2 == "session:fork").collect();
+    let [(child, parent, _)] = forked[..] else { panic!("{received:?}") };
+    assert_eq!(parent.as_ref(), Some(&id));
+    let of = |session: &SessionId| {
+        let of = received.iter().filter(|it| it.0 == *session);
+        of.map(|it| it.2.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(child)[..2], ["session:fork", "session:start"]);
+    for session in [child, &id] {
+        assert_eq!(of(session).last(), Some(&"session:end"));
+        assert!(of(session).contains(&"content_block:delta"), "{received:?}");
+    }
+    assert!(received.iter().all(|it| it.0 == id || it.0 == *child), "{received:?}");
+    assert!(others.iter().all(|it| it.0 == other), "{others:?}");
+}
+
+#[tokio::test]
+async fn a_new_session_has_the_ceiling_that_it_is_given() {
+    let world = World::configured(DELEGATES);
+    let permissions = Some(["files.read".to_owned()].into());
+    let start = Start { permissions, ..World::start() };
+    let prompt = Some("hand over".into());
+    let turn = world.host.run_turn(&start, prompt, &never(), &mut |_| {}).await.unwrap();
+    let engine = world.host.engine();
+    assert_eq!(engine.show(&turn.session_id).unwrap().permissions, start.permissions);
+    let events = engine.load(&turn.session_id).unwrap().events;
+    let decisions = events.iter().filter(|it| it.event.kind.as_str() == "permission_decision");
+    let decided: Vec<serde_json::Value> =
+        decisions.map(|it| it.event.data.read().unwrap()).collect();
+    let [decision] = &decided[..] else { panic!("{decided:?}") };
+    assert_eq!((&decision["decision"], &decision["by"]), (&"deny".into(), &"ceiling".into()));
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ const CONFIG: &str = "default_model = 'one'\n\
     [models.two]\nprovider = 'openai'\nmodel = 'm2'\nbase_url = 'http://127.0.0.1:9/v1'\n";
 
 /// A model that answers `<model> read: <prompt>`. It fails for the prompt `fail`, sends nothing for
-/// `hang`, and calls the tool `delegate` for `call`.
+/// `hang`, and calls the tool `delegate` for `call` (wrongly) and for `hand over`.
 struct Echo {
     name: ModelName,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -59,8 +59,10 @@ impl Model for Echo {
                 ..TokenUsage::default()
             };
             let mut pieces = vec![begin, Ok(StreamEvent::Text(last.clone()))];
-            if asks && last.contains("call") {
-                let arguments = Data::parse(r#"{"prompt":"count"}"#).unwrap();
+            if asks && (last.contains("call") || last.contains("hand over")) {
+                let wrong = last.contains("call");
+                let arguments = if wrong { r#"{"prompt":"count"}"# } else { r#"{"task":"count"}"# };
+                let arguments = Data::parse(arguments).unwrap();
                 let call = ToolCall { id: "c1".to_owned(), name: "delegate".to_owned(), arguments };
                 pieces = vec![Ok(StreamEvent::Call(call))];
             }

@@ -25,7 +25,9 @@ fields! {
     RestoreAll { session_id, path }
     ResumeInRequest { session_id, to, home, share, dry_run }
     Sparql { query, scope, parameters, limit, timeout_seconds }
-    TurnRequest { session_id, title, workspace, model, prompt, attach, wait_seconds }
+    TurnRequest {
+        session_id, title, permissions, workspace, model, prompt, attach, wait_seconds
+    }
 }
 
 impl Any for GraphScope {
