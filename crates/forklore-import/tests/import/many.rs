@@ -1,6 +1,10 @@
-//! Imports a folder with 5,000 small files, as years of short sessions leave it.
+//! Imports a folder with 5,000 small files, as years of short sessions leave it, and a file with many
+//! sessions.
 
 use std::fs;
+use std::sync::Arc;
+
+use forklore_sqlite::{Options, SqliteStore};
 
 use crate::scene::Scene;
 
@@ -48,4 +52,31 @@ fn crowd_of_small_files_is_imported_whole() {
     assert_eq!((again.files, again.unchanged), (FILES as u64, FILES as u64));
     assert!(again.sessions.iter().all(|session| session.appended == 0));
     assert_eq!(scene.sessions().len(), FILES);
+}
+
+/// Returns how many thousand steps SQLite takes to verify a store with one file that has `sessions`
+/// sessions: each record is a further root.
+fn steps_to_verify(sessions: usize) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+    let scene = Scene::over(store.clone(), folder);
+    let record = |number: usize| {
+        format!(
+            r#"{{"type":"user","uuid":"u{number}","parentUuid":null,"sessionId":"s","cwd":"/w","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"question {number}"}}}}
+"#
+        )
+    };
+    let file = scene.file("s.jsonl", (0..sessions).map(record).collect::<String>().as_bytes());
+    assert_eq!(scene.import(&file).sessions.len(), sessions);
+    let before = store.kilosteps();
+    let report = scene.engine.verify(None).unwrap();
+    assert_eq!((report.sessions, report.problems.len()), (sessions as u64, 0));
+    store.kilosteps() - before
+}
+
+#[test]
+fn verify_takes_as_long_for_each_of_many_sessions_of_a_file() {
+    let (few, many) = (steps_to_verify(200), steps_to_verify(800));
+    assert!(many < 6 * few, "{few}k steps for 200 sessions, {many}k for 800");
 }
