@@ -5,10 +5,11 @@ use forklore_api::Stats;
 use forklore_core::{Header, SessionId};
 use forklore_store::port::{Cursor, Filter, Headers};
 
-use crate::list::{add_new, problems};
+use crate::list::{add_new, next_page_size, problems};
 use crate::usage_report::less;
 use crate::{Engine, Result};
 
+/// Number of sessions in the first read of the store. Later reads are larger.
 const PAGE: usize = 1_000;
 
 impl Engine {
@@ -58,13 +59,14 @@ impl Engine {
     /// Adds the sessions that match `filter` to the sums in `stats`. Returns the headers of those
     /// that are not deleted and are copies: they repeat the beginning of another session.
     fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<Vec<Header>> {
-        let (mut after, mut copies) = (None, Vec::new());
+        let (mut after, mut copies, mut size) = (None, Vec::new(), PAGE);
         loop {
             let Headers { sound: page, damaged } =
-                self.store.sessions(filter, after.as_ref(), PAGE)?;
+                self.store.sessions(filter, after.as_ref(), size)?;
             page.iter().for_each(|header| add(stats, header));
             add_new(&mut stats.problems, problems(&damaged));
-            let last = page.last().filter(|_| page.len() == PAGE);
+            let last = page.last().filter(|_| page.len() == size);
+            size = next_page_size(size);
             after = last.map(|last| Cursor { updated: last.updated, id: last.id.clone() });
             let is_copy = |header: &Header| header.copy_of.is_some() && header.deleted.is_none();
             copies.extend(page.into_iter().filter(is_copy));

@@ -9,13 +9,14 @@ use forklore_store::port::{Filter, Headers, Problem};
 
 pub use forklore_core::tree::Mark;
 
-use crate::list::{add_new, cursor_of, cursor_text, parse_cursor, problems};
+use crate::list::{add_new, cursor_of, cursor_text, next_page_size, parse_cursor, problems};
 use crate::{Engine, Result};
 
 /// Maximum number of families (all sessions with one root) in the answer to a tree request that
 /// names no session.
 const FAMILIES: usize = 50;
-/// Number of sessions per read of the store while a tree request looks for families.
+/// Number of sessions in the first read of the store while a tree request looks for families. Later
+/// reads are larger.
 const PAGE: usize = 2_000;
 
 impl Engine {
@@ -47,11 +48,13 @@ impl Engine {
         let mut seen = HashSet::new();
         let mut roots = Vec::new();
         let mut after = request.after.as_deref().map(parse_cursor).transpose()?;
+        let mut size = PAGE;
         loop {
             let Headers { sound: page, damaged } =
-                self.store.sessions(&filter, after.as_ref(), PAGE)?;
+                self.store.sessions(&filter, after.as_ref(), size)?;
             add_new(&mut trees.problems, problems(&damaged));
-            let full = page.len() == PAGE;
+            let full = page.len() == size;
+            size = next_page_size(size);
             for header in page {
                 let cursor = cursor_of(&header);
                 if !seen.contains(&header.root_id) {

@@ -32,11 +32,10 @@ impl Engine {
             Err(error) if is_damage(&error) => Headers { sound: Vec::new(), damaged: vec![error] },
             Err(error) => return Err(error.into()),
         };
-        let mut sidecars = Vec::new();
+        let mut seen = HashSet::new();
         for header in sound.iter().filter(|header| header.source.is_some()) {
-            sidecars.extend(self.sidecar_problems(header)?);
+            report.problems.extend(self.sidecar_problems(header, &mut seen)?);
         }
-        report.problems.extend(sidecars);
         // The store has already reported damaged headers, if it could.
         let damaged = damaged.iter().map(|error| error.problem(session)).collect::<Vec<_>>();
         let attachments = self.attachment_problems(&sound)?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 
-use forklore_core::{ErrorKind, Header};
+use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_store::port::Problem;
 use forklore_store::sources::FindSource;
 
@@ -13,8 +13,16 @@ use crate::{Engine, Error, Result};
 impl Engine {
     /// Checks the sidecar files (files that an agent stores with a session file) of a session, and
     /// returns their damage. If the session file has several sessions, only the first session
-    /// returns the damage, so that it is reported once.
-    pub(crate) fn sidecar_problems(&self, header: &Header) -> Result<Vec<Problem>> {
+    /// returns the damage, so that it is reported once. `others` are the further sessions of the
+    /// files that were looked at; nothing is read for them. A file may have very many.
+    pub(crate) fn sidecar_problems(
+        &self,
+        header: &Header,
+        others: &mut HashSet<SessionId>,
+    ) -> Result<Vec<Problem>> {
+        if others.contains(&header.id) {
+            return Ok(Vec::new());
+        }
         let Ok(sources) = self.sources() else { return Ok(Vec::new()) };
         let mut problems = Vec::new();
         let mut tell = |error: Error, what: &str| match error.kind() {
@@ -33,10 +41,13 @@ impl Engine {
                 return tell(error.into(), "the file it was read from").map(|()| problems);
             }
         };
-        let Some(own) = own.filter(|own| own.sessions.first().is_some_and(|it| it.id == header.id))
-        else {
+        let Some(own) = own else { return Ok(problems) };
+        let mut sessions = own.sessions.iter();
+        let first = sessions.next().is_some_and(|first| first.id == header.id);
+        others.extend(sessions.map(|session| session.id.clone()));
+        if !first {
             return Ok(problems);
-        };
+        }
         let sidecars = match self.sidecars_of(&own) {
             Ok(sidecars) => sidecars,
             Err(error) => return tell(error, "the files beside its own").map(|()| problems),

@@ -126,3 +126,19 @@ fn a_tree_of_a_thousand_branches_is_at_most_three_calls() {
         assert!(calls <= 3, "{calls} calls");
     }
 }
+
+#[test]
+fn many_sessions_are_read_in_few_calls() {
+    let (engine, store) = counted();
+    for number in 0..12_000 {
+        let at = Some(cut("turn:1"));
+        let fork = Fork { id: Some(id(&format!("b{number}"))), at, ..Fork::of(id("main")) };
+        engine.fork(&fork).unwrap();
+    }
+    let mut sessions = 0;
+    let calls = store.count(|| sessions = engine.stats(None).unwrap().sessions);
+    assert_eq!((sessions, calls), (12_001, 3));
+    let mut nodes = 0;
+    let calls = store.count(|| nodes = engine.tree(&TreeRequest::default()).unwrap().nodes.len());
+    assert_eq!((nodes, calls), (12_001, 3));
+}

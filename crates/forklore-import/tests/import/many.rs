@@ -1,4 +1,5 @@
-//! Imports folders with very many small files, as years of short sessions leave them.
+//! Imports folders with very many small files, as years of short sessions leave them, and a file with
+//! many sessions.
 
 use std::fs;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use forklore_core::workspace::Workspace;
 use forklore_engine::Engine;
 use forklore_formats::AGENT_FORMATS;
 use forklore_import::{ImportOptions, Importer};
+use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
 use crate::counted::Counted;
@@ -158,4 +160,31 @@ fn files_that_begin_alike_do_not_read_each_other() {
         let reads = reads_for_each_file(&files);
         assert!(reads <= 100, "{what}: {reads} reads for each file");
     }
+}
+
+/// Returns how many thousand steps SQLite takes to verify a store with one file that has `sessions`
+/// sessions: each record is a further root.
+fn steps_to_verify(sessions: usize) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let store = Arc::new(SqliteStore::open(&path, Options::default()).unwrap());
+    let scene = Scene::over(store.clone(), folder);
+    let record = |number: usize| {
+        format!(
+            r#"{{"type":"user","uuid":"u{number}","parentUuid":null,"sessionId":"s","cwd":"/w","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"question {number}"}}}}
+"#
+        )
+    };
+    let file = scene.file("s.jsonl", (0..sessions).map(record).collect::<String>().as_bytes());
+    assert_eq!(scene.import(&file).sessions.len(), sessions);
+    let before = store.kilosteps();
+    let report = scene.engine.verify(None).unwrap();
+    assert_eq!((report.sessions, report.problems.len()), (sessions as u64, 0));
+    store.kilosteps() - before
+}
+
+#[test]
+fn verify_takes_as_long_for_each_of_many_sessions_of_a_file() {
+    let (few, many) = (steps_to_verify(200), steps_to_verify(800));
+    assert!(many < 6 * few, "{few}k steps for 200 sessions, {many}k for 800");
 }

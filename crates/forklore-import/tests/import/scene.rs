@@ -41,7 +41,7 @@ impl Scene {
         Self::over(Arc::new(FilesStore::open(&path, Default::default()).unwrap()), folder)
     }
 
-    fn over(store: Arc<dyn Store>, folder: tempfile::TempDir) -> Self {
+    pub(crate) fn over(store: Arc<dyn Store>, folder: tempfile::TempDir) -> Self {
         let engine = Engine::new(store.clone()).with_agent_formats(AGENT_FORMATS);
         Self { engine, store, folder }
     }
