@@ -110,7 +110,7 @@ impl CopiedPrefix {
                 let session = progress.session().clone();
                 let of_session = lookup.sources.sources(&FindSource::Session(session.clone()))?;
                 for source in of_session {
-                    if !sources.iter().any(|known| known.id == source.id) {
+                    if !sources.iter().any(|it| it.id == source.id) {
                         sources.push(source);
                     }
                 }

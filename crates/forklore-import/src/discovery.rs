@@ -225,13 +225,13 @@ impl<'a> Discovery<'a> {
     /// Returns the problem message for a file whose agent format is unknown. It names the formats
     /// that are known.
     fn unknown(&self, path: &Path, file: &Opened) -> String {
-        let known = names_of(self.engine);
+        let all = names_of(self.engine);
         match self.engine.agent_formats().unsupported(path, &file.head) {
             Some(agent) => format!(
-                "{agent} wrote the file, whose sessions are not supported; supported are {known}"
+                "{agent} wrote the file, whose sessions are not supported; supported are {all}"
             ),
             None if file.head.is_empty() => "the file is empty".to_owned(),
-            None => format!("{NO_RECORDS}; known are {known}"),
+            None => format!("{NO_RECORDS}; known are {all}"),
         }
     }
 }

@@ -43,8 +43,8 @@ impl FirstLines {
     ) -> Result<Option<(Source, Sha256)>> {
         let first_line = file.first_line();
         let same = match self.0.entry(first_line) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => unknown.insert(load(sources, first_line)?),
+            Entry::Occupied(cached) => cached.into_mut(),
+            Entry::Vacant(empty) => empty.insert(load(sources, first_line)?),
         };
         if same.is_empty() {
             return Ok(None);
@@ -96,7 +96,7 @@ impl SameFirstLine {
 impl Contents {
     fn add(&mut self, path: &str, read: &Progress) {
         let paths = self.0.entry(read.offset).or_default().entry(read.sha256).or_default();
-        if !paths.iter().any(|known| known == path) {
+        if !paths.iter().any(|it| it == path) {
             paths.push(path.to_owned());
         }
     }

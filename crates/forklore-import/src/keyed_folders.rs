@@ -26,18 +26,18 @@ pub(crate) fn assign(
     if !candidates.iter().any(is_keyed) {
         return Ok(());
     }
-    let mut known = KnownFolders::default();
-    known.add(current.as_str());
+    let mut folders = KeyedFolders::default();
+    folders.add(current.as_str());
     for cwd in candidates.iter().filter_map(|candidate| candidate.cwd.as_deref()) {
-        known.add(cwd);
+        folders.add(cwd);
     }
     for header in engine.store().sessions(&Filter::default(), None, 0)?.sound {
-        known.add(header.workspace.as_str());
+        folders.add(header.workspace.as_str());
     }
     for candidate in candidates.iter_mut().filter(|candidate| is_keyed(candidate)) {
         let path = candidate.path.clone();
         let Some(key) = candidate.dialect.workspace_key(&path) else { continue };
-        let folder = known.find(key).or_else(|| path.parent().map(path_text));
+        let folder = folders.find(key).or_else(|| path.parent().map(path_text));
         candidate.document_facts.cwd = folder;
     }
     Ok(())
@@ -45,12 +45,12 @@ pub(crate) fn assign(
 
 /// The folders that may be the workspace of a file, by key.
 #[derive(Default)]
-struct KnownFolders {
+struct KeyedFolders {
     by_key: HashMap<String, Workspace>,
     folders: BTreeSet<String>,
 }
 
-impl KnownFolders {
+impl KeyedFolders {
     /// Adds a folder, and all folders above it.
     fn add(&mut self, folder: &str) {
         for above in Path::new(folder).ancestors() {
@@ -66,8 +66,8 @@ impl KnownFolders {
     /// Returns the path of the folder with this key: a folder that was added, or one in such a
     /// folder. The key begins with the name of its folder.
     fn find(&self, key: &str) -> Option<String> {
-        if let Some(known) = self.by_key.get(key) {
-            return Some(known.as_str().to_owned());
+        if let Some(found) = self.by_key.get(key) {
+            return Some(found.as_str().to_owned());
         }
         let (name, _) = key.rsplit_once('-')?;
         let inside = self
@@ -83,17 +83,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_finds_its_folder_among_known_folders_and_their_neighbours() {
-        let mut known = KnownFolders::default();
-        known.add("/home/me/work/shop");
-        known.add("/srv/app");
-        let find = |path: &str| known.find(&Workspace::new(path).key());
+    fn a_key_finds_its_folder_among_these_folders_and_their_neighbours() {
+        let mut folders = KeyedFolders::default();
+        folders.add("/home/me/work/shop");
+        folders.add("/srv/app");
+        let find = |path: &str| folders.find(&Workspace::new(path).key());
         for path in ["/home/me/work/shop", "/home/me", "/home/me/work/blog", "/srv/app/sub", "/tmp"]
         {
             assert_eq!(find(path).as_deref(), Some(path));
         }
         assert_eq!(find("/home/you/work/shop"), None);
         assert_eq!(find("/home/me/play/shop"), None);
-        assert_eq!(known.find("shop-0a1b2c3d4e5f"), None);
+        assert_eq!(folders.find("shop-0a1b2c3d4e5f"), None);
     }
 }

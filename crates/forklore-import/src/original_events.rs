@@ -126,7 +126,7 @@ impl OriginalEvents {
                 && header.kind == SessionKind::Branch;
             if begins_here && !location.inherited {
                 let mut sources = self.sources.clone();
-                if !sources.iter().any(|known| known.id == source.id) {
+                if !sources.iter().any(|it| it.id == source.id) {
                     sources.push(source.clone());
                 }
                 return Self::open(lookup, sources, header.id, copied).map(Some);

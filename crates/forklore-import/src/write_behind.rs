@@ -33,12 +33,12 @@ const NOT_YET: SourceId = SourceId(u64::MAX);
 /// behind it.
 pub(crate) struct WriteBehind {
     store: Arc<dyn Store>,
-    held: Mutex<Held>,
+    pending: Mutex<Pending>,
 }
 
 /// The transactions that are held back, and what reads would find of them.
 #[derive(Default)]
-struct Held {
+struct Pending {
     transactions: Vec<Transaction>,
     bytes: usize,
     /// The sessions that the transactions create or change. Case does not count.
@@ -55,26 +55,26 @@ struct Held {
 
 impl WriteBehind {
     pub(crate) fn over(store: Arc<dyn Store>) -> Self {
-        Self { store, held: Mutex::default() }
+        Self { store, pending: Mutex::default() }
     }
 
     /// Passes on all transactions, and holds back none from now on. Returns the paths of the files
     /// whose steps were refused, because another writer was faster. Nothing of them was written.
     pub(crate) fn end(&self) -> Result<Vec<String>> {
-        let mut held = self.held();
-        held.ended = true;
-        self.pass_on(&mut held)?;
-        Ok(std::mem::take(&mut held.refused))
+        let mut pending = self.pending();
+        pending.ended = true;
+        self.pass_on(&mut pending)?;
+        Ok(std::mem::take(&mut pending.refused))
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pass_on(&self, held: &mut Held) -> Result<()> {
-        let refused = std::mem::take(&mut held.refused);
-        let next = Held { refused, ended: held.ended, ..Held::default() };
-        let Held { transactions, .. } = std::mem::replace(held, next);
+    fn pass_on(&self, pending: &mut Pending) -> Result<()> {
+        let refused = std::mem::take(&mut pending.refused);
+        let next = Pending { refused, ended: pending.ended, ..Pending::default() };
+        let Pending { transactions, .. } = std::mem::replace(pending, next);
         if transactions.is_empty() {
             return Ok(());
         }
@@ -82,21 +82,21 @@ impl WriteBehind {
         let paths: Vec<_> = transactions.iter().map(path).collect();
         let done = self.store.commit_all(transactions)?;
         let refused = paths.into_iter().zip(done).filter(|(_, done)| done.is_err());
-        held.refused.extend(refused.filter_map(|(path, _)| path));
+        pending.refused.extend(refused.filter_map(|(path, _)| path));
         Ok(())
     }
 
     /// Passes on the transactions if a read may find something of them.
-    fn before(&self, concerns: impl FnOnce(&Held) -> bool) -> Result<()> {
-        let mut held = self.held();
-        if !held.transactions.is_empty() && concerns(&held) {
-            self.pass_on(&mut held)?;
+    fn before(&self, concerns: impl FnOnce(&Pending) -> bool) -> Result<()> {
+        let mut pending = self.pending();
+        if !pending.transactions.is_empty() && concerns(&pending) {
+            self.pass_on(&mut pending)?;
         }
         Ok(())
     }
 
     fn before_session(&self, session: &SessionId) -> Result<()> {
-        self.before(|held| held.sessions.contains(&session.fold()))
+        self.before(|pending| pending.sessions.contains(&session.fold()))
     }
 
     fn before_all(&self) -> Result<()> {
@@ -104,7 +104,7 @@ impl WriteBehind {
     }
 }
 
-impl Held {
+impl Pending {
     fn add(&mut self, mut transaction: Transaction, bytes: usize) {
         for write in &mut transaction.writes {
             match write {
@@ -178,21 +178,21 @@ impl Store for WriteBehind {
     }
 
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
-        let mut held = self.held();
-        let bytes = bytes_to_hold(&transaction).filter(|_| !held.ended);
+        let mut pending = self.pending();
+        let bytes = bytes_to_hold(&transaction).filter(|_| !pending.ended);
         let Some(bytes) = bytes else {
-            self.pass_on(&mut held)?;
+            self.pass_on(&mut pending)?;
             // Another thread may read meanwhile.
-            drop(held);
+            drop(pending);
             return self.store.commit(transaction);
         };
         let id = match transaction.source.as_ref().map(|step| &step.target) {
             Some(Target::State { id, .. }) => *id,
             _ => NOT_YET,
         };
-        held.add(transaction, bytes);
-        if held.transactions.len() >= MOST || held.bytes >= BYTES {
-            self.pass_on(&mut held)?;
+        pending.add(transaction, bytes);
+        if pending.transactions.len() >= MOST || pending.bytes >= BYTES {
+            self.pass_on(&mut pending)?;
         }
         Ok(Committed { source: Some(id), ..Committed::default() })
     }
@@ -227,17 +227,17 @@ impl Store for WriteBehind {
     }
 
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
-        self.before(|held| held.may_have(by))?;
+        self.before(|pending| pending.may_have(by))?;
         self.store.sources(by)
     }
 
     fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
-        self.before(|held| held.sources.contains(&source))?;
+        self.before(|pending| pending.sources.contains(&source))?;
         self.store.locate_record(source, record)
     }
 
     fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
-        self.before(|held| held.sources.contains(&source))?;
+        self.before(|pending| pending.sources.contains(&source))?;
         self.store.source_spans(source, step)
     }
 
@@ -245,7 +245,7 @@ impl Store for WriteBehind {
         &self,
         source: SourceId,
     ) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
-        self.before(|held| held.sources.contains(&source))?;
+        self.before(|pending| pending.sources.contains(&source))?;
         self.store.record_locations(source)
     }
 

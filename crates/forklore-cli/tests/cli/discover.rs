@@ -120,8 +120,8 @@ fn a_home_without_agents_says_so() {
     let (code, error) = sandbox.error(&["import", "--discover", "somewhere"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
     let imported = sandbox.run(&["import"]);
-    let said = (imported.code, &*imported.out);
-    assert_eq!(said, (0, "No known agent keeps sessions here.\n"));
+    let printed = (imported.code, &*imported.out);
+    assert_eq!(printed, (0, "No known agent keeps sessions here.\n"));
     assert!(!sandbox.store().exists(), "nothing is there to import");
 }
 
