@@ -28,7 +28,7 @@ const OF_A_SESSION: [&[&str]; 9] = [
     &["label", "nobody", "other"],
     &["delete", "nobody"],
     &["new", "--parent", "nobody"],
-    &["export", "nobody"],
+    &["export", "nobody", "--to", "plain"],
 ];
 
 fn run(sandbox: &Sandbox, store: Option<&str>, words: &[&str]) -> Ran {
