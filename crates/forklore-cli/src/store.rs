@@ -10,7 +10,8 @@ use forklore::{Engine, StoreUrl, blocking};
 use crate::failure::{Failure, Result};
 
 /// Opens the store at `url`, or the default store, for a command that makes no store. `url` comes
-/// from `--store` or `FORKLORE_STORE`. Returns `None` if the default store does not exist yet.
+/// from `--store` or `FORKLORE_STORE`. Returns `None` if the default store, or the one that
+/// `FORKLORE_STORE` names, does not exist yet.
 ///
 /// # Errors
 /// `not_found` when a named store does not exist. The errors of [`open`].
@@ -19,7 +20,9 @@ pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
     if named.exists() {
         return open(url).map(Some);
     }
-    match named.path().filter(|_| !is_default(url)) {
+    // A store that the environment names is the default of this user.
+    let is_from_environment = std::env::var("FORKLORE_STORE").ok().as_deref() == url;
+    match named.path().filter(|_| !is_default(url) && !is_from_environment) {
         None => Ok(None),
         Some(path) => {
             let missing = format!("there is no store at {}", path.display());

@@ -28,15 +28,14 @@ const OF_A_SESSION: [&[&str]; 9] = [
     &["label", "nobody", "other"],
     &["delete", "nobody"],
     &["new", "--parent", "nobody"],
-    &["export", "nobody"],
+    &["export", "nobody", "--to", "plain"],
 ];
 
 fn run(sandbox: &Sandbox, store: Option<&str>, words: &[&str]) -> Ran {
-    let mut command = sandbox.command(&[&["--json"], words].concat());
-    match store {
-        Some(url) => command.env("FORKLORE_STORE", url),
-        None => command.env_remove("FORKLORE_STORE"),
-    };
+    let named = store.map(|url| ["--store", url]);
+    let named = named.as_ref().map_or(&[][..], |named| &named[..]);
+    let mut command = sandbox.command(&[&["--json"], named, words].concat());
+    command.env_remove("FORKLORE_STORE");
     ran(command)
 }
 
