@@ -2,26 +2,41 @@
 
 use std::collections::HashMap;
 
-use forklore_core::{CallStep, Data, EventType, Header, Message, Origin, Part, Role};
+use forklore_core::{CallStep, Data, EventType, Header, Message, Origin, Part, Role, SessionId};
 use forklore_engine::Engine;
 use forklore_store::port::LogEntry;
+use jiff::Timestamp;
 use oxigraph::model::{NamedNode, Quad};
 
 use crate::about::About;
 use crate::vocabulary as v;
 use crate::{iri, session};
 
-/// The IRIs of tool calls that have no result yet, by call id. They link a later result to its
-/// call.
-pub(crate) type OpenCalls = HashMap<String, NamedNode>;
+/// What precedes an event in its history, as far as the quads of the event and of later ones need
+/// it.
+#[derive(Debug, Default)]
+pub(crate) struct Preceding {
+    /// The tool calls that have no result yet, by call id. They link a later result to its call.
+    open: HashMap<String, OpenCall>,
+    /// The last event of the conversation, and its time. A model call receives everything up to it.
+    pub(crate) message: Option<(Origin, Timestamp)>,
+}
 
-/// Adds the RDF quads of an event to `out`. The session `writer` wrote the event itself and did not
-/// inherit it.
+/// A tool call that has no result yet: its IRI, and the session and the time at which it began.
+#[derive(Debug)]
+struct OpenCall {
+    iri: NamedNode,
+    session: SessionId,
+    started: Timestamp,
+}
+
+/// Adds the RDF quads of an event to `out`, and the event to what precedes the next one. The session
+/// `writer` wrote the event itself and did not inherit it.
 pub(crate) fn describe(
     engine: &Engine,
     writer: &Header,
     stored: &LogEntry,
-    open: &mut OpenCalls,
+    preceding: &mut Preceding,
     out: &mut Vec<Quad>,
 ) {
     let LogEntry { origin, event, counts, .. } = stored;
@@ -52,10 +67,11 @@ pub(crate) fn describe(
     if event.class.is_conversation() {
         message(&engine.message(event), &mut about);
     }
-    calls(stored, open, &mut about);
     if event.kind == EventType::ASSISTANT_MESSAGE {
-        model_call(stored, &mut about);
+        model_call(stored, preceding.message.as_ref(), &mut about);
     }
+    calls(stored, &mut preceding.open, &mut about);
+    preceding.note_message(stored);
 }
 
 fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
@@ -104,7 +120,7 @@ fn text(content: &Data) -> String {
 /// Adds the tool calls that an event opens, and links the event's results to the calls that they
 /// close. If the event has several calls and results, also adds their ordered list as JSON, because
 /// triples have no order.
-fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
+fn calls(stored: &LogEntry, open: &mut HashMap<String, OpenCall>, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     if event.effect.starts_turn {
         open.clear();
@@ -115,52 +131,93 @@ fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     for (number, step) in event.effect.calls.iter().enumerate() {
         match step {
             CallStep::Open(call) => {
-                let iri = iri::tool_call(origin, number);
+                let begun = OpenCall::of(stored, number);
+                let iri = begun.iri.clone();
                 about.put(v::ASKS, iri.clone());
+                let asking = about.subject.clone();
                 let About { out, graph, .. } = about;
-                let mut activity = About { out, graph, subject: iri.clone() };
+                let mut activity = About { out, graph, subject: iri };
                 activity.is(v::TOOL_CALL);
                 activity.is(v::ACTIVITY);
                 activity.text(v::CALL_ID, &call.id);
                 activity.text(v::TOOL, &call.name);
                 activity.time(v::STARTED_AT_TIME, event.ts);
+                activity.put(v::USED, asking);
                 activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&origin.session_id));
-                open.entry(call.id.clone()).or_insert(iri);
+                open.entry(call.id.clone()).or_insert(begun);
             }
             CallStep::Close(id) => {
                 about.text(v::ANSWERS, id);
                 if let Some(call) = open.remove(id) {
-                    about.put(v::WAS_GENERATED_BY, call);
+                    close(stored, call, about);
                 }
             }
         }
     }
 }
 
-/// Adds the call of the model that generated an assistant message.
-fn model_call(stored: &LogEntry, about: &mut About<'_>) {
-    let call = iri::model_call(&stored.origin);
+/// Links the result of a tool call to the call, and adds the end of the call. A call has several
+/// results if forks inherit it open, and ends with the one in the session that began it.
+fn close(stored: &LogEntry, call: OpenCall, about: &mut About<'_>) {
+    let LogEntry { origin, event, .. } = stored;
+    about.put(v::WAS_GENERATED_BY, call.iri.clone());
+    if call.session == origin.session_id {
+        let About { out, graph, .. } = about;
+        let mut activity = About { out, graph, subject: call.iri };
+        activity.time(v::ENDED_AT_TIME, event.ts.max(call.started));
+    }
+}
+
+/// Adds the call of the model that generated an assistant message. `message` is the last message
+/// before it, the last one that the model received. When the call began was not recorded; it is
+/// taken to begin when that message is there.
+fn model_call(stored: &LogEntry, message: Option<&(Origin, Timestamp)>, about: &mut About<'_>) {
+    let LogEntry { origin, event, .. } = stored;
+    let call = iri::model_call(origin);
     about.put(v::WAS_GENERATED_BY, call.clone());
     let About { out, graph, .. } = about;
     let mut activity = About { out, graph, subject: call };
     activity.is(v::MODEL_CALL);
     activity.is(v::ACTIVITY);
-    activity.time(v::ENDED_AT_TIME, stored.event.ts);
-    activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&stored.origin.session_id));
+    if let Some((last, there)) = message {
+        activity.time(v::STARTED_AT_TIME, event.ts.min(*there));
+        activity.put(v::USED, iri::event(last));
+    }
+    activity.time(v::ENDED_AT_TIME, event.ts);
+    activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&origin.session_id));
 }
 
-/// Updates `open` with the tool calls that an inherited event opens and closes, as `effect` lists
-/// them. A later result in the session's own events is linked to its call through `open`.
-pub(crate) fn follow(origin: &Origin, effect: &forklore_core::Effect, open: &mut OpenCalls) {
-    if effect.starts_turn {
-        open.clear();
+impl OpenCall {
+    /// Returns the tool call that an event opens. `number` is its index among the event's steps.
+    fn of(stored: &LogEntry, number: usize) -> Self {
+        let LogEntry { origin, event, .. } = stored;
+        let (session, started) = (origin.session_id.clone(), event.ts);
+        Self { iri: iri::tool_call(origin, number), session, started }
     }
-    for (number, step) in effect.calls.iter().enumerate() {
-        match step {
-            CallStep::Open(call) => {
-                open.entry(call.id.clone()).or_insert_with(|| iri::tool_call(origin, number));
+}
+
+impl Preceding {
+    /// Adds an event that the session inherits to what precedes the session's own events.
+    pub(crate) fn follow(&mut self, stored: &LogEntry) {
+        let effect = &stored.event.effect;
+        if effect.starts_turn {
+            self.open.clear();
+        }
+        for (number, step) in effect.calls.iter().enumerate() {
+            match step {
+                CallStep::Open(call) => {
+                    let begun = || OpenCall::of(stored, number);
+                    self.open.entry(call.id.clone()).or_insert_with(begun);
+                }
+                CallStep::Close(id) => drop(self.open.remove(id)),
             }
-            CallStep::Close(id) => drop(open.remove(id)),
+        }
+        self.note_message(stored);
+    }
+
+    fn note_message(&mut self, stored: &LogEntry) {
+        if stored.event.class.is_conversation() {
+            self.message = Some((stored.origin.clone(), stored.event.ts));
         }
     }
 }

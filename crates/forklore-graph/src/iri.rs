@@ -40,6 +40,11 @@ pub(crate) fn tool_call(origin: &Origin, number: usize) -> NamedNode {
     named("urn:forklore:tool-call:", origin.session_id.as_str(), &behind)
 }
 
+/// Returns the IRI of the fork that made a session.
+pub(crate) fn fork(id: &SessionId) -> NamedNode {
+    named("urn:forklore:fork:", id.as_str(), "")
+}
+
 /// Returns the IRI of the agent that runs a session.
 pub(crate) fn agent(id: &SessionId) -> NamedNode {
     named("urn:forklore:agent:", id.as_str(), "")

@@ -16,7 +16,7 @@ use oxigraph::model::{GraphNameRef, NamedOrBlankNodeRef, Quad};
 use oxigraph::store::Transaction;
 
 use crate::graph::{Graph, LoadError};
-use crate::projection::Projection;
+use crate::projection::{Projection, check_parents};
 use crate::{iri, session};
 
 /// A graph of all sessions that is updated as the sessions change, and the headers of the sessions
@@ -38,6 +38,7 @@ impl LiveGraph {
         // change during the build.
         let since = Since::Mark(changes(engine, &Since::Now)?.mark);
         let headers = everybody(engine)?;
+        check_parents(&headers)?;
         let mut live = Self {
             graph: Graph::of(Projection::of(engine, headers.clone()))?,
             projected: BTreeMap::new(),

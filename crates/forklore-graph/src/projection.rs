@@ -9,12 +9,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use forklore_api::GraphScope as Scope;
 use forklore_core::Usage;
-use forklore_core::{Header, SessionId, SessionKind};
-use forklore_engine::{Engine, Events, Result, UsageScope};
+use forklore_core::{Header, Origin, SessionId, SessionKind};
+use forklore_engine::{Engine, Error, Events, Result, UsageScope};
 use forklore_store::port::{At, Direction, Filter, LogEntry, Query};
+use jiff::Timestamp;
 use oxigraph::model::Quad;
 
-use crate::event::{self, OpenCalls};
+use crate::event::{self, Preceding};
 use crate::session::{self, Principals};
 
 /// Number of events in each page when events are read backwards.
@@ -38,20 +39,20 @@ struct Buried {
     projected: Option<u64>,
 }
 
-/// The session whose quads are being returned. Has its remaining events, and the tool calls that
-/// have no result so far.
+/// The session whose quads are being returned. Has its remaining events, and what precedes the next
+/// one.
 struct Projected {
     header: Header,
     events: Events,
-    open: OpenCalls,
+    preceding: Preceding,
 }
 
 impl<'a> Projection<'a> {
     /// Creates an iterator over the quads of the sessions in `scope`.
     ///
     /// # Errors
-    /// `not_found` if `scope` names a session that does not exist, and `corrupt` if a session's
-    /// header cannot be read.
+    /// `not_found` if `scope` names a session that does not exist, `corrupt` if a session's header
+    /// cannot be read, and `missing_ancestor` if the parent of a session is not there.
     pub fn new(engine: &'a Engine, scope: &Scope) -> Result<Self> {
         let everybody = Filter { deleted: true, ..Filter::default() };
         let listed = |filter: &Filter| engine.store().sessions(filter, None, 0)?.all();
@@ -69,6 +70,7 @@ impl<'a> Projection<'a> {
             }
             Scope::Everything => listed(&everybody)?,
         };
+        check_parents(&headers)?;
         Ok(Self::of(engine, headers))
     }
 
@@ -91,12 +93,13 @@ impl<'a> Projection<'a> {
     /// inherit), without its header. Skips the first `own_events` of these events.
     pub(crate) fn since(engine: &'a Engine, header: Header, own_events: u64) -> Result<Self> {
         let mut all = Self::of(engine, Vec::new());
-        let (seq, mut open) = (header.seq_of_own(own_events), OpenCalls::new());
+        let (seq, mut preceding) = (header.seq_of_own(own_events), Preceding::default());
         if let Some(before) = seq.checked_sub(1) {
-            all.look_back(&header, before, &mut open)?;
+            all.look_back(&header, before, &mut preceding)?;
+            preceding.message = all.last_message(&header, before)?;
         }
         let events = engine.events(&header.id, At::Seq(seq));
-        all.now = Some(Projected { header, events, open });
+        all.now = Some(Projected { header, events, preceding });
         Ok(all)
     }
 
@@ -118,7 +121,7 @@ impl<'a> Projection<'a> {
                     self.engine,
                     &projected.header,
                     &stored,
-                    &mut projected.open,
+                    &mut projected.preceding,
                     &mut out,
                 );
                 return Ok(Some(out));
@@ -131,12 +134,12 @@ impl<'a> Projection<'a> {
                     self.engine,
                     &writer.header,
                     &stored,
-                    &mut projected.open,
+                    &mut projected.preceding,
                     &mut out,
                 );
                 return Ok(Some(out));
             }
-            event::follow(&stored.origin, &stored.event.effect, &mut projected.open);
+            projected.preceding.follow(&stored);
         }
     }
 
@@ -150,33 +153,50 @@ impl<'a> Projection<'a> {
             return Ok(out);
         }
         let inherits = header.kind == SessionKind::Branch && header.inherited.inheritable > 0;
-        let (events, open) = if inherits && !self.has_buried_ancestor(&header)? {
+        let (events, preceding) = if inherits && !self.has_buried_ancestor(&header)? {
             self.fork(&header, &mut out)?
         } else {
-            (self.engine.events(&header.id, At::Seq(0)), OpenCalls::new())
+            (self.engine.events(&header.id, At::Seq(0)), Preceding::default())
         };
-        self.now = Some(Projected { header, events, open });
+        self.now = Some(Projected { header, events, preceding });
         Ok(out)
     }
 
     /// Adds the quads of a fork's first event, its `session_fork`. Returns the fork's own events
-    /// after the inherited ones, and the tool calls that have no result before these own events.
-    fn fork(&self, header: &Header, out: &mut Vec<Quad>) -> Result<(Events, OpenCalls)> {
+    /// after the inherited ones, and what precedes these own events.
+    fn fork(&self, header: &Header, out: &mut Vec<Quad>) -> Result<(Events, Preceding)> {
         let first = Query { at: At::Seq(0), direction: Direction::Forward, limit: 1, bare: false };
         for stored in self.engine.store().read(&header.id, &first)?.events {
-            event::describe(self.engine, header, &stored, &mut OpenCalls::new(), out);
+            event::describe(self.engine, header, &stored, &mut Preceding::default(), out);
         }
-        let mut open = OpenCalls::new();
+        let mut preceding = Preceding::default();
+        let last = header.inherited.inheritable;
         if header.inherited.open > 0 {
-            self.look_back(header, header.inherited.inheritable, &mut open)?;
+            self.look_back(header, last, &mut preceding)?;
         }
-        Ok((self.engine.events(&header.id, At::Seq(header.inherited.inheritable + 1)), open))
+        preceding.message = self.last_message(header, last)?;
+        Ok((self.engine.events(&header.id, At::Seq(last + 1)), preceding))
     }
 
-    /// Adds to `open` the tool calls that have no result up to and including the event with the seq
+    /// Returns the last event of the conversation up to and including the event with the seq `at`, and
+    /// its time. Returns `None` if there is none.
+    fn last_message(&self, header: &Header, at: u64) -> Result<Option<(Origin, Timestamp)>> {
+        let read = |at| {
+            let query = Query { at, direction: Direction::Backward, limit: 1, bare: true };
+            Ok::<_, Error>(self.engine.store().read(&header.id, &query)?.events.pop())
+        };
+        let mut last = read(At::Seq(at))?;
+        if let Some(other) = last.take_if(|last| !last.event.class.is_conversation()) {
+            let index = other.counts.index.checked_sub(1);
+            last = index.map(|index| read(At::Index(index))).transpose()?.flatten();
+        }
+        Ok(last.map(|last| (last.origin, last.event.ts)))
+    }
+
+    /// Adds to `preceding` the tool calls that have no result up to and including the event with the seq
     /// `at`. Reads backwards to an event after which every call had a result, or to the start of a
     /// turn.
-    fn look_back(&self, header: &Header, mut at: u64, open: &mut OpenCalls) -> Result<()> {
+    fn look_back(&self, header: &Header, mut at: u64, preceding: &mut Preceding) -> Result<()> {
         let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {
             let query = Query {
@@ -204,7 +224,7 @@ impl<'a> Projection<'a> {
             }
         }
         for stored in found.iter().rev() {
-            event::follow(&stored.origin, &stored.event.effect, open);
+            preceding.follow(stored);
         }
         Ok(())
     }
@@ -233,6 +253,22 @@ impl<'a> Projection<'a> {
         }
         Ok(engine.usage_report(&UsageScope::Session(header.id.clone()))?.usage)
     }
+}
+
+/// Checks that the parent of each session is among the sessions. A graph without an ancestor would
+/// answer queries about histories from a part of them.
+///
+/// # Errors
+/// `missing_ancestor`, which names the first session whose parent is missing.
+pub(crate) fn check_parents(headers: &[Header]) -> Result<()> {
+    let there: HashSet<_> = headers.iter().map(|header| &header.id).collect();
+    let missing = headers.iter().find_map(|header| {
+        let parent = header.parent_id.as_ref().filter(|parent| !there.contains(parent))?;
+        Some((header.id.clone(), parent))
+    });
+    let Some((session, parent)) = missing else { return Ok(()) };
+    let missing = format!("its parent {parent}");
+    Err(forklore_store::Error::MissingAncestor { session, missing }.into())
 }
 
 impl Iterator for Projection<'_> {

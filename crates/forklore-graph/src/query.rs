@@ -210,7 +210,23 @@ impl Prepared {
             return Err(QueryError::Service);
         }
         let added = add_parameters(&mut parsed, self)?;
+        if let Some(name) = self.missing_parameter() {
+            let (name, why) = (name.to_owned(), "the query asks for it, and it has no value");
+            return Err(QueryError::Parameter { name, why });
+        }
         Ok((parsed, added))
+    }
+
+    /// Returns a parameter for which the query asks in a comment, `# --param NAME=...`, and which has
+    /// no value. Without a value, its variable would stand for everything, and the query might not
+    /// end.
+    fn missing_parameter(&self) -> Option<&str> {
+        let comments = self.text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+        let asked = comments.flat_map(|comment| comment.split("--param ").skip(1));
+        let mut names = asked.map(|asked| asked.split(['=', ' ']).next().unwrap_or_default());
+        names.find(|name| {
+            !name.is_empty() && !self.parameters.iter().any(|(given, _)| given == name)
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use forklore_core::Usage;
-use forklore_core::{Cut, Header, SessionKind};
+use forklore_core::{Cut, Header, SessionId, SessionKind};
 use oxigraph::model::Quad;
 
 use crate::about::About;
@@ -53,6 +53,7 @@ fn lineage(header: &Header, about: &mut About<'_>) {
         // A delegate inherits no events, so it is not derived from its parent.
         if header.kind == SessionKind::Branch {
             about.put(v::WAS_DERIVED_FROM, iri::session(parent));
+            fork(header, parent, about);
         }
     }
     if let Some(Cut { seq, index, message, turn, event_id, inheritable: stored }) = &header.cut {
@@ -75,6 +76,20 @@ fn lineage(header: &Header, about: &mut About<'_>) {
         about.put(v::COPY_OF, iri::session(&copy.session_id));
         about.number(v::COPY_OF_INDEX, copy.index);
     }
+}
+
+/// Adds the fork of `parent` that made the session. A fork takes no time.
+fn fork(header: &Header, parent: &SessionId, about: &mut About<'_>) {
+    let fork = iri::fork(&header.id);
+    about.put(v::WAS_GENERATED_BY, fork.clone());
+    let About { out, graph, .. } = about;
+    let mut activity = About { out, graph, subject: fork };
+    activity.is(v::FORK);
+    activity.is(v::ACTIVITY);
+    activity.time(v::STARTED_AT_TIME, header.created);
+    activity.time(v::ENDED_AT_TIME, header.created);
+    activity.put(v::USED, iri::session(parent));
+    activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&header.id));
 }
 
 /// Adds a session's title, permissions, metadata and configuration. For an imported session, also

@@ -49,6 +49,7 @@ words! {
     MESSAGE = "Message";
     MODEL_CALL = "ModelCall";
     TOOL_CALL = "ToolCall";
+    FORK = "Fork";
     // Predicates of sessions.
     SESSION_ID = "sessionId";
     FAMILY = "family";
@@ -123,6 +124,7 @@ prov! {
     INVALIDATED_AT_TIME = "invalidatedAtTime";
     STARTED_AT_TIME = "startedAtTime";
     ENDED_AT_TIME = "endedAtTime";
+    USED = "used";
 }
 
 #[cfg(test)]
