@@ -63,7 +63,7 @@ impl AgentFormat for Gemini {
         Some(chats.with_file_name(OWNER))
     }
 
-    fn read_metadata(&self, document: &str) -> FileFacts {
+    fn read_metadata(&self, _: &Path, document: &str) -> FileFacts {
         let cwd = document.lines().next().map(str::trim).filter(|line| line.starts_with('/'));
         FileFacts { cwd: cwd.map(str::to_owned), ..FileFacts::default() }
     }
