@@ -326,7 +326,66 @@ impl<'a> Names<'a> {
 
 #[cfg(test)]
 mod tests {
+    use forklore_core::OpenCall;
+
     use super::*;
+
+    #[test]
+    fn heads_come_back_as_they_were_written() {
+        let call = OpenCall { id: "call".into(), name: "tool".into() };
+        let uuid = "018f2c5e-0000-7abc-8def-0123456789ab";
+        let rows: Vec<_> = [
+            (
+                "msg é",
+                -5,
+                "x.other.kind",
+                Some("claude"),
+                vec![CallStep::Open(call)],
+                Some((-7, 9)),
+            ),
+            (uuid, 1 << 50, "user_message", None, vec![], None),
+            (uuid, 0, "tool_result", Some("claude"), vec![CallStep::Close("call".into())], None),
+        ]
+        .into_iter()
+        .zip(1_u64..)
+        .map(|((id, ts, kind, dialect, calls, origin), number)| Row {
+            k: (5 << 32) | number.cast_signed(),
+            counts: Counts {
+                inheritable: number,
+                index: number,
+                turns: number,
+                bytes: 4 * number,
+                open: 1_000 * number,
+            },
+            origin,
+            event: Event {
+                id: id.parse().unwrap(),
+                ts: timestamp(ts).unwrap(),
+                kind: kind.parse().unwrap(),
+                class: Class::Conversation,
+                dialect: dialect.map(Into::into),
+                effect: Effect { starts_turn: true, calls },
+                data: Data::null(),
+            },
+        })
+        .collect();
+        let borrowed: Vec<_> = rows.iter().collect();
+        let (outline, bytes) =
+            (Outline::of(&borrowed).unwrap(), write(&borrowed, &[1, 2, 3]).unwrap());
+        let (mut names, mut heads) = read(&outline, &bytes).unwrap();
+        assert_eq!(heads.clone().seek(0b110, false), Ok((4..12, 12)));
+        for (row, position) in rows.iter().zip(0..) {
+            assert_eq!(heads.next(), Ok(Some(position)));
+            let place = (heads.at() as u64, heads.len(), u64::from(heads.sum()));
+            assert_eq!(place, (4 * position, 4, position + 1));
+            let read = heads.row(&mut names, Data::null(), str::to_owned, Ok).unwrap();
+            assert_eq!(
+                (read.k, read.counts, read.origin, &read.event),
+                (row.k, row.counts, row.origin, &row.event)
+            );
+        }
+        assert_eq!(heads.next(), Ok(None));
+    }
 
     #[test]
     fn several_events_that_promise_more_than_a_chunk_holds_are_not_read() {
