@@ -11,8 +11,9 @@ use forklore_engine::{Engine, Fork, NewEvent, Summarize};
 use forklore_sqlite::{Options, SqliteStore};
 use serde_json::json;
 
+use crate::each_store::on_each_store;
 use crate::scripted::{Act, Scripted, calls, end, says};
-use crate::world::{World, data, equipment, on_each_store};
+use crate::world::{World, data, equipment};
 
 on_each_store!(
     the_gauge_is_what_the_model_reported_and_forks_inherit_it,

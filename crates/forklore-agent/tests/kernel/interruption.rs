@@ -13,8 +13,9 @@ use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 use serde_json::{Value, json};
 
+use crate::each_store::on_each_store;
 use crate::scripted::{Act, Scripted, calls, says};
-use crate::world::{World, equipment, new_session, on_each_store};
+use crate::world::{World, equipment, new_session};
 
 on_each_store!(attachments_are_read_from_the_child_and_missing_ones_fail_nothing,);
 

@@ -22,8 +22,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio::sync::Notify;
 
+use crate::each_store::on_each_store;
 use crate::scripted::{Act, Scripted, calls, says};
-use crate::world::{World, data, equipment, on_each_store};
+use crate::world::{World, data, equipment};
 
 on_each_store!(a_fork_while_a_turn_runs_is_at_the_last_closed_turn);
 

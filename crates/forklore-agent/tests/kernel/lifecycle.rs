@@ -14,8 +14,9 @@ use futures_util::FutureExt;
 use serde_json::json;
 use tokio::sync::Notify;
 
+use crate::each_store::on_each_store;
 use crate::scripted::{Act, Scripted, says};
-use crate::world::{World, data, equipment, new_session, on_each_store};
+use crate::world::{World, data, equipment, new_session};
 
 on_each_store!(
     start_and_resume_come_once_over_many_turns,

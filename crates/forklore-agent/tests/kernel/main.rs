@@ -11,6 +11,7 @@
 mod callers;
 mod context;
 mod delegates;
+mod each_store;
 mod hooks;
 mod images;
 mod interruption;

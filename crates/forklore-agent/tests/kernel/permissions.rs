@@ -11,8 +11,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
+use crate::each_store::on_each_store;
 use crate::scripted::{Scripted, calls, says};
-use crate::world::{World, equipment, new_session, on_each_store};
+use crate::world::{World, equipment, new_session};
 
 on_each_store!(
     what_was_decided_stands_before_what_was_done,

@@ -12,8 +12,9 @@ use forklore_store::memory::MemoryStore;
 use futures_util::StreamExt;
 use serde_json::Value;
 
+use crate::each_store::on_each_store;
 use crate::scripted::{Act, Scripted, calls, end, says};
-use crate::world::{World, data, equipment, new_session, on_each_store};
+use crate::world::{World, data, equipment, new_session};
 
 fn piece(text: &str) -> Act {
     Act::Say(StreamEvent::Text(text.into()))

@@ -11,8 +11,9 @@ use forklore_engine::{Fork, Summarize};
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use crate::each_store::on_each_store;
 use crate::scripted::{Act, Scripted, says};
-use crate::world::{World, on_each_store};
+use crate::world::World;
 
 on_each_store!(
     the_cost_of_a_summary_is_the_childs_and_the_parent_stays_as_it_is,

@@ -9,30 +9,12 @@ use forklore_agent::{AgentSession, Kernel, NewSession, SessionConfig};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, SessionId};
 use forklore_engine::Engine;
-use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
-
-/// Creates two tests of each case: one with the memory store and one with SQLite.
-macro_rules! on_each_store {
-    ($($case:ident),* $(,)?) => {
-        mod memory {
-            $(#[tokio::test] async fn $case() { super::$case(crate::world::World::new()).await; })*
-        }
-        mod sqlite {
-            $(#[tokio::test] async fn $case() {
-                let dir = tempfile::tempdir().unwrap();
-                super::$case(crate::world::World::on_disk(&dir)).await;
-            })*
-        }
-    };
-}
-
-pub(crate) use on_each_store;
 
 /// A sink that records every notification.
 #[derive(Default)]
@@ -78,12 +60,6 @@ impl World {
     pub(crate) fn new() -> Self {
         let store = Arc::new(MemoryStore::default());
         Self::over(Engine::new(store.clone()))
-    }
-
-    /// Returns a world over a SQLite store in `dir`.
-    pub(crate) fn on_disk(dir: &tempfile::TempDir) -> Self {
-        let path = dir.path().join("store.db");
-        Self::over(Engine::new(Arc::new(SqliteStore::open(&path, Options::default()).unwrap())))
     }
 
     pub(crate) fn over(engine: Engine) -> Self {

@@ -34,7 +34,8 @@ async fn a_conversation_talks_forks_and_returns() {
     let root = conversation.header().await.unwrap();
 
     let at = Some(Selector::Turn(1));
-    let options = BranchOptions { at, label: Some("plan-b".parse().unwrap()), stay: false };
+    let options =
+        BranchOptions { at, label: Some("plan-b".parse().unwrap()), ..BranchOptions::default() };
     let forked = conversation.fork(options).await.unwrap();
     assert_eq!((conversation.id(), forked.cut.index), (forked.child_session_id, 2));
     conversation.use_model("two").unwrap();
