@@ -46,11 +46,23 @@ impl App {
         }
         match store::open_existing(self.globals.store.as_deref())? {
             Some(engine) => Ok(self.engine.get_or_init(|| self.limited(engine))),
-            None => {
-                let empty = blocking::open_url(&StoreUrl::Memory)?;
-                Ok(self.empty.get_or_init(|| empty))
-            }
+            None => self.empty(),
         }
+    }
+
+    /// Returns the engine, or an engine with an empty store in memory as long as the store does not
+    /// exist, even if the user named it. For commands that look into the store and may create it
+    /// later.
+    ///
+    /// # Errors
+    /// When the store cannot be used.
+    pub(crate) fn engine_or_empty(&self) -> Result<&Engine> {
+        if self.store_url()?.exists() { self.engine() } else { self.empty() }
+    }
+
+    fn empty(&self) -> Result<&Engine> {
+        let empty = blocking::open_url(&StoreUrl::Memory)?;
+        Ok(self.empty.get_or_init(|| empty))
     }
 
     /// Returns the engine for a command that makes a session, and creates the store if it does not

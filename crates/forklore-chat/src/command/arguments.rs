@@ -74,7 +74,7 @@ mod tests {
         let all = "-1 --label 'plan b' --stay";
         assert_eq!(read(all).unwrap(), example(Some("-1"), Some("plan b"), true));
         let wrong = |rest: &str| read(rest).unwrap_err().to_string();
-        let usage = "/fork [CUT] [--label NAME] [--stay]";
+        let usage = "/fork [CUT] [--label NAME] [--id-style STYLE] [--stay]";
         assert_eq!(
             wrong("5 --lable x"),
             format!("unexpected argument '--lable' found; did you mean --label?\n{usage}")

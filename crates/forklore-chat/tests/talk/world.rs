@@ -228,6 +228,8 @@ pub(crate) fn named(text: &str) -> String {
             "[id]"
         } else if is_label {
             "[8]"
+        } else if word.len() == 10 && out.ends_with("delegat") {
+            "e-[8]"
         } else if out.ends_with("it is free in ") {
             "[n]"
         } else {

@@ -80,8 +80,8 @@ fn a_named_path_without_a_session_fails_though_others_are_imported() {
     sandbox.file("notes.jsonl", "{\"what\":\"nothing of an agent\"}\n");
     std::fs::create_dir(sandbox.path().join("notes")).unwrap();
     sandbox.file("notes/one.jsonl", "{\"what\":\"nothing of an agent\"}\n");
-    let unknown = "no records of a known agent are in the file; known are pi, codex, claude, gemini, \
-                   opencode, amplifier, ak-coder, pixir, plain";
+    let unknown = "no records of a known agent are in the file; known are pi, codex, claude, qwen, \
+                   droid, gemini, opencode, amplifier, ak-coder, pixir, plain";
     for (named, kind, reason) in [
         ("gone", "not_found", "No such file or directory (os error 2)"),
         ("notes.jsonl", "invalid_args", unknown),

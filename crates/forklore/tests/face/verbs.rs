@@ -12,7 +12,7 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// Public methods of the engine that the async API lacks or has in another form.
-const NO_VERBS: [&str; 22] = [
+const NO_VERBS: [&str; 24] = [
     "new",
     "with_agent_formats",
     "with_containers",
@@ -20,6 +20,8 @@ const NO_VERBS: [&str; 22] = [
     "with_max_fork_depth",
     "max_fork_depth",
     "store",
+    "shared_store",
+    "on_store",
     "now",
     "new_id",
     "new_fork_id",

@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped};
 
 pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
-    let found = found(app.engine()?, None)?;
+    let found = found(app.engine_or_empty()?, None)?;
     let unread = || found.iter().filter(|found| found.survey.to_read > 0);
     let all = agents::import_command(unread().flat_map(|found| &found.paths));
     let command = unread().next().map(|_| all);
@@ -26,7 +26,7 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
 /// Returns the paths where the agents on this machine keep sessions, for an import without a path.
 /// Shows users first what was found. With `from`, returns the paths of this agent format only.
 pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Result<Vec<PathBuf>> {
-    let answer = Discovery { agents: found(app.engine_or_new()?, from)?, command: None };
+    let answer = Discovery { agents: found(app.engine_or_empty()?, from)?, command: None };
     if !(output.is_json() || output.is_silent() || answer.agents.is_empty()) {
         output.page(|page| {
             show(page, &answer);
