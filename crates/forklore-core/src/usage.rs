@@ -38,8 +38,8 @@ impl std::ops::AddAssign for Usage {
 /// Removes the noise of binary fractions from a sum of money: 0.00006, not 0.000060000000000000001.
 /// No price has more than twelve decimal places.
 fn without_noise(cost: f64) -> f64 {
-    const PLACES: f64 = 1e12;
-    let rounded = (cost * PLACES).round() / PLACES;
+    const DECIMALS: f64 = 1e12;
+    let rounded = (cost * DECIMALS).round() / DECIMALS;
     if rounded.is_finite() { rounded } else { cost }
 }
 

@@ -131,15 +131,15 @@ impl<'s> History<'s> {
     pub(crate) fn spans_before(&self, inheritable: u64) -> Result<Ancestry> {
         let near =
             self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < inheritable);
-        let (before, spans) = if near || self.ancestry.before.is_none() {
-            (self.ancestry.before.clone(), self.ancestry.spans.clone())
+        let mut list = if near || self.ancestry.before.is_none() {
+            self.ancestry.clone()
         } else {
             holder(self.folder, &self.ancestry, inheritable)?
                 .map_err(|lost| self.missing(lost.to_string()))?
         };
-        let spans =
-            spans.into_iter().take_while(|span| span.base.inheritable < inheritable).collect();
-        Ok(Ancestry { before, spans })
+        let inherited = list.spans.iter().take_while(|span| span.base.inheritable < inheritable);
+        list.spans.truncate(inherited.count());
+        Ok(list)
     }
 
     /// Checks that the files of the nearest spans (ranges of inherited events) exist, and the file
@@ -399,24 +399,23 @@ fn all_spans(
 }
 
 /// Finds the list of spans (ranges of inherited events) that contains the inheritable event number
-/// `inheritable`. Also returns the file whose first line contains the spans before that list. The
-/// inner error is a file that is gone.
+/// `inheritable`, among the lists before `ancestry`. The inner error is a file that is gone.
 fn holder(
     folder: &Folder,
     ancestry: &Ancestry,
     inheritable: u64,
-) -> Result<std::result::Result<(Option<Segment>, Vec<Span>), Segment>> {
+) -> Result<std::result::Result<Ancestry, Segment>> {
     let mut next = ancestry.before.clone();
     let mut seen = HashSet::new();
     while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
         let Some(line) = folder.session_line(&holder)? else { return Ok(Err(holder)) };
-        let Ancestry { before, spans } = line.ancestry;
-        if before.is_none()
-            || spans.first().is_some_and(|first| first.base.inheritable < inheritable)
+        let list = line.ancestry;
+        if list.before.is_none()
+            || list.spans.first().is_some_and(|first| first.base.inheritable < inheritable)
         {
-            return Ok(Ok((before, spans)));
+            return Ok(Ok(list));
         }
-        next = before;
+        next = list.before;
     }
-    Ok(Ok((None, Vec::new())))
+    Ok(Ok(Ancestry::default()))
 }

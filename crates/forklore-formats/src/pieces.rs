@@ -237,13 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn the_pictures_beside_a_response_of_gemini_are_kept() {
+    fn images_next_to_a_response_of_gemini_come_along() {
         let response = r#"{"functionResponse":{"name":"read","response":{"output":"a"}}}"#;
         let image = r#"{"inlineData":{"mimeType":"image/png","data":"AA=="}}"#;
         let picture = Piece::Image { media_type: "image/png".into(), base64: "AA==".into() };
         let want = [Piece::Text("a".into()), picture];
-        let beside = format!("[{response},{image}]");
-        assert_eq!(of_content(&data(&beside), &mut Losses::new()), want);
+        let separate = format!("[{response},{image}]");
+        assert_eq!(of_content(&data(&separate), &mut Losses::new()), want);
         let inside = format!(
             r#"[{{"functionResponse":{{"response":{{"output":"a"}},"parts":[{image}]}}}}]"#
         );

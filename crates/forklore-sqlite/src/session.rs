@@ -1,6 +1,6 @@
 //! Reads and writes a session's row, which contains the session's header.
 
-mod kin;
+mod identity;
 mod stored;
 
 use std::collections::BTreeSet;
@@ -18,10 +18,10 @@ use jiff::Timestamp;
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, Row, ToSql};
 
-use self::kin::Kin;
+use self::identity::{IDENTITY_AT, Kin, location};
 use self::stored::{
-    IDENTIFIED, IDENTITY_AT, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT,
-    check_identity, check_state, location,
+    IDENTIFIED, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT, check_identity,
+    check_state,
 };
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
@@ -31,7 +31,7 @@ use crate::row::counts;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-pub(crate) use self::kin::{lost, number_of};
+pub(crate) use self::identity::{Identity, lost, number_of};
 pub(crate) use self::stored::update;
 
 const KINDS: [SessionKind; 3] = [SessionKind::Root, SessionKind::Branch, SessionKind::Delegate];
@@ -62,16 +62,6 @@ pub(crate) struct Session {
     /// The session's header. Its `metadata` and `config` are `None` unless they were read too, for
     /// example by [`with_notes`].
     pub(crate) header: Header,
-}
-
-/// The columns of a session's row that are needed to find the origin of a stored event, i.e. the
-/// session and the seq with which it was first written.
-#[derive(Clone, Debug)]
-pub(crate) struct Identity {
-    pub(crate) id: SessionId,
-    pub(crate) parent: Option<Segment>,
-    /// Number of events that the session inherits from its ancestors.
-    pub(crate) inherited: u64,
 }
 
 /// Returns an SQL query for session rows with all columns of a header. `rest` is the part of the

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use forklore::core::ErrorKind;
+use forklore_sanitize::path::PathError;
 
 use crate::failure::{Failure, Result};
 
@@ -46,4 +47,14 @@ fn is_there(path: &Path) -> Failure {
 /// Returns a function that converts an I/O error to the failure "writing `path`".
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
     move |source| Failure::File { doing: format!("writing {}", path.display()), source }
+}
+
+/// Converts the refusal of a path to a failure of the program.
+pub(super) fn refused(error: PathError) -> Failure {
+    match error {
+        PathError::Unresolved { path, source } => {
+            Failure::File { doing: format!("making {}", path.display()), source }
+        }
+        outside @ PathError::Outside { .. } => Failure::invalid(outside.to_string()),
+    }
 }

@@ -17,8 +17,6 @@ use crate::session_ref::SessionRef;
 
 use super::new_file;
 
-pub(super) use all::refused;
-
 const EXAMPLES: &str = "\
 Examples:
   forklore restore last -o again.jsonl

@@ -17,7 +17,6 @@ use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 use crate::workspace;
 
-use super::restore::refused;
 use super::{arguments, export, new_file};
 
 /// The maximum size, in bytes, of the agent's own files that are read to find out where it looks
@@ -235,7 +234,7 @@ fn small_file(folder: &Path, inside: &Path) -> Option<String> {
 /// Copies the sidecars of the original that the agent expects beside the new file.
 fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
     for (sidecar, inside) in outgoing.sidecars()? {
-        let path = place(folder, &inside, outgoing)?;
+        let path = new_path(folder, &inside, outgoing)?;
         new_file::write(&path, |file| {
             let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
             engine.restore_file(&sidecar, &mut out)?;
@@ -246,9 +245,9 @@ fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
 }
 
 fn target(folder: &Path, placement: &Placement, outgoing: &Outgoing) -> Result<Exported> {
-    let path = &place(folder, &placement.path, outgoing)?;
+    let path = &new_path(folder, &placement.path, outgoing)?;
     for (sidecar, text) in &placement.companions {
-        let companion = place(folder, sidecar, outgoing)?;
+        let companion = new_path(folder, sidecar, outgoing)?;
         if !companion.exists() {
             new_file::write(&companion, |file| {
                 file.write_all(text.as_bytes()).map_err(new_file::failed(&companion))
@@ -265,9 +264,9 @@ fn target(folder: &Path, placement: &Placement, outgoing: &Outgoing) -> Result<E
 
 /// Creates the missing folders above a new file, and returns its path. Others may write into the
 /// directory in which an agent works, so no symbolic link may lead out of it.
-fn place(folder: &Path, inside: &Path, outgoing: &Outgoing) -> Result<PathBuf> {
+fn new_path(folder: &Path, inside: &Path, outgoing: &Outgoing) -> Result<PathBuf> {
     if outgoing.agent().is_in_workspace() {
-        return file_below(folder, inside).map_err(refused);
+        return file_below(folder, inside).map_err(new_file::refused);
     }
     let path = below(folder, inside)?;
     private_folder_of(&path)?;

@@ -204,8 +204,9 @@ pub(super) fn the_lease_of_a_process_that_is_gone_holds_nobody_off(scene: &Scene
     assert!(matches!(delete, Error::Leased { .. }), "{delete:?}");
     runtime.kill().unwrap();
     runtime.wait().unwrap();
-    if !lease_owner::is_gone(&owner) {
-        assert!(!cfg!(target_os = "linux"), "{owner}");
+    let is_gone = lease_owner::is_gone(&owner);
+    assert_eq!(is_gone, cfg!(target_os = "linux"), "{owner}");
+    if !is_gone {
         return;
     }
     scene.store().append(&id("a"), by(scene, None)).unwrap();

@@ -152,7 +152,7 @@ fn steps(scratch: &Scratch, scene: &Scene<'_>) -> Vec<String> {
 }
 
 #[test]
-fn lines_that_changed_places_are_never_a_shorter_history() {
+fn lines_in_another_order_are_never_a_shorter_history() {
     with_scene(|scratch, scene, store| {
         let lines = steps(scratch, scene);
         let before = scene.log("s");

@@ -10,29 +10,13 @@ use forklore_core::{Data, EventId, SessionId};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
 
-use super::kin::Kin;
+use super::identity::{IDENTITY, IDENTITY_AT, KIN_AT, Kin, location};
 use super::{Session, choice_codes, kind_code};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::integer::signed;
 use crate::row::stored_counts;
 use crate::write_tx::WriteTx;
-
-/// The columns of a session's row that never change, such as its id and its parent.
-const IDENTITY: [&str; 12] = [
-    "sid",
-    "id",
-    "folded",
-    "parent",
-    "root",
-    "kind",
-    "depth",
-    "inherited_kept",
-    "inherited_index",
-    "inherited_turns",
-    "inherited_bytes",
-    "inherited_open",
-];
 
 /// The columns of a session's row that can change, and others that do not identify the session.
 #[rustfmt::skip] // The columns are grouped by topic.
@@ -50,13 +34,8 @@ const STATE: [&str; 43] = [
     "fresh_until", "kept_to", "note_crc",
 ];
 
-/// The index of the first column that identifies the session, among the columns of a query for
-/// [`SELECTED`]. Each constant `..._AT` is such an index, counted from 0: that of the first column
-/// of a group.
-pub(super) const IDENTITY_AT: usize = 0;
-/// The index of the column with the root's id, among the columns of a query for [`SELECTED`]. The
-/// column with the parent's id follows.
-pub(super) const KIN_AT: usize = IDENTITY_AT + IDENTITY.len();
+/// The index of the checksum of the identifying columns. Each constant `..._AT` is an index among the
+/// columns of a query for [`SELECTED`], counted from 0: that of the first column of a group.
 const IDENTITY_SUM_AT: usize = KIN_AT + 2;
 /// The index of the first column that does not identify the session, among the columns of a query
 /// for [`SELECTED`].
@@ -183,14 +162,6 @@ fn check(row: &Row<'_>, sum: u32, at: usize, what: &str) -> Result<()> {
     }
     let message = format!("{what} do not fit their checksum");
     Err(Fault::damaged(location(row), &message))
-}
-
-/// Returns a description of a session's row, for error messages.
-pub(super) fn location(row: &Row<'_>) -> String {
-    match row.get::<_, i64>(IDENTITY_AT) {
-        Ok(sid) => format!("session row {sid}"),
-        Err(_) => "session row".into(),
-    }
 }
 
 fn identity_sum(identity: &[ValueRef<'_>], session: &Session) -> i64 {

@@ -48,7 +48,8 @@ fn execute(verb: &Verb, state: &State, kind: Kind) -> (Answer, Answer) {
     let problems = problems(&store.engine);
     let mut last = logs(&store.engine);
     let mut call = |engine: &Engine| {
-        let answer = (verb.run)(engine, &session, &store).map(scrubbed).map_err(refusal);
+        let answer =
+            (verb.run)(engine, &session, &store).map(scrubbed).map_err(|error| refusal(&error));
         let now = logs(&store.engine);
         let cell = format!("{}, {}, {kind:?}", verb.name, state.name);
         check(&cell, verb, &session, &answer, &last, &now);
@@ -72,7 +73,7 @@ fn logs(engine: &Engine) -> Logs {
     }
     let printed = |session: &SessionId| {
         let mut log = Vec::new();
-        engine.log(session, LogRange::default(), &mut log).map_err(|error| refusal(error).0)?;
+        engine.log(session, LogRange::default(), &mut log).map_err(|error| refusal(&error).0)?;
         Ok(log)
     };
     sessions.into_iter().map(|session| (session.clone(), printed(&session))).collect()
@@ -115,7 +116,7 @@ fn check(cell: &str, verb: &Verb, session: &SessionId, answer: &Answer, before: 
 }
 
 /// The kind and the reason of an error, and its facts.
-fn refusal(error: Error) -> (String, String) {
+fn refusal(error: &Error) -> (String, String) {
     let kind = serde_json::to_value(error.kind()).unwrap();
     (kind.as_str().unwrap_or_default().to_owned(), error.details().to_string())
 }

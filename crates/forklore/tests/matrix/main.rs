@@ -14,6 +14,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::indexing_slicing,
     reason = "a broken cell ends the test"
 )]
 

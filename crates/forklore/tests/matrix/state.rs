@@ -40,7 +40,7 @@ pub(crate) const STATES: &[State] = &[
     State::new("a compacted root", |store| root(store, "u1 a1 u2 a2 k:0-2 u3 a3")),
     State::new("a root with a branch and a delegate", |store| {
         let root = root(store, CONVERSATION);
-        fork(store, Fork { id: Some(id("other")), ..Fork::of(root.clone()) });
+        fork(store, &Fork { id: Some(id("other")), ..Fork::of(root.clone()) });
         delegate(store, "helper");
         root
     }),
@@ -63,14 +63,14 @@ pub(crate) const STATES: &[State] = &[
     State::new("a branch of a branch", |store| {
         branch(store);
         write(store, "branch", "u8 c:z");
-        fork(store, Fork { id: Some(id("twig")), ..Fork::of(id("branch")) });
+        fork(store, &Fork { id: Some(id("twig")), ..Fork::of(id("branch")) });
         write(store, "twig", "u9");
         id("twig")
     }),
     State::new("a branch with a summary", |store| {
         let root = root(store, CONVERSATION);
         let summarize = Some(Summarize::Deterministic);
-        fork(store, Fork { id: Some(id("branch")), summarize, ..Fork::of(root) });
+        fork(store, &Fork { id: Some(id("branch")), summarize, ..Fork::of(root) });
         id("branch")
     }),
     State::new("a copied branch", copied),
@@ -101,7 +101,7 @@ pub(crate) const STATES: &[State] = &[
     State::new("an imported session", imported),
     State::new("a branch of an imported session", |store| {
         let parent = imported(store);
-        fork(store, Fork { id: Some(id("branch")), ..Fork::of(parent) });
+        fork(store, &Fork { id: Some(id("branch")), ..Fork::of(parent) });
         write(store, "branch", "u8");
         id("branch")
     }),
@@ -165,20 +165,20 @@ fn detached(store: &TestStore) -> SessionId {
 fn branch_as(store: &TestStore, strategy: Strategy) -> SessionId {
     let root = root(store, CONVERSATION);
     let at = Some("turn:1".parse().unwrap());
-    fork(store, Fork { id: Some(id("branch")), at, strategy, ..Fork::of(root) });
+    fork(store, &Fork { id: Some(id("branch")), at, strategy, ..Fork::of(root) });
     write(store, "branch", "u7 a7");
     id("branch")
 }
 
 fn delegate(store: &TestStore, name: &str) -> SessionId {
     let kind = SessionKind::Delegate;
-    fork(store, Fork { id: Some(id(name)), kind, ..Fork::of(id("root")) });
+    fork(store, &Fork { id: Some(id(name)), kind, ..Fork::of(id("root")) });
     write(store, name, "u5 a5");
     id(name)
 }
 
-fn fork(store: &TestStore, fork: Fork) {
-    store.engine.fork(&fork).unwrap();
+fn fork(store: &TestStore, fork: &Fork) {
+    store.engine.fork(fork).unwrap();
 }
 
 fn delete(store: &TestStore, session: &str, mode: DeleteMode) {

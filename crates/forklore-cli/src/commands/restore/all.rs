@@ -7,7 +7,7 @@ use forklore::Engine;
 use forklore::api::{DamagedFile, RestoreAll, RestoredFiles, WrittenFile};
 use forklore::core::ErrorKind;
 use forklore::engine::StoredFile;
-use forklore_sanitize::path::{PathError, file_below};
+use forklore_sanitize::path::file_below;
 
 use super::new_file;
 use crate::failure::{Failure, Result};
@@ -26,7 +26,7 @@ pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) ->
             gone.push(file.about.name.clone());
             continue;
         }
-        let path = file_below(folder, file.relative_path()).map_err(refused)?;
+        let path = file_below(folder, file.relative_path()).map_err(new_file::refused)?;
         if path.symlink_metadata().is_ok() {
             let there = format!("{} is there already; nothing was written", path.display());
             return Err(Failure::refused(ErrorKind::AlreadyExists, there));
@@ -72,15 +72,5 @@ fn show(page: &mut Page, answer: &RestoredFiles) {
     for file in &answer.damaged {
         page.put(Tone::Bad, "damaged   ").put(Tone::Plain, &file.name);
         page.put(Tone::Plain, "  ").put(Tone::Plain, &file.message).end();
-    }
-}
-
-/// Converts the refusal of a path to a failure of the program.
-pub(in crate::commands) fn refused(error: PathError) -> Failure {
-    match error {
-        PathError::Unresolved { path, source } => {
-            Failure::File { doing: format!("making {}", path.display()), source }
-        }
-        outside @ PathError::Outside { .. } => Failure::invalid(outside.to_string()),
     }
 }

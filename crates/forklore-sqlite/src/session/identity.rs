@@ -1,5 +1,6 @@
-//! Finds the ids of a session's root and parent. If their rows are lost, the session's first event
-//! names them (docs/semantics.md, Fork).
+//! The identity of a session: the columns of its row that never change, and the ids of its root and
+//! parent. If the rows of these are lost, the session's first event names them (docs/semantics.md,
+//! Fork).
 
 use forklore_core::{EventType, SessionId};
 use forklore_store::Error;
@@ -7,10 +8,41 @@ use forklore_store::port::Direction;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Deserialize;
 
-use super::Identity;
-use super::stored::{IDENTITY_AT, KIN_AT, location};
 use crate::fault::{Fault, Result};
 use crate::segment::{self, Next, Range, Segment, Wanted};
+
+/// The columns of a session's row that never change, such as its id and its parent.
+pub(super) const IDENTITY: [&str; 12] = [
+    "sid",
+    "id",
+    "folded",
+    "parent",
+    "root",
+    "kind",
+    "depth",
+    "inherited_kept",
+    "inherited_index",
+    "inherited_turns",
+    "inherited_bytes",
+    "inherited_open",
+];
+
+/// The index of the first column that identifies the session, among the columns of a query for
+/// `SELECTED`. Each constant `..._AT` is such an index, counted from 0: that of the first column
+/// of a group.
+pub(super) const IDENTITY_AT: usize = 0;
+/// The index of the column with the root's id, among the columns of a query for `SELECTED`. The
+/// column with the parent's id follows.
+pub(super) const KIN_AT: usize = IDENTITY_AT + IDENTITY.len();
+/// The columns of a session's row that are needed to find the origin of a stored event, i.e. the
+/// session and the seq with which it was first written.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) id: SessionId,
+    pub(crate) parent: Option<Segment>,
+    /// Number of events that the session inherits from its ancestors.
+    pub(crate) inherited: u64,
+}
 
 /// The ids of a session's root and parent.
 pub(super) struct Kin {
@@ -96,4 +128,12 @@ fn fork(conn: &Connection, sid: Segment) -> Result<Option<Fork>> {
     })?;
     let fork = found.filter(|event| event.kind == EventType::SESSION_FORK);
     Ok(fork.and_then(|event| event.data.read().ok()))
+}
+
+/// Returns a description of a session's row, for error messages.
+pub(super) fn location(row: &Row<'_>) -> String {
+    match row.get::<_, i64>(IDENTITY_AT) {
+        Ok(sid) => format!("session row {sid}"),
+        Err(_) => "session row".into(),
+    }
 }
