@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped};
 
 pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
-    let found = found(app.engine_or_empty()?, None)?;
+    let found = found(app.engine()?, None)?;
     let unread = || found.iter().filter(|found| found.survey.to_read > 0);
     let all = agents::import_command(unread().flat_map(|found| &found.paths));
     let command = unread().next().map(|_| all);
