@@ -222,8 +222,9 @@ impl Prepared {
     /// end.
     fn missing_parameter(&self) -> Option<&str> {
         let comments = self.text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-        let asked = comments.flat_map(|comment| comment.split("--param ").skip(1));
-        let mut names = asked.map(|asked| asked.split(['=', ' ']).next().unwrap_or_default());
+        let required = comments.flat_map(|comment| comment.split("--param ").skip(1));
+        let mut names =
+            required.map(|required| required.split(['=', ' ']).next().unwrap_or_default());
         names.find(|name| {
             !name.is_empty() && !self.parameters.iter().any(|(given, _)| given == name)
         })

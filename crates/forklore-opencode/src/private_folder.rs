@@ -11,14 +11,14 @@ use tempfile::{Builder, TempDir};
 const PRIVATE: u32 = 0o700;
 /// The name of the file in each folder on which its process has a lock. The operating system
 /// releases the lock when the process ends, however it ends.
-const HELD: &str = "held";
+const LOCKED: &str = "locked";
 
 /// A temporary folder that only its owner can look into. Dropping this value removes the folder. If
 /// the process is killed before that, the next [`PrivateFolder::new`] of the same user removes it.
 #[derive(Debug)]
 pub(crate) struct PrivateFolder {
     folder: TempDir,
-    _held: File,
+    _locked: File,
 }
 
 impl PrivateFolder {
@@ -50,10 +50,10 @@ impl PrivateFolder {
     }
 
     fn hold(folder: TempDir) -> io::Result<Self> {
-        let held = folder.path().join(HELD);
-        let held = File::options().write(true).create_new(true).mode(0o600).open(held)?;
-        held.lock()?;
-        Ok(Self { folder, _held: held })
+        let locked = folder.path().join(LOCKED);
+        let locked = File::options().write(true).create_new(true).mode(0o600).open(locked)?;
+        locked.lock()?;
+        Ok(Self { folder, _locked: locked })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -83,11 +83,11 @@ fn left_behind(all: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(all)? {
         let path = entry?.path();
-        let is_held = match File::open(path.join(HELD)) {
-            Ok(held) => held.try_lock().is_err(),
+        let is_locked = match File::open(path.join(LOCKED)) {
+            Ok(locked) => locked.try_lock().is_err(),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
-        if !is_held {
+        if !is_locked {
             left.push(path);
         }
     }
@@ -108,7 +108,7 @@ mod tests {
 
     /// Leaves a folder behind as a killed process does: the folder remains, the lock goes.
     fn kill(folder: PrivateFolder) -> PathBuf {
-        let PrivateFolder { folder, _held } = folder;
+        let PrivateFolder { folder, _locked } = folder;
         let path = folder.keep();
         fs::write(path.join("copy.db"), "private").unwrap();
         path
@@ -124,9 +124,9 @@ mod tests {
         let early = all.path().join("early");
         fs::create_dir(&early).unwrap();
         let next = PrivateFolder::within(all.path()).unwrap();
-        let mut held = [living.path().to_owned(), next.path().to_owned()];
-        held.sort();
-        assert_eq!(names(all.path()), held);
+        let mut locked = [living.path().to_owned(), next.path().to_owned()];
+        locked.sort();
+        assert_eq!(names(all.path()), locked);
         drop((living, next));
         assert!(names(all.path()).is_empty());
     }

@@ -30,7 +30,7 @@ const MAPPED_BYTES: i64 = 1 << 30;
 /// Number of bytes of payloads after which a reading connection gives back the mapped pages of a
 /// larger file. They count as memory of the process, so a read of a long session would seem to need
 /// as much memory as the session has bytes. The system keeps the pages in its cache.
-pub(crate) const KEPT_MAPPED_BYTES: usize = 128 << 20;
+pub(crate) const MAPPED_BYTES_LIMIT: usize = 128 << 20;
 /// SQLite's name of the journal mode that every store uses. In this mode, SQLite writes each change
 /// to a WAL first.
 const WAL: &str = "wal";

@@ -27,7 +27,7 @@ const PER_BYTE: u64 = 16;
 pub(crate) struct Steps {
     /// The path of the store's file.
     path: PathBuf,
-    taken: AtomicU64,
+    count: AtomicU64,
     ended: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Budget(Arc<Spending>);
 struct Spending {
     steps: Arc<Steps>,
     /// The number of steps that the current operation has taken.
-    spent: AtomicU64,
+    counted: AtomicU64,
     /// The number of steps that the current operation may take, as far as it is known. The size of
     /// the store is looked at only if an operation needs more than [`ALWAYS`].
     limit: AtomicU64,
@@ -47,14 +47,14 @@ struct Spending {
 
 impl Steps {
     pub(crate) fn of(path: &Path) -> Arc<Self> {
-        let (taken, ended) = <_>::default();
-        Arc::new(Self { path: path.to_owned(), taken, ended })
+        let (count, ended) = <_>::default();
+        Arc::new(Self { path: path.to_owned(), count, ended })
     }
 
     /// Returns the number of steps that SQLite has taken for this handle of the store. Statements
     /// of few steps count only together.
-    pub(crate) fn taken(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Returns the number of operations that were ended because they took too many steps.
@@ -72,36 +72,36 @@ impl Steps {
 
 impl Budget {
     pub(crate) fn of(steps: &Arc<Steps>) -> Self {
-        let (spent, limit) = (AtomicU64::new(0), AtomicU64::new(ALWAYS));
-        Self(Arc::new(Spending { steps: Arc::clone(steps), spent, limit }))
+        let (counted, limit) = (AtomicU64::new(0), AtomicU64::new(ALWAYS));
+        Self(Arc::new(Spending { steps: Arc::clone(steps), counted, limit }))
     }
 
     /// Makes the statements of `conn` take their steps from this budget.
     pub(crate) fn bind(&self, conn: &mut Connection) -> rusqlite::Result<()> {
         let budget = self.clone();
-        conn.progress_handler(REPORTED, Some(move || budget.is_spent()))
+        conn.progress_handler(REPORTED, Some(move || budget.is_exceeded()))
     }
 
     /// Begins an operation: gives it all the steps that it may take.
     pub(crate) fn renew(&self) {
-        self.0.spent.store(0, Ordering::Relaxed);
+        self.0.counted.store(0, Ordering::Relaxed);
         self.0.limit.store(ALWAYS, Ordering::Relaxed);
     }
 
     /// Takes the steps that SQLite reports. Returns true if the operation has taken too many.
-    fn is_spent(&self) -> bool {
-        let Spending { steps, spent, limit } = &*self.0;
+    fn is_exceeded(&self) -> bool {
+        let Spending { steps, counted, limit } = &*self.0;
         let reported = u64::from(REPORTED.unsigned_abs());
-        steps.taken.fetch_add(reported, Ordering::Relaxed);
-        let spent = spent.fetch_add(reported, Ordering::Relaxed) + reported;
-        if spent <= limit.load(Ordering::Relaxed) {
+        steps.count.fetch_add(reported, Ordering::Relaxed);
+        let counted = counted.fetch_add(reported, Ordering::Relaxed) + reported;
+        if counted <= limit.load(Ordering::Relaxed) {
             return false;
         }
         let most = steps.limit();
         limit.store(most, Ordering::Relaxed);
-        let is_spent = spent > most;
-        steps.ended.fetch_add(u64::from(is_spent), Ordering::Relaxed);
-        is_spent
+        let is_exceeded = counted > most;
+        steps.ended.fetch_add(u64::from(is_exceeded), Ordering::Relaxed);
+        is_exceeded
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(ended.sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
         assert_eq!(steps.ended(), 1);
         let most = ALWAYS + 100 * PER_BYTE;
-        assert!((most..most + 10_000).contains(&steps.taken()), "{}", steps.taken());
+        assert!((most..most + 10_000).contains(&steps.count()), "{}", steps.count());
         budget.renew();
         assert_eq!(conn.query_row("SELECT 1", [], |row| row.get::<_, i64>(0)), Ok(1));
     }

@@ -134,7 +134,7 @@ impl SqliteStore {
     /// measurements that do not depend on the machine.
     #[must_use]
     pub fn kilosteps(&self) -> u64 {
-        self.steps.taken() / 1_000
+        self.steps.count() / 1_000
     }
 
     /// Returns how many operations of this handle were ended because they took more steps than a

@@ -11,7 +11,7 @@ use forklore::import::{ImportOptions, Importer};
 
 use crate::error::{Error, Result};
 
-/// The maximum number of forks that a round of [`Places::Few`] tests.
+/// The maximum number of forks that a round of [`Positions::Few`] tests.
 const QUICK: usize = 4;
 
 /// A test case: a fork, and the messages that the model must receive when an agent continues it.
@@ -47,7 +47,7 @@ impl Kind {
 
 /// The positions of the sessions at which a round forks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Places {
+pub(crate) enum Positions {
     /// After every record.
     All,
     /// After a few records, the last one among them.
@@ -115,11 +115,11 @@ pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Resul
 
 /// Returns the positions at which the sessions can be forked, as pairs of session and seq. There is
 /// one position after each record that forks inherit, beginning with the first message. Returns only
-/// those that `places` requests.
+/// those that `positions` requests.
 pub(crate) fn forks(
     engine: &Engine,
     sessions: &[SessionId],
-    places: Places,
+    positions: Positions,
 ) -> Result<Vec<(SessionId, u64)>> {
     let mut cuts = Vec::new();
     for session in sessions {
@@ -135,10 +135,10 @@ pub(crate) fn forks(
             }
         }
     }
-    let step = match places {
-        Places::All => return Ok(cuts),
-        Places::Few => cuts.len().div_ceil(QUICK),
-        Places::Last => cuts.len(),
+    let step = match positions {
+        Positions::All => return Ok(cuts),
+        Positions::Few => cuts.len().div_ceil(QUICK),
+        Positions::Last => cuts.len(),
     };
     // Selects every n-th position, counted from the end. The last position, with the whole history,
     // is thus included.

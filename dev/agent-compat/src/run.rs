@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::agent::{Agent, PROMPT};
 use crate::atoms::{self, Atom};
-use crate::case::{self, Case, Kind, Places};
+use crate::case::{self, Case, Kind, Positions};
 use crate::error::{Error, Result};
 use crate::mock::{Mock, ReceivedRequest};
 use crate::outcome::{Different, Outcome, Tried};
@@ -35,19 +35,20 @@ pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcom
     let site = Site::new(folder.path(), setting, mock.port)?;
     (agent.prepare)(&site)?;
     let tried = |from, kind| Tried { agent: agent.name, from, kind };
-    let places = |quick| if setting.quick { quick } else { Places::All };
+    let positions = |quick| if setting.quick { quick } else { Positions::All };
     let mut rounds = vec![
-        (tried(agent.name, Kind::Written), places(Places::Few)),
-        (tried(agent.other, Kind::Written), Places::Few),
+        (tried(agent.name, Kind::Written), positions(Positions::Few)),
+        (tried(agent.other, Kind::Written), Positions::Few),
     ];
     for kind in [Kind::ParallelCalls, Kind::Images] {
-        let pairs = agents::ALL.iter().map(|from| (tried(from.name, kind), places(Places::Last)));
+        let pairs =
+            agents::ALL.iter().map(|from| (tried(from.name, kind), positions(Positions::Last)));
         rounds.extend(pairs);
     }
-    let outcomes = rounds.into_iter().map(|(tried, places)| {
+    let outcomes = rounds.into_iter().map(|(tried, positions)| {
         let store = folder.path().join(format!("{:?}-{}.db", tried.kind, tried.from));
         let url = format!("sqlite:{}", store.display());
-        round(&Round { agent, site: &site, setting, url, mock: &mock }, tried, places)
+        round(&Round { agent, site: &site, setting, url, mock: &mock }, tried, positions)
     });
     outcomes.collect()
 }
@@ -61,12 +62,12 @@ struct Round<'a> {
     mock: &'a Mock,
 }
 
-fn round(round: &Round<'_>, tried: Tried, places: Places) -> Result<Outcome> {
+fn round(round: &Round<'_>, tried: Tried, positions: Positions) -> Result<Outcome> {
     let begun = Instant::now();
     let engine = blocking::open(&round.url)?;
     let folders = case::folders(&round.setting.sessions, tried.from, tried.kind)?;
     let sessions = case::import(&engine, &folders, &round.site.home)?;
-    let cuts = case::forks(&engine, &sessions, places)?;
+    let cuts = case::forks(&engine, &sessions, positions)?;
     output::begun(tried, sessions.len(), cuts.len());
     let (mut forks, mut different, mut left_out) = (0, 0, 0);
     for cut in cuts {

@@ -188,7 +188,7 @@ impl FileWriter for Writer {
             // As in Pixir's own forks: costs and failures belong to the original.
             return Ok(true);
         }
-        if !record::is_known(&event.kind) {
+        if !record::is_own_type(&event.kind) {
             // Pixir refuses a log with a type that it does not know.
             return Ok(false);
         }

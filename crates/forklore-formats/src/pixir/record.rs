@@ -53,7 +53,7 @@ pub(super) fn is_own(line: &str) -> bool {
 }
 
 /// Checks whether events of this type occur in Pixir's logs under the same name.
-pub(super) fn is_known(kind: &EventType) -> bool {
+pub(super) fn is_own_type(kind: &EventType) -> bool {
     TYPES.contains(&kind.as_str())
 }
 

@@ -194,8 +194,8 @@ fn an_export_of_a_fork_is_a_fork_of_amplifiers() {
     let outgoing = outgoing(&scene, &fork.child_session_id);
     let sessions = "projects/-home-dev-shop/sessions";
     let read = |path: &Path| {
-        let asked = path == Path::new(&format!("{sessions}/{ROOT}/metadata.json"));
-        asked.then(|| r#"{"bundle":"bundle:foundation","turn_count":9}"#.to_owned())
+        let is_metadata = path == Path::new(&format!("{sessions}/{ROOT}/metadata.json"));
+        is_metadata.then(|| r#"{"bundle":"bundle:foundation","turn_count":9}"#.to_owned())
     };
     let placement = outgoing.agent().destination(outgoing.file(), &read).unwrap();
     let new = &outgoing.file().id;

@@ -149,12 +149,12 @@ fn the_times_of_a_document_for_opencode_never_fall() {
             let document: Value =
                 serde_json::from_str(&exported(&scene, &header.id, "opencode")).unwrap();
             let infos = document["messages"].as_array().unwrap().iter().map(|it| &it["info"]);
-            let places: Vec<_> = infos
+            let order: Vec<_> = infos
                 .map(|info| (info["time"]["created"].as_i64().unwrap(), info["id"].to_string()))
                 .collect();
-            assert!(places.is_sorted(), "{folder}, {}: {places:?}", header.id);
+            assert!(order.is_sorted(), "{folder}, {}: {order:?}", header.id);
             let now = document["info"]["time"]["created"].as_i64().unwrap();
-            assert!(places.iter().all(|(created, _)| *created <= now));
+            assert!(order.iter().all(|(created, _)| *created <= now));
         }
     }
     assert!(fell > 0, "no session has times that fall");
@@ -191,7 +191,7 @@ const FAILED: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId"
 "#;
 
 #[test]
-fn images_for_which_an_agent_has_no_place_are_counted() {
+fn images_that_an_agent_cannot_store_are_counted() {
     let scene = Scene::new();
     let report = scene.import(&scene.file("failed.jsonl", FAILED.as_bytes()));
     let session = &report.sessions[0].session_id;

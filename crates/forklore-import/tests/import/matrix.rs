@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use forklore_core::{EventType, SessionId, SessionKind};
 use forklore_engine::ExportTo;
 
+use crate::exchanged::{Answer, Exchanged, Losses, exchanged};
 use crate::files::testdata;
-use crate::said::{Answer, Losses, Said, said};
 use crate::scene::Scene;
 
 /// An agent, with what its session files can express.
@@ -125,40 +125,40 @@ impl Agent {
     }
 
     /// Returns what is left of a request in a file of this agent, and counts what is not.
-    fn written(&self, request: Vec<Said>, lost: &mut Losses) -> Vec<Said> {
+    fn written(&self, request: Vec<Exchanged>, lost: &mut Losses) -> Vec<Exchanged> {
         let mut lose = |kind: &str, count: usize| {
             if count > 0 {
                 *lost.entry(kind.to_owned()).or_default() += count as u64;
             }
         };
-        let mut written: Vec<Said> = Vec::new();
+        let mut written: Vec<Exchanged> = Vec::new();
         for piece in request {
             let piece = match piece {
-                Said::System(_) => {
+                Exchanged::System(_) => {
                     lose("system_message", 1);
                     continue;
                 }
-                Said::Reasoning(_) => {
+                Exchanged::Reasoning(_) => {
                     lose("reasoning", 1);
                     continue;
                 }
-                Said::Other(_) => {
+                Exchanged::Other(_) => {
                     lose("other", 1);
                     continue;
                 }
-                Said::User { text, images } if !self.user_images => {
+                Exchanged::User { text, images } if !self.user_images => {
                     lose("image", images.len());
-                    Said::User { text, images: Vec::new() }
+                    Exchanged::User { text, images: Vec::new() }
                 }
-                Said::Call { name, arguments, result } => {
+                Exchanged::Call { name, arguments, result } => {
                     let result = result.map(|result| self.answer(&name, result, &mut lose));
-                    Said::Call { name, arguments, result }
+                    Exchanged::Call { name, arguments, result }
                 }
                 piece => piece,
             };
             match (written.last_mut(), piece) {
-                (_, Said::User { text, images }) if text.is_empty() && images.is_empty() => {}
-                (Some(Said::Model(before)), Said::Model(text)) => {
+                (_, Exchanged::User { text, images }) if text.is_empty() && images.is_empty() => {}
+                (Some(Exchanged::Model(before)), Exchanged::Model(text)) => {
                     *before = format!("{before}\n{text}");
                 }
                 (_, piece) => written.push(piece),
@@ -184,7 +184,7 @@ impl Agent {
 
 /// Exports a session, and imports the file into a store of its own. Returns what the export left
 /// out, and the request of the new session.
-fn again(scene: &Scene, session: &SessionId, to: &Agent, what: &str) -> (Losses, Vec<Said>) {
+fn again(scene: &Scene, session: &SessionId, to: &Agent, what: &str) -> (Losses, Vec<Exchanged>) {
     let request = ExportTo { dialect: to.name.into(), at: None, cwd: None };
     let mut bytes = Vec::new();
     let outgoing = scene.engine.export_to(session, &request).unwrap();
@@ -200,7 +200,7 @@ fn again(scene: &Scene, session: &SessionId, to: &Agent, what: &str) -> (Losses,
     let Some(session) = report.sessions.first() else { return (lost, Vec::new()) };
     let view = scene.engine.inspect(&session.session_id).unwrap();
     assert_eq!(view.open_results, 0, "{what}");
-    (lost, said(&view.messages))
+    (lost, exchanged(&view.messages))
 }
 
 /// Checks whether a loss is of something that a model does not receive.
@@ -217,7 +217,7 @@ fn every_session_goes_to(to: &Agent) {
         for header in scene.sessions() {
             let what = format!("{} of {} to {}", header.id, from.name, to.name);
             let view = scene.engine.inspect(&header.id).unwrap();
-            let request = said(&view.messages);
+            let request = exchanged(&view.messages);
             let (lost, got) = again(&scene, &header.id, to, &what);
             let own = scene.events(&header.id).iter().rev().find_map(|it| it.event.dialect.clone());
             if own.as_deref() == Some(to.name) {
@@ -295,11 +295,11 @@ impl Variety {
             for stored in scene.events(&header.id) {
                 variety.compactions |= stored.event.kind == EventType::HISTORY_COMPACTION;
             }
-            let said = said(&scene.engine.inspect(&header.id).unwrap().messages);
-            let is_call = |said: &Said| matches!(said, Said::Call { .. });
-            variety.parallel_calls |= said.windows(2).any(|pair| pair.iter().all(is_call));
-            variety.images |= said.iter().any(|said| match said {
-                Said::User { images, .. } => !images.is_empty(),
+            let exchanged = exchanged(&scene.engine.inspect(&header.id).unwrap().messages);
+            let is_call = |exchanged: &Exchanged| matches!(exchanged, Exchanged::Call { .. });
+            variety.parallel_calls |= exchanged.windows(2).any(|pair| pair.iter().all(is_call));
+            variety.images |= exchanged.iter().any(|exchanged| match exchanged {
+                Exchanged::User { images, .. } => !images.is_empty(),
                 _ => false,
             });
         }

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_takes_at_most_twice_what_is_asked_for() {
+    fn a_buffer_takes_at_most_twice_the_requested_size() {
         for len in [0, 1, SHORTEST, 3 * SHORTEST, CHUNK_BYTES, 2 * CHUNK_BYTES, SHORTEST] {
             let mut buffer = Buffer::of(len, 3);
             assert_eq!((buffer.bytes().len(), buffer.bytes_mut().len()), (len, len));

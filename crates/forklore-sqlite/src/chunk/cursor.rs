@@ -16,9 +16,9 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(super) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
+        let (bytes, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
-        Some(taken)
+        Some(bytes)
     }
 
     /// Decodes an unsigned number: seven bits per byte, the lowest first. The highest bit of a byte

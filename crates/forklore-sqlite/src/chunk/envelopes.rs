@@ -376,8 +376,8 @@ mod tests {
         assert_eq!(heads.clone().seek(0b110, false), Ok((4..12, 12)));
         for (row, position) in rows.iter().zip(0..) {
             assert_eq!(heads.next(), Ok(Some(position)));
-            let place = (heads.at() as u64, heads.len(), u64::from(heads.sum()));
-            assert_eq!(place, (4 * position, 4, position + 1));
+            let location = (heads.at() as u64, heads.len(), u64::from(heads.sum()));
+            assert_eq!(location, (4 * position, 4, position + 1));
             let read = heads.row(&mut names, Data::null(), str::to_owned, Ok).unwrap();
             assert_eq!(
                 (read.k, read.counts, read.origin, &read.event),

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::Options;
 use super::mutex::lock;
-use crate::connect::{self, Access, KEPT_MAPPED_BYTES};
+use crate::connect::{self, Access, MAPPED_BYTES_LIMIT};
 use crate::fault::Fault;
 use crate::migrate;
 use crate::read_cache::ReadCache;
@@ -44,12 +44,12 @@ impl Reader {
     /// Gives back the mapped pages of a large file after very much was read from it. Call this
     /// outside a transaction.
     pub(super) fn give_back_mapped(&mut self) {
-        if self.cache.payload_bytes < KEPT_MAPPED_BYTES {
+        if self.cache.payload_bytes < MAPPED_BYTES_LIMIT {
             return;
         }
         self.cache.payload_bytes = 0;
         // If this fails, the next use of the connection reports the reason.
-        let _ = connect::give_back_mapped(&self.conn, KEPT_MAPPED_BYTES);
+        let _ = connect::give_back_mapped(&self.conn, MAPPED_BYTES_LIMIT);
     }
 }
 

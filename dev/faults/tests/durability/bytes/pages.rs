@@ -169,7 +169,7 @@ fn a_page_of_an_older_state() {
 }
 
 #[test]
-fn two_pages_that_changed_places() {
+fn two_pages_that_were_swapped() {
     sweep(|_, pages| {
         pairs(60, pages, 3_001).into_iter().map(|(one, other)| Wrong::Swapped(one, other)).collect()
     });

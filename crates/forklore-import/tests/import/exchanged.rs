@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A piece of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum Exchanged {
     System(String),
     /// A message of the user: its texts, joined by line breaks, and its images as base64.
     User {
@@ -43,8 +43,8 @@ pub(crate) struct Answer {
 pub(crate) type Losses = BTreeMap<String, u64>;
 
 /// Returns what the messages of a request say. Empty messages say nothing.
-pub(crate) fn said(messages: &[Message]) -> Vec<Said> {
-    let mut said = Vec::new();
+pub(crate) fn exchanged(messages: &[Message]) -> Vec<Exchanged> {
+    let mut exchanged = Vec::new();
     // The calls without a result: their ids and their positions.
     let mut open: Vec<(String, usize)> = Vec::new();
     for message in messages {
@@ -53,44 +53,44 @@ pub(crate) fn said(messages: &[Message]) -> Vec<Said> {
             match (part, message.role) {
                 (Part::Text { text }, _) if text.is_empty() => {}
                 (Part::Text { text }, Role::User | Role::System) => texts.push(text),
-                (Part::Text { text }, _) => say(&mut said, text),
-                (Part::Reasoning { text, .. }, _) => said.push(Said::Reasoning(text)),
+                (Part::Text { text }, _) => say(&mut exchanged, text),
+                (Part::Reasoning { text, .. }, _) => exchanged.push(Exchanged::Reasoning(text)),
                 (Part::ToolCall { id, name, arguments }, _) => {
-                    open.push((id, said.len()));
+                    open.push((id, exchanged.len()));
                     let arguments = object(&arguments);
-                    said.push(Said::Call { name, arguments, result: None });
+                    exchanged.push(Exchanged::Call { name, arguments, result: None });
                 }
                 (Part::ToolResult { call_id, name, content, is_error, .. }, _) => {
                     let at = open.iter().rposition(|(id, _)| *id == call_id).unwrap();
                     let Returned { texts, images, others } = Returned::of(&content);
                     let answer = Answer { name, text: texts.join("\n"), images, is_error };
-                    match &mut said[open.remove(at).1] {
-                        Said::Call { result, .. } => *result = Some(answer),
+                    match &mut exchanged[open.remove(at).1] {
+                        Exchanged::Call { result, .. } => *result = Some(answer),
                         other => panic!("{other:?} is no call"),
                     }
-                    said.extend(others.into_iter().map(Said::Other));
+                    exchanged.extend(others.into_iter().map(Exchanged::Other));
                 }
                 (Part::Other { value }, role) => match image(&value) {
                     Some(image) if role == Role::User => images.push(image),
-                    _ => said.push(Said::Other(value.get().to_owned())),
+                    _ => exchanged.push(Exchanged::Other(value.get().to_owned())),
                 },
-                (Part::Attachment { r#ref, .. }, _) => said.push(Said::Other(r#ref)),
+                (Part::Attachment { r#ref, .. }, _) => exchanged.push(Exchanged::Other(r#ref)),
             }
         }
         let text = texts.join("\n");
         if message.role == Role::System {
-            said.push(Said::System(text));
+            exchanged.push(Exchanged::System(text));
         } else if !text.is_empty() || !images.is_empty() {
-            said.push(Said::User { text, images });
+            exchanged.push(Exchanged::User { text, images });
         }
     }
-    said
+    exchanged
 }
 
-fn say(said: &mut Vec<Said>, text: String) {
-    match said.last_mut() {
-        Some(Said::Model(before)) => *before = format!("{before}\n{text}"),
-        _ => said.push(Said::Model(text)),
+fn say(exchanged: &mut Vec<Exchanged>, text: String) {
+    match exchanged.last_mut() {
+        Some(Exchanged::Model(before)) => *before = format!("{before}\n{text}"),
+        _ => exchanged.push(Exchanged::Model(text)),
     }
 }
 
