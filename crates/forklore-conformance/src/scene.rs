@@ -20,7 +20,7 @@ use forklore_store::port::{
 /// A store under test, with helper methods for the operations of a conformance test.
 ///
 /// # Panics
-/// Methods that return no `Result` panic if the store returns an error.
+/// Methods that return no `Result` panic if the store returns an error, except [`Scene::cut`].
 pub struct Scene<'f> {
     /// The factory that created the store under test.
     pub factory: &'f dyn Factory,
@@ -195,7 +195,7 @@ impl<'f> Scene<'f> {
     }
 
     /// Returns the cut of `session` after as many events that forks inherit as `inheritable` says.
-    /// If the session has fewer, returns a cut with only this number.
+    /// If the session has fewer, or the store refuses the read, returns a cut with only this number.
     pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
         let nowhere = Cut { inheritable, ..Cut::default() };
         let Ok(page) =

@@ -1,5 +1,5 @@
-//! Measures a graph of 100,000 events: its projection, the queries in `docs/graph.md`, and its
-//! update after a fork.
+//! Measures the projection of a graph of 100,000 events and the queries in `docs/graph.md`. Also
+//! measures how long a graph store takes to fork a short and a long session.
 //!
 //! ```console
 //! $ cargo run --release -p forklore-graph --example measure

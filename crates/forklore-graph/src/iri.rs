@@ -33,8 +33,9 @@ pub(crate) fn model_call(origin: &Origin) -> NamedNode {
     named("urn:forklore:model-call:", origin.session_id.as_str(), &format!(":{}", origin.seq))
 }
 
-/// Returns the IRI of a tool call that an event opens. `number` is the index of the call among the
-/// event's steps that open or close calls, counted from 0.
+/// Returns the IRI of a tool call that an event opens. `origin` is the session that wrote the
+/// event, and its seq there. `number` is the position of the call in the event's `effect.calls`,
+/// counted from 0.
 pub(crate) fn tool_call(origin: &Origin, number: usize) -> NamedNode {
     let behind = format!(":{}:{number}", origin.seq);
     named("urn:forklore:tool-call:", origin.session_id.as_str(), &behind)

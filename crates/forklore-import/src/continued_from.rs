@@ -21,8 +21,7 @@ const SHOWN: usize = 60;
 enum Within {
     /// The base (the session that a file continues) ends in this session, at this cut.
     At(Box<Header>, Cut),
-    /// The imported file ends before the position at which the base (the session that a file
-    /// continues) ends.
+    /// The imported file does not hold the position at which the other file continues it.
     TooShort,
     /// The base (the session that a file continues) ends in a session that was deleted.
     Deleted,

@@ -1,5 +1,6 @@
 //! Trims nameless segments (those of tombstones, and private copies): erases the events after the
-//! last one that a living session needs.
+//! last one that a living session needs. Also erases the events of a tombstone that no fork
+//! inherits.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
