@@ -27,7 +27,7 @@ pub struct Graph {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum GraphScope {
-    /// The whole family of this session (the root with all its descendants). The graph of each
+    /// The whole family of this session (the root with all its descendants), because the graph of a
     /// session refers to other sessions of its family.
     Family(SessionId),
     /// All families (roots with all their descendants) that have a session in this workspace.

@@ -147,7 +147,7 @@ pub enum ImportProblemKind {
     Incomplete,
     /// The file could not be read.
     Unreadable,
-    /// The file has no records of an agent that forklore supports.
+    /// The file has no records in a format and version that forklore can read.
     UnknownFormat,
     /// The file no longer begins with the bytes that an earlier import read. It was read as a new
     /// revision (version of the file).

@@ -181,7 +181,7 @@ impl Output {
     }
 
     /// Prints suggested commands, each with a description. Prints nothing with `--json` or
-    /// `--quiet`.
+    /// `--quiet`, or in a conversation.
     pub(crate) fn hints(&mut self, commands: &[(&str, &str)]) {
         if self.json || self.silent || !self.hints {
             return;
@@ -206,7 +206,7 @@ impl Output {
     }
 
     /// Prints one suggested command with the description `does`. Prints nothing with `--json` or
-    /// `--quiet`.
+    /// `--quiet`, or in a conversation.
     pub(crate) fn hint(&mut self, command: &str, does: &str) {
         self.hints(&[(command, does)]);
     }

@@ -99,7 +99,7 @@ impl Draft {
         self
     }
 
-    /// Sets the dialect of the test event, i.e. the agent in whose format the payload is.
+    /// Sets the dialect of the test event: the name of the agent in whose format the payload is.
     #[must_use]
     pub fn dialect(mut self, dialect: &str) -> Self {
         self.dialect = Some(dialect.into());

@@ -1,4 +1,5 @@
-//! The interface that reads the session files of one agent (docs/semantics.md, Sources).
+//! The interface that reads the session files of one agent, and for some agents also writes them
+//! (docs/semantics.md, Sources).
 //!
 //! A store holds each record byte for byte. The agent's format classifies a record at import, and
 //! renders it as a message at each read. A later version of the format may render a record
@@ -148,9 +149,9 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the [key](crate::workspace::Workspace::key) of the folder that the agent worked in, if
-    /// the path of its session file contains the key and no file contains the folder's path. A key
-    /// that is not that of a folder proves that the agent worked in another folder.
+    /// Returns the [key](crate::workspace::Workspace::key) of the folder that the agent worked in,
+    /// if the path of its session file contains the key and no file contains the folder's path. A
+    /// key that is not that of a folder proves that the agent worked in another folder.
     fn workspace_key<'p>(&self, path: &'p Path) -> Option<&'p str> {
         let _ = path;
         None
@@ -163,8 +164,8 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Parses the content of the document at [`AgentFormat::metadata_file`] about the session in the
-    /// file at `path`.
+    /// Parses the content of the document at [`AgentFormat::metadata_file`] about the session in
+    /// the file at `path`.
     fn read_metadata(&self, path: &Path, document: &str) -> FileFacts {
         let _ = (path, document);
         FileFacts::default()

@@ -15,8 +15,8 @@ pub trait SessionContainer: Send + Sync {
     /// of the agent.
     fn may_own(&self, path: &Path) -> bool;
 
-    /// Checks whether a file with this path and these first bytes contains sessions of the agent.
-    /// `head` is those first bytes.
+    /// Checks whether a file with this path and these first bytes looks like a file with sessions
+    /// of the agent. `head` is those first bytes. [`open`](Self::open) may still refuse the file.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
     /// Opens the file at `path` as a snapshot, in which later changes of the file are not visible.

@@ -124,9 +124,9 @@ impl ContainedSession {
         })
     }
 
-    /// Returns the state that the last import recorded for the session, if nothing new must be
-    /// read. That is so if the session has not changed since, or if a part of it was deleted from
-    /// the store (`deleted`). After a deletion, new lines cannot be appended.
+    /// Returns the state that the last import recorded for the session, if nothing needs to be read
+    /// again: the session has not changed since, or a forklore session that was imported from it
+    /// was deleted (`deleted`). After such a deletion, no lines can be appended.
     fn unchanged(&self, earlier: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
         let mut seen = earlier.paths.iter().filter(|seen| seen.path == label);
         let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;

@@ -24,7 +24,8 @@ pub struct Overall {
     pub files: u64,
     /// The size in bytes of the files done, plus the bytes read of the present file.
     pub bytes_done: u64,
-    /// The total size in bytes of the files that the import must read.
+    /// The total size in bytes of the files that the import must read. A session in a container
+    /// file counts as 0 bytes.
     pub bytes: u64,
 }
 

@@ -101,9 +101,9 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent, after: Follows::Seq(spot.seq), kind })
     }
 
-    /// Decides to which session a record without a parent record is appended. Such a record is the
-    /// first of the file, the root of another conversation in it, or the first record of a
-    /// sub-agent.
+    /// Decides to which session a record is appended whose parent record is not known. Such a
+    /// record is the first of the file, the root of another conversation in it, the first record of
+    /// a sub-agent, or a record whose parent is missing.
     fn root(self, record: &Record) -> Route {
         if record.sidechain {
             let number = self.state.last_main.unwrap_or(0);

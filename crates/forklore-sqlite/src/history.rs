@@ -35,11 +35,11 @@ pub(crate) struct History<'s> {
 pub(crate) struct Stretch {
     /// The segment in which the events of this stretch are stored, and their positions in it.
     pub(crate) range: Range,
-    /// The counts of the session's whole history before the first event of this stretch (a part of
-    /// the history).
+    /// The running counts of the session's history, inherited events included, just before the
+    /// first event of this stretch.
     pub(crate) base: Counts,
-    /// The counts of the session's whole history after the last event of this stretch (a part of
-    /// the history).
+    /// The running counts of the session's history, inherited events included, just after the last
+    /// event of this stretch.
     pub(crate) end: Counts,
     /// The seqs of the stretch's first and last event, both inclusive.
     pub(crate) seqs: (u64, u64),

@@ -46,7 +46,8 @@ pub struct TurnEnded {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum TurnResult {
-    /// The turn ran to its end, successfully or not.
+    /// The turn ended without an error: the model finished its answer, or the turn was interrupted
+    /// or ended early.
     Ran {
         /// The session in which the turn ended.
         session_id: SessionId,
