@@ -25,6 +25,7 @@ mod hostile;
 mod images;
 mod logging;
 mod man;
+mod matrix;
 mod readme;
 mod repair;
 mod requests;

@@ -139,7 +139,7 @@ pub(crate) fn ran(mut command: Command) -> Ran {
     of(&command.output().unwrap())
 }
 
-fn of(output: &std::process::Output) -> Ran {
+pub(crate) fn of(output: &std::process::Output) -> Ran {
     Ran {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8(output.stdout.clone()).unwrap(),

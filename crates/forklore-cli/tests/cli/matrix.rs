@@ -1,0 +1,167 @@
+//! Every command on a session in every state, beside itself in a second process, and stopped by
+//! Ctrl-C and then repeated.
+//!
+//! The matrix of the crate `forklore` executes verbs one after the other. This one executes commands
+//! of the program, over the stores in SQLite and in files. It first executes each command twice in a
+//! row, and then compares:
+//!
+//! - Of two processes at once, each gets one of those two answers, or learns that the other one is
+//!   there (`busy` or `conflict`). At least one is not refused.
+//! - A process that Ctrl-C stops either gives the first answer or says that it was interrupted. The
+//!   repetition gives one of the two answers.
+//! - Afterwards, `verify` finds nothing, and no log has changed but as the command may change it.
+
+mod command;
+mod state;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use self::command::{Command, Effect};
+use self::state::{Environment, KINDS, STATES, State};
+use crate::sandbox::of;
+use crate::signals::send;
+
+/// The logs of all sessions by their ids.
+type Logs = BTreeMap<String, String>;
+
+/// What a process answered: success, or the kind of the error.
+type Outcome = Result<(), String>;
+
+/// Creates one test for each command, so that a failure names it.
+macro_rules! tests_of {
+    ($($command:ident),* $(,)?) => {
+        $(#[test] fn $command() { execute(&command::$command()); })*
+        #[test]
+        fn the_matrix_has_at_least_four_hundred_cells() {
+            let commands = [$(stringify!($command)),*].len();
+            assert!(commands * STATES.len() * 2 >= 400, "{commands} commands");
+        }
+    };
+}
+
+tests_of! {
+    show, log, replay, inspect, tree, lineage, stats, export, verify,
+    append, fork, fork_with_a_summary, fork_a_copy, delegate, label, bring, detach, attach,
+    delete, delete_the_family_below, delete_and_detach_children, gc, pack,
+    import, resume, resume_in_codex,
+}
+
+#[cfg(feature = "graph")]
+#[test]
+fn sparql() {
+    execute(&command::sparql());
+}
+
+fn execute(command: &Command) {
+    for kind in KINDS {
+        for state in STATES {
+            let origin = Environment::new(kind, state);
+            let alone = origin.copy();
+            let answers = [run(&alone, command), run(&alone, command)];
+            together(&origin.copy(), command, state, &answers);
+            interrupted(&origin.copy(), command, state, &answers);
+        }
+    }
+}
+
+/// Executes the command in two processes at once.
+fn together(environment: &Environment, command: &Command, state: &State, answers: &[Outcome; 2]) {
+    let cell = format!("{} beside itself, {}, {}", command.name, state.name, environment.url());
+    let before = logs(environment);
+    let processes = [start(environment, command), start(environment, command)];
+    let outcomes = processes.map(outcome);
+    for outcome in &outcomes {
+        let refused = matches!(outcome, Err(kind) if kind == "busy" || kind == "conflict");
+        assert!(refused || answers.contains(outcome), "{cell}: {outcomes:?}, alone {answers:?}");
+    }
+    assert!(outcomes.iter().any(|outcome| answers.contains(outcome)), "{cell}: {outcomes:?}");
+    check(&cell, command, environment, &before);
+}
+
+/// Stops the command by Ctrl-C as soon as it has opened the store, and repeats it.
+fn interrupted(
+    environment: &Environment,
+    command: &Command,
+    state: &State,
+    answers: &[Outcome; 2],
+) {
+    let cell = format!("{} interrupted, {}, {}", command.name, state.name, environment.url());
+    let before = logs(environment);
+    let mut process = start(environment, command);
+    while process.try_wait().unwrap().is_none() && !has_opened(&process, &environment.folder()) {
+        std::thread::yield_now();
+    }
+    if process.try_wait().unwrap().is_none() {
+        send(process.id(), Signal::INT);
+    }
+    let stopped = outcome(process);
+    let allowed = [answers[0].clone(), Err("interrupted".into())];
+    assert!(allowed.contains(&stopped), "{cell}: {stopped:?}, alone {answers:?}");
+    check(&cell, command, environment, &before);
+    let repeated = run(environment, command);
+    assert!(answers.contains(&repeated), "{cell}: repeated {repeated:?}, alone {answers:?}");
+    check(&cell, command, environment, &before);
+}
+
+/// Checks whether a process has opened a file below a folder.
+fn has_opened(process: &Child, folder: &Path) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{}/fd", process.id())) else { return false };
+    open.flatten().any(|file| fs::read_link(file.path()).is_ok_and(|path| path.starts_with(folder)))
+}
+
+fn start(environment: &Environment, command: &Command) -> Child {
+    let mut process = environment.command(command.words);
+    process.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn run(environment: &Environment, command: &Command) -> Outcome {
+    outcome(start(environment, command))
+}
+
+/// The outcome of a process. One that a signal ended was interrupted.
+fn outcome(process: Child) -> Outcome {
+    let ran = of(&process.wait_with_output().unwrap());
+    match ran.code {
+        0 => Ok(()),
+        -1 | 130 => Err("interrupted".into()),
+        _ => {
+            let answer: Value = serde_json::from_str(ran.out.lines().last().unwrap_or_default())
+                .unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+            Err(answer["error"]["kind"].as_str().unwrap().to_owned())
+        }
+    }
+}
+
+/// The logs of the sessions that every state may have.
+fn logs(environment: &Environment) -> Logs {
+    let engine = environment.engine();
+    let request = forklore::api::ListRequest { limit: 100, ..Default::default() };
+    let headers = engine.list(&request).unwrap().sessions;
+    let log = |header: forklore::core::Header| {
+        let mut lines = Vec::new();
+        engine.log(&header.id, forklore::api::LogRange::default(), &mut lines).unwrap();
+        (header.id.to_string(), String::from_utf8(lines).unwrap())
+    };
+    headers.into_iter().map(log).collect()
+}
+
+/// Checks that nothing is damaged, and that the command changed no log that it must not change.
+fn check(cell: &str, command: &Command, environment: &Environment, before: &Logs) {
+    let found = environment.engine().verify(None).unwrap();
+    assert!(found.problems.is_empty(), "{cell}: {:?}", found.problems);
+    let now = logs(environment);
+    for (id, log) in before {
+        let allowed = match now.get(id) {
+            Some(after) if after == log => true,
+            Some(after) => command.effect.appends_to(id) && after.starts_with(log),
+            None => command.effect == Effect::Deletes,
+        };
+        assert!(allowed, "{cell}: {id} was\n{log}\nand is\n{:?}", now.get(id));
+    }
+}
