@@ -6,27 +6,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::sandbox::{Sandbox, ran, snapshot};
+use crate::sandbox::{Sandbox, copy_folder, ran, snapshot};
 
 /// Copies a folder of sample sessions from `testdata` into the home directory of a test.
 pub(crate) fn sample(sandbox: &Sandbox, from: &str, to: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let to = sandbox.path().join("home").join(to);
-    copy(&root.join(from), &to);
+    copy_folder(&root.join(from), &to);
     to
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let to = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &to);
-        } else {
-            fs::copy(&path, &to).unwrap();
-        }
-    }
 }
 
 #[test]

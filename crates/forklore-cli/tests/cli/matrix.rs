@@ -1,14 +1,16 @@
 //! Every command on a session in every state, beside itself in a second process, and stopped by
 //! Ctrl-C and then repeated.
 //!
-//! The matrix of the crate `forklore` executes verbs one after the other. This one executes commands
-//! of the program, over the stores in SQLite and in files. It first executes each command twice in a
-//! row, and then compares:
+//! The matrix of the crate `forklore` executes verbs one after the other. This one executes
+//! commands of the program, over the stores in SQLite and in files. It first executes each command
+//! twice in a row, and then compares:
 //!
 //! - Of two processes at once, each gets one of those two answers, or learns that the other one is
 //!   there (`busy` or `conflict`). At least one is not refused.
 //! - A process that Ctrl-C stops either gives the first answer or says that it was interrupted. The
 //!   repetition gives one of the two answers.
+//! - Two successes in two processes leave as many sessions, each with as many events, as two
+//!   successes in a row.
 //! - Afterwards, `verify` finds nothing, and no log has changed but as the command may change it.
 
 mod command;
@@ -19,6 +21,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use forklore::api::{ListRequest, LogRange};
+use forklore::core::{Header, SessionKind};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -63,15 +67,23 @@ fn execute(command: &Command) {
         for state in STATES {
             let origin = Environment::new(kind, state);
             let alone = origin.copy();
+            assert!(logs(&alone).contains_key("it"), "{}", state.name);
             let answers = [run(&alone, command), run(&alone, command)];
-            together(&origin.copy(), command, state, &answers);
+            together(&origin.copy(), command, state, &answers, &lengths(&logs(&alone)));
             interrupted(&origin.copy(), command, state, &answers);
         }
     }
 }
 
-/// Executes the command in two processes at once.
-fn together(environment: &Environment, command: &Command, state: &State, answers: &[Outcome; 2]) {
+/// Executes the command in two processes at once. `lengths` are those of the logs after the command
+/// was executed twice in a row.
+fn together(
+    environment: &Environment,
+    command: &Command,
+    state: &State,
+    answers: &[Outcome; 2],
+    lengths: &[usize],
+) {
     let cell = format!("{} beside itself, {}, {}", command.name, state.name, environment.url());
     let before = logs(environment);
     let processes = [start(environment, command), start(environment, command)];
@@ -81,6 +93,9 @@ fn together(environment: &Environment, command: &Command, state: &State, answers
         assert!(refused || answers.contains(outcome), "{cell}: {outcomes:?}, alone {answers:?}");
     }
     assert!(outcomes.iter().any(|outcome| answers.contains(outcome)), "{cell}: {outcomes:?}");
+    if outcomes.iter().chain(answers).all(Result::is_ok) {
+        assert_eq!(self::lengths(&logs(environment)), lengths, "{cell}: the events of each log");
+    }
     check(&cell, command, environment, &before);
 }
 
@@ -138,17 +153,27 @@ fn outcome(process: Child) -> Outcome {
     }
 }
 
-/// The logs of the sessions that every state may have.
+/// The logs of all sessions that are not deleted.
 fn logs(environment: &Environment) -> Logs {
     let engine = environment.engine();
-    let request = forklore::api::ListRequest { limit: 100, ..Default::default() };
-    let headers = engine.list(&request).unwrap().sessions;
-    let log = |header: forklore::core::Header| {
+    // Without a kind, a list leaves out delegates.
+    let kinds = [None, Some(SessionKind::Delegate)];
+    let headers = kinds.into_iter().flat_map(|kind| {
+        engine.list(&ListRequest { kind, ..ListRequest::default() }).unwrap().sessions
+    });
+    let log = |header: Header| {
         let mut lines = Vec::new();
-        engine.log(&header.id, forklore::api::LogRange::default(), &mut lines).unwrap();
+        engine.log(&header.id, LogRange::default(), &mut lines).unwrap();
         (header.id.to_string(), String::from_utf8(lines).unwrap())
     };
-    headers.into_iter().map(log).collect()
+    headers.map(log).collect()
+}
+
+/// The number of events in each log, in ascending order.
+fn lengths(logs: &Logs) -> Vec<usize> {
+    let mut lengths: Vec<_> = logs.values().map(|log| log.lines().count()).collect();
+    lengths.sort_unstable();
+    lengths
 }
 
 /// Checks that nothing is damaged, and that the command changed no log that it must not change.

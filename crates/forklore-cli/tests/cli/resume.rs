@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, snapshot};
+use crate::sandbox::{Sandbox, copy_folder, snapshot};
 
 /// A session file of Pi with two answers to the same question. The user abandoned the first answer.
 const PI: &str = r#"{"type":"session","version":3,"id":"01a1fff4-0000-7000-8000-000000000001","timestamp":"2026-11-21T21:13:17.950Z","cwd":"/demo"}
@@ -121,7 +121,7 @@ fn sec_s08_what_a_folder_says_of_itself_leads_nowhere_else() {
 fn pixir(sandbox: &Sandbox) -> std::path::PathBuf {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/pixir/.pixir");
     let work = sandbox.path().join("work");
-    crate::sidecars::copy(&samples, &work.join(".pixir"));
+    copy_folder(&samples, &work.join(".pixir"));
     sandbox.ok(&["import", "work/.pixir"]);
     work
 }

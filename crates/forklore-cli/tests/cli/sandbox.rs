@@ -147,6 +147,19 @@ pub(crate) fn of(output: &std::process::Output) -> Ran {
     }
 }
 
+/// Copies a folder with everything in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (path, copy) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &copy);
+        } else {
+            std::fs::copy(path, copy).unwrap();
+        }
+    }
+}
+
 /// Compares text with a snapshot. Replaces values that differ between runs by names.
 macro_rules! snapshot {
     ($text:expr) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, snapshot};
+use crate::sandbox::{Sandbox, copy_folder, snapshot};
 
 const SESSION: &str = "1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b";
 
@@ -13,22 +13,9 @@ const SESSION: &str = "1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b";
 fn amplifier() -> Sandbox {
     let sandbox = Sandbox::new();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/amplifier/projects");
-    copy(&samples, &sandbox.path().join("projects"));
+    copy_folder(&samples, &sandbox.path().join("projects"));
     sandbox.ok(&["import", "projects"]);
     sandbox
-}
-
-/// Copies a folder with everything in it.
-pub(crate) fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let (path, sandbox) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() {
-            copy(&path, &sandbox);
-        } else {
-            fs::copy(path, sandbox).unwrap();
-        }
-    }
 }
 
 fn folder(sandbox: &Sandbox) -> std::path::PathBuf {

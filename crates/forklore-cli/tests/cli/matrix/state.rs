@@ -6,7 +6,7 @@ use std::process::Command;
 
 use forklore::Engine;
 
-use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
+use crate::sandbox::{Ran, Sandbox, WORKSPACE, copy_folder, ran};
 use crate::scripted::Scripted;
 
 /// The kinds of stores, by the beginnings of their URLs.
@@ -136,17 +136,5 @@ impl Environment {
         let mut command = self.sandbox.command(&words);
         command.env("FORKLORE_CONFIG", self.sandbox.path().join("config.toml"));
         command
-    }
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
-        if path.is_dir() {
-            copy_folder(&path, &to.join(name));
-        } else {
-            fs::copy(&path, to.join(name)).unwrap();
-        }
     }
 }
