@@ -11,7 +11,8 @@ use crate::output::Settings;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Globals {
-    /// The store: sqlite:PATH, files:DIR, graph:DIR or memory: [default: sqlite: in the data directory]
+    /// The store: sqlite:PATH, files:DIR, graph:DIR or memory: [default: sqlite: in the data
+    /// directory]
     #[arg(long, global = true, value_name = "URL", env = "FORKLORE_STORE", hide_env_values = true)]
     pub(crate) store: Option<String>,
     /// The folder whose sessions are meant [default: the current directory]
@@ -20,7 +21,7 @@ pub(crate) struct Globals {
     /// The sessions of every folder
     #[arg(long, global = true, conflicts_with = "workspace")]
     pub(crate) all: bool,
-    /// Refuse a fork that depends on more than N others, as Trails does with 32 [default: no limit]
+    /// Refuse a fork that needs more than N ancestors for its history [default: no limit]
     #[arg(
         long,
         global = true,

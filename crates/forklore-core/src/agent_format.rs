@@ -292,7 +292,7 @@ pub struct FileFacts {
     /// that the agent gave it. If several lines name an original, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
-    /// The id that the agent gave the session that called this session as a sub-agent. If several
+    /// If this session is a sub-agent's: the agent's id of the session that called it. If several
     /// lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,

@@ -6,14 +6,15 @@ use forklore_core::{EventId, SessionId};
 use crate::Engine;
 
 impl Engine {
-    /// Generates a new session id. `fork` and `create` use such an id if the request contains none.
+    /// Generates a new session id, a UUIDv7. `create` uses such an id if its request contains none,
+    /// and so does `fork`, unless its request names another style of ids.
     #[must_use]
     pub fn new_id(&self) -> SessionId {
         SessionId::generate(self.unix_millis(), self.random())
     }
 
-    /// Generates an id for a fork of `parent` if the request contains none. `attempt` counts from 0;
-    /// each further attempt gives another id.
+    /// Generates an id for a fork of `parent` if the request contains none. `attempt` counts from
+    /// 0; each further attempt gives another id.
     #[must_use]
     pub fn new_fork_id(&self, parent: &SessionId, style: IdStyle, attempt: u64) -> SessionId {
         match style {

@@ -94,9 +94,9 @@ impl Profile {
     /// Writes nothing.
     ///
     /// # Errors
-    /// `Unsupported` if the directory contains other files than a graph store or a store of a newer
-    /// version, or if the path is not a directory. `Corrupt` if the profile's file is damaged,
-    /// `Denied` without permission, and `Io` if reading fails otherwise.
+    /// `Unsupported` if the path is not a directory, if the directory has a graph store of a newer
+    /// version, or if it has other files and no graph store. `Corrupt` if the profile's file is
+    /// damaged, `Denied` without permission, and `Io` if reading fails otherwise.
     pub(crate) fn found(folder: &Path) -> Result<Option<Self>> {
         if !folder.is_dir() {
             return Err(Error::Unsupported(format!("{} is no folder", folder.display())));

@@ -37,8 +37,9 @@ pub(crate) fn locations(
     record_locations::all(conn, signed(source.0))
 }
 
-/// Returns the byte ranges of an imported file that one import step read. `step` is the number of
-/// the step, from 0. Each range says from which stored data its bytes can be restored.
+/// Returns the byte ranges that one import step stored for a source (an imported file), or `None`
+/// if there is no such step. `step` counts, from 0, the steps of this source that stored ranges.
+/// Each range says from which stored data its bytes can be restored, or that they are gone.
 pub(crate) fn ranges_of(
     conn: &Connection,
     source: SourceId,

@@ -1,9 +1,9 @@
 //! The end of a segment: counts the events added to it, writes them, and seals full blocks.
 //!
 //! The positions of a segment are divided into blocks of 64. The transaction that fills a block
-//! seals it: it writes the whole block as one row, a chunk. Apart from large payloads, only the
-//! events of the last block therefore have rows of their own. The events of a large batch are never
-//! written as single rows.
+//! seals it: it moves the events of the block into chunks (rows with several events), usually one.
+//! Large payloads keep rows of their own, and so do the events of the last block until it is full.
+//! If a batch fills a whole block, its events are written as a chunk at once.
 
 use forklore_core::{Counts, Event, OpenCalls};
 use forklore_store::Error;

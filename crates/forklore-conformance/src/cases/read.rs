@@ -7,8 +7,9 @@ use crate::events::{assistant, rich, user};
 use crate::scene::{Scene, backward, counts_of, forward, id};
 use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
-/// Creates a session `a`, its fork `b` and a fork `c` of `b`. Each of the three has events of every
-/// class (a class decides whether children inherit an event).
+/// Creates a session `a`, its fork `b` and a fork `c` of `b`. Each has events of every class (a
+/// class decides whether children inherit an event), but the root `a` has none of the class
+/// lineage.
 pub(super) fn three_generations(scene: &Scene<'_>) {
     scene.root("a", rich());
     scene.fork("a", "b", 9, rich());

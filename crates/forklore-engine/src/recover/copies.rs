@@ -62,8 +62,8 @@ impl Copies {
         Ok(found)
     }
 
-    /// Calls `show` for each event of the session that a descendant's history contains, in
-    /// ascending seq. `show` gets the seq in the session itself, not in the descendant.
+    /// Calls `show` for each of the session's events that can be read from a descendant's history,
+    /// in ascending seq. `show` gets the seq in the session itself, not in the descendant.
     ///
     /// # Errors
     /// Returns store failures that are not damage, and the errors of `show`.
