@@ -50,9 +50,9 @@ impl Default for Attach {
 pub struct ReadAttachment {
     /// The session whose messages reference the attachment.
     pub session_id: SessionId,
-    /// Identifies the attachment by its reference (`sha256:` and digits), the first digits of the
-    /// reference, or its name. At least 4 digits are needed. The name is that in the message that
-    /// references the attachment. Exactly one attachment of the session must match.
+    /// Identifies the attachment in one of three ways: by the name that a message gives it, by its
+    /// reference (`sha256:` and 64 hex digits), or by at least the first 4 hex digits of its
+    /// reference. Exactly one attachment of the session must match.
     #[serde(rename = "ref")]
     pub reference: String,
     /// The new file to write the attachment to, on the machine that executes the request. `null`

@@ -36,7 +36,8 @@ pub enum Summarize {
 }
 
 impl Summarize {
-    /// The strategy name (way of summarizing) that a summary records if a model wrote it.
+    /// The name of the strategy (way of summarizing) that is recorded with a summary that a model
+    /// wrote.
     pub const BY_MODEL: &str = "model_summary_v1";
 
     /// Returns the name of the strategy (the way the summary is made), as recorded in the summary.
@@ -81,9 +82,10 @@ pub struct Bring {
     #[serde(default = "deterministic")]
     pub summarize: Summarize,
     /// The range of events to summarize, in conversation indexes: numbers that count the
-    /// conversation events from 0. If the branch may have grown since a dry run, set the range that
-    /// the dry run returned. `null` summarizes everything new since the two sessions parted, or
-    /// since the last summary.
+    /// conversation events from 0. `null` summarizes everything that the branch did since the two
+    /// sessions parted, except what an earlier `bring` already recorded in the other session. To
+    /// record exactly what a dry run planned, set the range that the dry run returned: the branch
+    /// may have grown since.
     pub part: Option<Range<u64>>,
     /// The name under which the caller has leased the session that records the summary. `null` if
     /// the caller has no lease.
@@ -134,11 +136,14 @@ pub struct Brought {
     /// The end (exclusive) of the summarized range, as a conversation index. A conversation index
     /// numbers the conversation events of a session from 0.
     pub to_index: u64,
-    /// The last answer of the model in the summarized branch. `null` if the branch has no answer.
+    /// The last answer of the model in the summarized range, cut to 64 KiB. `null` if the range has
+    /// no answer.
     pub answer: Option<String>,
-    /// The id of the event that contains the summary.
+    /// The id of the event that contains the summary. In a dry run: the id that the event would
+    /// get.
     pub event_id: EventId,
-    /// The log position (`seq`) of the event that contains the summary.
+    /// The log position (`seq`) of the event that contains the summary. In a dry run: the position
+    /// that the event would get.
     pub seq: u64,
     /// The last log position of the session in which the summary is recorded.
     pub head_seq: i64,

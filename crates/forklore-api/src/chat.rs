@@ -76,10 +76,10 @@ impl TurnRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnAnswer {
-    /// The session in which the turn ended. It differs from the first session if the turn had to
-    /// continue in a fork.
+    /// The session in which the turn ended. This is a fork of the session in which the turn began,
+    /// if the turn had to continue in a fork.
     pub session_id: SessionId,
-    /// The session in which the turn began. Absent unless the turn had to continue in a fork.
+    /// The session in which the turn began. Absent if the turn did not have to continue in a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<SessionId>,
     /// How the turn ended.

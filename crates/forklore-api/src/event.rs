@@ -1,10 +1,11 @@
 //! The events that the kernel publishes about running sessions.
 //!
-//! The names are those of Amplifier, so that Amplifier's observers understand them. The application
-//! can announce events of its own, under any other name of the form `x:y`. On the wire, an
-//! event is one JSON object: the event name, the ids of the session, its parent and its family, the
-//! time, and details under `data`. See docs/semantics.md, Lifecycle notifications. This module uses
-//! only types of the core crate, so that consumers of events do not need the kernel.
+//! Events that the agent Amplifier also has are named as in Amplifier, so that Amplifier's
+//! observers understand them. The application can announce events of its own, under any other name
+//! of the form `x:y`. In JSON, an event is one object: the event name, the ids of the session, its
+//! parent and its family, the time, and details under `data`. See docs/semantics.md, Lifecycle
+//! notifications. This module uses only types of the core crate, so that consumers of events do not
+//! need the kernel.
 
 mod answer;
 mod application;

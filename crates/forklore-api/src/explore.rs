@@ -29,17 +29,17 @@ pub struct Explore {
     /// and begin again with the first pair if `n` exceeds the number of pairs. `null` runs one
     /// continuation of each pair, or four if there is only one pair.
     pub n: Option<usize>,
-    /// The command that scores an answer. It reads the answer from its standard input and prints a
-    /// number, higher for a better answer. It runs without a shell on the machine that executes the
-    /// request. A server must reject it from callers who may not run programs on that machine.
-    /// `null` scores nothing.
+    /// The command that scores an answer. The command reads the answer from its standard input and
+    /// prints a number, higher for a better answer. It runs without a shell on the machine that
+    /// executes the request. A server must reject this field from callers who may not run programs
+    /// on that machine. `null` scores no answer.
     pub judge: Option<String>,
     /// How many seconds the `judge` command may run to score one answer, from 1 to 86400.
     #[serde(default = "judge_timeout")]
     pub judge_timeout_seconds: u64,
-    /// The first part of the forks' labels; a number follows. `null` derives it from the session's
-    /// label: the forks of a root are `try-1`, `try-2`, ..., those of a fork `plan-b` are
-    /// `plan-b.1`, `plan-b.2`, ...
+    /// The first part of the forks' labels; a number follows. `null` derives the first part from
+    /// the session: the forks of a root get the labels `try-1`, `try-2`, ..., and the forks of a
+    /// branch `plan-b` get `plan-b.1`, `plan-b.2`, ...
     pub label: Option<String>,
     /// The largest number of continuations that run at the same time. `null` runs all of them at
     /// the same time.

@@ -57,8 +57,8 @@ pub enum Facts {
         /// The id of the session in which the selector was resolved.
         session_id: SessionId,
     },
-    /// Details of the error that a fork would inherit no event without an explicit request. Only
-    /// the selectors `start` and `index:0` request an empty fork.
+    /// Details of the error that a fork would inherit no event, although the caller did not request
+    /// an empty fork. Only the selectors `start` and `index:0` request an empty fork.
     NothingToFork {
         /// The selector (a position in a log) that the caller passed.
         #[serde(rename = "asked")]
@@ -69,7 +69,7 @@ pub enum Facts {
         session_id: SessionId,
     },
     /// Details of the error that tool calls have no result at the cut (position) of a fork. Only a
-    /// fork with the tool-call policy `error` fails with it.
+    /// fork with the tool-call policy `error` fails with this error.
     OpenCalls {
         /// The first 20 tool calls that have no result at the cut (position) of the fork.
         calls: Vec<OpenCall>,
@@ -159,11 +159,11 @@ pub enum Facts {
     },
     /// Details of the error that a fork would be too deep: it would have too many ancestors.
     TooDeep {
-        /// The depth of the session to fork: the number of parent links up to its root. Counting
-        /// stops at an ancestor that has its own copy of its history, and at the limit.
+        /// The depth of the session to fork: the number of parent links up to the nearest session
+        /// that needs no ancestor. Such a session is a root, a delegate (the session of a
+        /// sub-agent), or has its own copy of its history. Counting stops at `max_fork_depth`.
         links: u64,
-        /// The maximum depth of a fork: the number of parent links up to its root. Counting stops
-        /// at an ancestor that has its own copy of its history.
+        /// The maximum depth of a fork, counted in the same way as `links`.
         max_fork_depth: u64,
         /// The id of the session to fork.
         session_id: SessionId,

@@ -34,22 +34,25 @@ pub struct Lineage {
 pub struct Relative {
     /// The id of this relative (an ancestor or a child of the requested session).
     pub session_id: SessionId,
-    /// The label of the ancestor or child. `null` if the store does not have it or cannot read it.
+    /// The label of the ancestor or child. `null` if the store does not have the session or cannot
+    /// read its header.
     pub label: Option<Label>,
-    /// The session's kind: root, branch, or delegate (the session of a sub-agent).
+    /// The session's kind: root, branch, or delegate (the session of a sub-agent). `null` if the
+    /// store does not have the session or cannot read its header.
     pub kind: Option<SessionKind>,
-    /// The position in the parent's log at which the session begins. `null` for a root.
+    /// The position in the parent's log at which the session begins. `null` for a root, and if the
+    /// store does not have the session or cannot read its header.
     pub cut: Option<Cut>,
-    /// Whether the session's fork recorded a summary of the history before it.
+    /// Whether the fork that created the session recorded a summary of the inherited history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// Whether the store does not have the session. The ancestors above it are then unknown.
+    /// Whether the store does not have the session. The session's own ancestors are then unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
-    /// Whether the session's header cannot be read. The ancestors above it are then unknown.
+    /// Whether the session's header cannot be read. The session's own ancestors are then unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
 }
@@ -91,7 +94,7 @@ pub struct Branch {
     pub head_index: u64,
     /// The number of events that the branch wrote itself, without inherited events.
     pub own_events: u64,
-    /// Whether the branch's fork recorded a summary of the history before it.
+    /// Whether the fork that created the branch recorded a summary of the inherited history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
 }

@@ -27,7 +27,8 @@ pub struct Fork {
     /// How an id is generated if `id` is `null`.
     #[serde(default)]
     pub id_style: IdStyle,
-    /// Whether the fork is refused if a session has the id, even if it is the requested child.
+    /// Whether the fork is refused if a session with this id exists, even if that session is
+    /// exactly the requested child.
     #[serde(default)]
     pub must_be_new: bool,
     /// The child's label, unique in its family (a root with all its descendants). `null` derives a
@@ -184,8 +185,8 @@ pub struct Forked {
     /// running turn, or tool calls without a result, moved the beginning to an earlier position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_from: Option<Cut>,
-    /// The position before an adjustment because of tool calls without a result. `None` if such
-    /// calls did not move the beginning of the child. Not part of the JSON.
+    /// The position at which the child would have begun if tool calls without a result had not
+    /// moved the beginning. `None` if no such call moved it. Not part of the JSON.
     #[serde(skip)]
     pub requested: Option<Cut>,
     /// The number of events that the child inherits from the parent.

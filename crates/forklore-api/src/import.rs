@@ -39,7 +39,7 @@ impl Import {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imported {
-    /// The number of files from which this or an earlier import read sessions.
+    /// The number of the requested files from which this import or an earlier one read sessions.
     pub files: u64,
     /// The sessions of all files that `files` counts, grouped by file. Deleted sessions are
     /// omitted.
@@ -54,7 +54,8 @@ pub struct Imported {
     /// files.
     #[serde(rename = "beside")]
     pub sidecars: SidecarTotals,
-    /// The problems that the import found in files and lines. No data was lost because of them.
+    /// The problems that the import found in files and lines. An import never changes a file, so a
+    /// problem loses no data.
     pub problems: Vec<ImportProblem>,
 }
 
@@ -79,7 +80,7 @@ pub struct ImportedSession {
     pub session_id: SessionId,
     /// The dialect (name of an agent's record format) of the session's records.
     pub dialect: String,
-    /// The number of events that the session read from the file itself, without inherited events.
+    /// The number of events of the session that were read from the file, without inherited events.
     /// The event `session_fork`, which an import adds to forks, does not count.
     pub events: u64,
     /// The number of events that this import added to the session.
@@ -131,9 +132,10 @@ pub enum ImportProblemKind {
     /// The parent of a record is missing or comes later in the file. The record begins a branch
     /// that inherits nothing.
     MissingParent,
-    /// The file refers to a session that the store does not have. The file was not imported if it
-    /// continues that session, or is a file without a session that belongs to it. If that session
-    /// called the file's session as a sub-agent, the file's session became a root.
+    /// The file refers to a session that the store does not have. If the file continues that
+    /// session, or is a sidecar file (a file next to a session file) of that session, the file was
+    /// not imported. If that session called the file's session as a sub-agent, the file's session
+    /// became a root.
     MissingBase,
     /// The file has data that its agent does not normally write, or that this version does not
     /// support. The readable rest was imported.

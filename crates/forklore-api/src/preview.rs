@@ -15,8 +15,8 @@ pub struct Preview {
     /// default model.
     pub model: Option<String>,
     /// The log position of an assumed fork, which is not created. If set, the answer describes the
-    /// model request of this fork, and the part of it that equals the request of the session.
-    /// `null` describes the request of the session itself.
+    /// model request of this fork, and how much of its beginning is identical to the session's
+    /// request. `null` describes the request of the session itself.
     pub fork_at: Option<Selector>,
     /// Whether to omit the tools from the request. If `true`, no tool server is started.
     #[serde(default)]

@@ -47,8 +47,8 @@ pub enum LostKind {
     /// A whole event. In the new store, an event of type `x.lost` replaces it at the same log
     /// position.
     Event,
-    /// The `data` of an event. In the new store, an event of type `x.lost` replaces it, with the
-    /// same id, timestamp and class.
+    /// The `data` of an event. In the new store, an event of type `x.lost` replaces the event. It
+    /// has the same id, timestamp and class.
     Data,
     /// An imported file. It can no longer be restored byte for byte.
     Source,

@@ -59,8 +59,8 @@ pub struct Session {
     /// ancestor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detached: bool,
-    /// The session that the agent itself would resume from the file that the session was imported
-    /// from. Present only if the file has several branches.
+    /// The session that the agent would resume from the file of this imported session. Present only
+    /// if the file has several branches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf: Option<SessionId>,
     /// The path of the file from which the session was imported. Absent if it was not imported.
@@ -127,14 +127,15 @@ pub enum Status {
 pub struct SessionAnswer {
     /// The header of the session, after the request was executed.
     pub session: Session,
-    /// Whether the session's fork recorded a summary of the history before it.
+    /// Whether the fork that created the session recorded a summary of the inherited history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
 }
 
 impl SessionAnswer {
     /// Creates the answer from a stored header. The time `now` decides whether the session's lease
-    /// is still valid. `summary` states whether the session's fork recorded a summary.
+    /// is still valid. `summary` states whether the fork that created the session recorded a
+    /// summary.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp, summary: bool) -> Self {
         Self { session: Session::of(header, now), summary }
@@ -151,7 +152,8 @@ pub struct Create {
     /// The new session's title, for display. `null` gives it no title.
     pub title: Option<String>,
     /// The new session's label. A root accepts only `null` and `main`, because the label of a root
-    /// is always `main`.
+    /// is always `main`. For a delegate (the session of a sub-agent), `null` derives a label from
+    /// the delegate's id.
     pub label: Option<Label>,
     /// The new session's workspace (folder).
     pub workspace: Workspace,

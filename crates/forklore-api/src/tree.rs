@@ -59,11 +59,13 @@ pub struct TreeNode {
     /// Whether the session's parent links lead back to the session itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,
-    /// The summaries of other branches that were recorded in this session.
+    /// The summaries of other branches that were recorded in this session. Always empty if the
+    /// sessions of the answer wrote more than 20,000 events in total, because `tree` then does not
+    /// search for such summaries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brought: Vec<BroughtMark>,
-    /// The level of the node in its tree: 0 for a root. A session that was imported as a copy is
-    /// one level below its original. Not part of the JSON.
+    /// The level of the node in its tree: 0 for a root. An imported session that repeats the
+    /// beginning of another session is one level below that session. Not part of the JSON.
     #[serde(skip)]
     pub depth: usize,
 }
@@ -93,7 +95,7 @@ pub struct NodeHeader {
     pub event_count: u64,
     /// The number of events that the session wrote itself, without inherited events.
     pub own_events: u64,
-    /// Whether the session's fork recorded a summary of the history before it.
+    /// Whether the fork that created the session recorded a summary of the inherited history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
     /// The log position (`seq`) of the session's last event. -1 if the log is empty.
@@ -146,11 +148,11 @@ pub struct NestedNode {
     /// fields of this object.
     #[serde(flatten)]
     pub node: TreeNode,
-    /// The children of the node, without those that the answer omits because they are below the
-    /// last requested level.
+    /// The children of the node. Empty if the node is on the last level that the caller requested
+    /// (`--depth`).
     pub children: Vec<NestedNode>,
-    /// Whether the answer leaves out descendants of the node, because they are below the last
-    /// requested level.
+    /// Whether the answer leaves out descendants of the node, because the node is on the last level
+    /// that the caller requested (`--depth`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The number of descendants that the answer leaves out. Absent if it leaves out none.
@@ -169,6 +171,7 @@ pub struct FlatNode {
     /// The level of the node in its tree: 0 for a root. A session that was imported as a copy is
     /// one level below its original.
     pub depth: usize,
-    /// The id of the parent of the node's session. `null` for a root.
+    /// The id of the parent of the node's session. `null` for a root, and if the store does not
+    /// have the session or cannot read its header.
     pub parent_session_id: Option<SessionId>,
 }

@@ -1,6 +1,6 @@
 //! The list of the program's verbs, with the types of their answers.
 
-/// The form in which a verb (forklore command) prints its answer under `--json`.
+/// The form in which a verb (forklore command) prints its answer with `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Prints one object: `{"ok": true, ...}` with the fields of the answer's type.
@@ -9,10 +9,11 @@ pub enum Form {
     Lines,
 }
 
-/// The type and the form of the answer that one verb (forklore command) prints under `--json`.
+/// The type and the form of the answer that one verb (forklore command) prints with `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerbAnswer {
-    /// The command line of the verb (forklore command). It begins with the verb's name.
+    /// The command line of the verb (forklore command), for example `attach SESSION FILE`. Some end
+    /// with a remark, such as `chat -p, at the end`. One lists two command lines.
     pub usage: &'static str,
     /// The verb's (command's) name in [`Request`](crate::Request). `None` for commands that exist
     /// only in a terminal.
@@ -102,7 +103,7 @@ macro_rules! names {
     };
 }
 
-/// The answers that all verbs (forklore commands) print under `--json`.
+/// The answers that all verbs (forklore commands) print with `--json`.
 ///
 /// A verb that fails prints a [`Refusal`](crate::Refusal). Some commands print no JSON and are not
 /// listed: without `-o`, `export`, `restore` and `graph` write the bytes of a file, and `attach

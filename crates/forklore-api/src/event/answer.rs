@@ -26,8 +26,8 @@ pub struct BlockStarted {
     pub block_index: usize,
 }
 
-/// Data of the events that stream a block of a model's answer. Each event has one further piece of
-/// the block's text.
+/// Data of the events `content_block:delta` and `thinking:delta`: one more piece of a block of a
+/// model's answer arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockPiece {

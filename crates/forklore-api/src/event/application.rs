@@ -1,4 +1,4 @@
-//! Events of the application, which the kernel announces for it with the ids of a session.
+//! Events that the application defines. The kernel announces them with the ids of a session.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,16 +9,17 @@ use serde_json::Value;
 
 use super::Name;
 
-/// The longest name of an event, in bytes.
+/// The maximum length of the name of an application's event, in bytes.
 const LONGEST: usize = 64;
 
-/// An event of the application: the kernel announces it for a session, and does not store it.
+/// An event that the application defines. The kernel announces it for a session, and does not store
+/// it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct ApplicationEvent {
     /// The name of the event.
     #[serde(rename = "event")]
     pub name: ApplicationName,
-    /// The details, in a form that the application chooses.
+    /// The details of the event, in a form that the application chooses.
     #[serde(default)]
     pub data: Value,
 }
@@ -31,9 +32,10 @@ impl ApplicationEvent {
     }
 }
 
-/// The name of an event of the application, such as `plan:start`: two or more words of ASCII
-/// letters, digits, `_`, `-` and `.`, with a colon between them, and at most 64 bytes. It is no name
-/// of an event that the kernel itself announces ([`Name`]).
+/// The name of an event that the application defines, such as `plan:start`. It consists of two or
+/// more words with a colon between them, and has at most 64 bytes. The words consist of ASCII
+/// letters, digits, `_`, `-` and `.`. The names of the kernel's own events ([`Name`]) are not
+/// allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ApplicationName(Cow<'static, str>);
@@ -41,10 +43,11 @@ pub struct ApplicationName(Cow<'static, str>);
 /// Why a text is not the name of an application's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidName {
-    /// The text does not have the form of a name. It is not repeated, because it may be anything.
+    /// The text does not have the form of a name. The error does not repeat the text, because the
+    /// text may be hostile.
     #[error("an event is named by words with a colon between them, such as plan:start")]
     Form,
-    /// The kernel announces an event of this name itself.
+    /// The kernel itself announces events with this name.
     #[error("{0} is an event of the kernel, which no application announces")]
     Kernel(Name),
 }
@@ -55,8 +58,8 @@ macro_rules! names {
             $($(#[$doc])* #[doc = concat!(" (`", $text, "`)")]
             pub const $name: Self = Self(Cow::Borrowed($text));)*
 
-            /// Amplifier's canonical names that the kernel leaves to the application. With the
-            /// kernel's own ([`Name`]) they are all of Amplifier's.
+            /// The names of those events of Amplifier's kernel that this kernel does not announce
+            /// itself. Every other event name of Amplifier's kernel is a [`Name`].
             pub const CANONICAL: &'static [Self] = &[$(Self::$name),*];
         }
     };
@@ -73,17 +76,17 @@ names! {
     PROVIDER_TOOL_SEQUENCE_REPAIRED = "provider:tool_sequence_repaired";
     /// A provider was selected.
     PROVIDER_RESOLVE = "provider:resolve";
-    /// A request of a provider's own protocol begins.
+    /// A request is sent to a provider, in the provider's own protocol.
     LLM_REQUEST = "llm:request";
-    /// An answer of a provider's own protocol arrived.
+    /// An answer of a provider arrived, in the provider's own protocol.
     LLM_RESPONSE = "llm:response";
-    /// The application compacted a context by its own means.
+    /// The application itself compacted what a model receives.
     CONTEXT_COMPACTION = "context:compaction";
-    /// Something was added to a context.
+    /// The application added something to what a model receives.
     CONTEXT_INCLUDE = "context:include";
-    /// An orchestrator of the application begins.
+    /// An orchestrator (code of the application that runs a turn) begins.
     EXECUTION_START = "execution:start";
-    /// An orchestrator of the application ended.
+    /// An orchestrator (code of the application that runs a turn) ended.
     EXECUTION_END = "execution:end";
     /// A message for the user.
     USER_NOTIFICATION = "user:notification";
@@ -164,7 +167,7 @@ mod tests {
         }
     }
 
-    /// The names in the file `events.rs` of Amplifier's kernel.
+    /// All event names in the file `events.rs` of Amplifier's kernel.
     const AMPLIFIER: &str = "session:start session:end session:fork session:resume prompt:submit \
         prompt:complete plan:start plan:end provider:request provider:response provider:retry \
         provider:error provider:throttle provider:tool_sequence_repaired provider:resolve \

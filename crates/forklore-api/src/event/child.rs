@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::TurnUsage;
 
-/// Data of the events that report that a sub-agent gets a task, either when it is created or later.
+/// Data of the events `delegate:agent_spawned` and `delegate:agent_resumed`: a sub-agent gets a
+/// task.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateStarted {
@@ -19,7 +20,7 @@ pub struct DelegateStarted {
     pub tool_call_id: Option<String>,
 }
 
-/// Data of the events that report the end of a sub-agent's task.
+/// Data of the events `delegate:agent_completed` and `delegate:error`: a sub-agent's task ended.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateEnded {

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How full the context window of a session's model is.
+/// Data of the event `context:gauge`: how full the context window of a session's model is.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextGauge {
-    /// The size of the session's next model request in tokens. The true size may be larger.
+    /// The minimum size of the session's next model request in tokens, partly estimated.
     pub tokens: u64,
-    /// The part of `tokens` that is not measured, but estimated from the lengths of texts.
+    /// How many of the `tokens` are estimated from the lengths of texts.
     pub estimated: u64,
     /// The size of the model's context window, in tokens. `null` if unknown.
     pub window: Option<u64>,

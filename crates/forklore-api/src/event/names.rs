@@ -24,7 +24,7 @@ macro_rules! events {
                 #[serde(rename = $name)]
                 $variant($data),
             )*
-            /// An event of the application, which the kernel announces for it.
+            /// An event that the application defines and the kernel announces.
             #[serde(untagged)]
             #[cfg_attr(feature = "schema", schemars(skip))]
             Application(ApplicationEvent),
@@ -58,7 +58,7 @@ macro_rules! events {
         }
 
         impl KernelEvent {
-            /// Returns the kind of the event. `None` for an event of the application.
+            /// Returns the kind of the event. `None` for an event that the application defines.
             #[must_use]
             pub fn kind(&self) -> Option<Name> {
                 match self {

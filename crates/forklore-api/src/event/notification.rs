@@ -76,8 +76,8 @@ impl Serialize for Notification {
     }
 }
 
-/// Adds to the JSON Schema the fields `ephemeral` and `parent`, and the events of the application.
-/// Serialization derives the fields from other fields, so the Rust type does not have them.
+/// Adds the fields `ephemeral` and `parent`, and the events that the application defines, to the
+/// JSON Schema. The Rust type has no such fields: serialization computes them from other fields.
 #[cfg(feature = "schema")]
 fn with_derived_fields(schema: &mut schemars::Schema) {
     use serde_json::{Value, json};
@@ -89,7 +89,7 @@ fn with_derived_fields(schema: &mut schemars::Schema) {
         let id = json!({"$ref": "#/$defs/SessionId", "description": parent});
         properties.insert("parent".into(), id);
     }
-    // An event has one name, so it fits exactly one of the variants.
+    // An event has one name, so exactly one of the variants fits the event.
     let Some(Value::Array(mut events)) = schema.remove("anyOf") else { return };
     for event in &mut events {
         let name = event.pointer("/properties/event/const").cloned().unwrap_or_default();

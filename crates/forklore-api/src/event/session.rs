@@ -78,8 +78,9 @@ pub struct SessionForked {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ForkReason {
-    /// Another runtime (a process that runs turns) acquired the session's lease during a turn. The
-    /// turn continues in the new child session.
+    /// During a turn, the session's lease was lost to another runtime (a process that runs turns),
+    /// or the lease expired and another writer appended to the session. The turn continues in the
+    /// new child session.
     LeaseLost,
 }
 

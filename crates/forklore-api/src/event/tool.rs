@@ -41,8 +41,8 @@ pub struct ToolProgress {
     pub step: ToolStep,
 }
 
-/// The progress of a running tool call, as the tool reports it. It is for display only, and is
-/// never stored in the log.
+/// The progress of a running tool call, as the tool reports it. It is only for display and is never
+/// stored.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolStep {
@@ -50,6 +50,6 @@ pub struct ToolStep {
     pub done: f64,
     /// The total amount of work, in a unit that the tool chooses. `null` if unknown.
     pub total: Option<f64>,
-    /// A short text by the tool on what it is doing.
+    /// A short text in which the tool says what it is doing.
     pub message: Option<String>,
 }

@@ -51,10 +51,11 @@ pub enum TurnResult {
     Ran {
         /// The session in which the turn ended.
         session_id: SessionId,
-        /// The session in which the turn began. `null` unless the turn had to continue in a fork.
+        /// The session in which the turn began. `null` if the turn did not have to continue in a
+        /// fork.
         moved_from: Option<SessionId>,
-        /// How many answers the model gave in the turn. The field's name counts each answer as a
-        /// turn.
+        /// The number of complete answers that the model gave in the turn. In this field's name,
+        /// `turn` means one such answer.
         turn_count: u32,
         /// The number of tool calls that the model made.
         tool_calls: u32,

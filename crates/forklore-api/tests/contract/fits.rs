@@ -1,8 +1,8 @@
 //! Checks values against the generated JSON Schema.
 //!
-//! Only the keywords that the schema uses are supported; any other fails the check. `format` and
-//! `pattern` are not checked. The check is stricter than JSON Schema in one point: where a schema
-//! lists properties, the value may have no others.
+//! The check supports only the keywords that the schema uses, and fails at any other keyword.
+//! `format` and `pattern` are not checked. The check is stricter than JSON Schema in one point:
+//! where a schema lists properties, the value may have no others.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ pub(crate) fn fits(name: &str, value: &Value) -> Result<(), String> {
     whole(found, value).map_err(|why| format!("{name}{why}"))
 }
 
-/// The names of the properties that a schema lists. `None` if it lists none.
+/// The names of the properties that a schema lists. `None` if the schema lists no properties.
 type Listed = Option<BTreeSet<String>>;
 
 /// Checks a value against a schema, and checks that the value has only properties that the schema
@@ -40,8 +40,8 @@ fn whole(schema: &Value, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Checks a value against a schema, which may be one of several schemas that the value must match.
-/// Returns the properties that this schema lists.
+/// Checks a value against a schema, and returns the properties that the schema lists. The value may
+/// have further properties, which another schema lists.
 fn part(schema: &Value, value: &Value) -> Result<Listed, String> {
     let keywords = match schema {
         Value::Bool(true) => return Ok(None),
@@ -114,7 +114,8 @@ fn properties(schemas: &Value, value: &Value) -> Result<Listed, String> {
     Ok(Some(schemas.keys().cloned().collect()))
 }
 
-/// Checks a value against one keyword of a schema. The keyword is not one that lists properties.
+/// Checks a value against one keyword of a schema. The keyword is one that neither lists properties
+/// nor refers to other schemas that do.
 fn only(
     keyword: &str,
     with: &Value,

@@ -7,7 +7,7 @@ use forklore_api::ANSWERS;
 use crate::bad_input::requests;
 use crate::fits::SCHEMA;
 
-/// The verbs that only a terminal has, so that no request exists for them.
+/// The verbs that exist only in a terminal, so that no request exists for them.
 const ONLY_IN_A_TERMINAL: &[&str] =
     &["import --watch", "log --follow", "completions", "man", "man --out DIR"];
 

@@ -1,4 +1,4 @@
-//! Random requests.
+//! Generates random requests.
 
 use std::num::NonZeroU16;
 
