@@ -35,11 +35,12 @@ impl App {
         (self.program)()
     }
 
-    /// Returns the engine. The first call opens the store. It never creates one: before the default
+    /// Returns the engine. The first call opens the store, and creates none: before the default
     /// store exists, the engine has an empty store in memory.
     ///
     /// # Errors
-    /// `not_found` when a named store does not exist, and when the store cannot be used.
+    /// `not_found` when `--store` names a store that does not exist. Another error when the store
+    /// cannot be used.
     pub(crate) fn engine(&self) -> Result<&Engine> {
         if let Some(engine) = self.engine.get().or_else(|| self.empty.get()) {
             return Ok(engine);
@@ -50,9 +51,8 @@ impl App {
         }
     }
 
-    /// Returns the engine, or an engine with an empty store in memory as long as the store does not
-    /// exist, even if the user named it. For commands that look into the store and may create it
-    /// later.
+    /// Returns the engine. Before the store exists, the engine has an empty store in memory, even
+    /// if `--store` names the store. For commands that look into the store and may create it later.
     ///
     /// # Errors
     /// When the store cannot be used.
@@ -78,7 +78,8 @@ impl App {
         Ok(self.engine.get_or_init(|| self.limited(engine)))
     }
 
-    /// Applies `--max-fork-depth`, which can only lower a limit that the store has.
+    /// Applies `--max-fork-depth`. This option can lower the limit that the store has, but not
+    /// raise it.
     fn limited(&self, engine: Engine) -> Engine {
         let limits = [self.globals.max_fork_depth, engine.max_fork_depth()];
         engine.with_max_fork_depth(limits.into_iter().flatten().min())

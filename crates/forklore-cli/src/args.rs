@@ -38,8 +38,8 @@ pub(crate) fn command() -> clap::Command {
 /// Parses the command line.
 ///
 /// # Errors
-/// For a usage error, and for `--help` and `--version`. This function prints the text itself, and
-/// the error is the exit code.
+/// For a usage error, and for `--help` and `--version`. This function itself prints the error
+/// message, the help or the version. The returned error is the exit code of the program.
 pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let parsed = command().try_get_matches_from(&words);

@@ -48,7 +48,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
 
-/// What to do.
+/// A command of the program, with its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Chat(chat::Args),

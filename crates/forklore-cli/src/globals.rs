@@ -7,7 +7,7 @@ use tracing_subscriber::filter::Targets;
 
 use crate::output::Settings;
 
-/// Options that every verb takes.
+/// The options that every command accepts.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Globals {

@@ -23,7 +23,7 @@ impl Hints {
     }
 
     /// Adds `--store` to a command, so that the command uses the same store. `text` is a command,
-    /// or a sentence that ends with a command after `: `.
+    /// or a sentence that ends with a command after `: `. Returns any other text unchanged.
     pub(crate) fn typed(&self, text: &str) -> String {
         let Some(store) = &self.store else { return text.to_owned() };
         let (before, command) = match text.rsplit_once(": forklore ") {
@@ -52,8 +52,7 @@ impl Hints {
             words.push(format!("--{name}"));
             words.push(quoted(value));
         };
-        // Use the requested cut: the real fork moves it to the planned cut again, because of open
-        // tool calls.
+        // If open tool calls moved the cut, name the requested cut: the real fork moves it again.
         option("at", &planned.requested.as_ref().unwrap_or(&planned.cut).selector().to_string());
         option("id", planned.child_session_id.as_str());
         option("label", planned.label.as_str());

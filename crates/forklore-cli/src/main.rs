@@ -21,9 +21,8 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// The program's allocator. With the system's allocator, reading takes twice as long. That
-/// allocator returns the memory of each page of events to the system, and requests memory again for
-/// the next page.
+/// The program's allocator. With the system's allocator, reading takes twice as long: for each page
+/// of events, the system's allocator requests memory from the system and returns it again.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -64,8 +64,8 @@ pub(crate) struct Output {
     hints: bool,
     verbose: bool,
     look: Look,
-    /// The display options of errors and hints. They differ from `look` if only one of standard
-    /// error and standard output is a terminal.
+    /// The display options of errors and hints. Only the color can differ from `look`, for example
+    /// if only one of standard error and standard output is a terminal.
     error_look: Look,
     is_terminal: bool,
     /// Formats the commands that the output suggests. Adds `--store` to them if the user named a
@@ -116,8 +116,8 @@ impl Output {
         self.silent
     }
 
-    /// Adds sessions to the field `also` of the answer, and reports their number. They are the
-    /// sessions of an imported file that the command does not use.
+    /// Adds sessions to the field `also` of the answer, and reports their number. `sessions` are
+    /// those sessions of an imported file that the command does not use.
     pub(crate) fn also(&mut self, sessions: Vec<SessionId>) {
         match sessions.len() as u64 {
             0 => {}

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result};
 /// `FORKLORE_STORE` names, does not exist yet.
 ///
 /// # Errors
-/// `not_found` when a named store does not exist. The errors of [`open`].
+/// `not_found` when `--store` names a store that does not exist. The errors of [`open`].
 pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
     let named = self::url(url)?;
     if named.exists() {
@@ -59,7 +59,7 @@ pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     }
 }
 
-/// Checks whether `--store` or `FORKLORE_STORE` names no store, so that the default store is meant.
+/// Checks whether `url`, which comes from `--store` or `FORKLORE_STORE`, means the default store.
 fn is_default(url: Option<&str>) -> bool {
     matches!(url, None | Some("" | "sqlite:"))
 }

@@ -17,8 +17,8 @@ use crate::output::Output;
 const VARIABLE: &str = "FORKLORE_CONFIG";
 
 /// Creates a host, which runs turns with the configured models and tools. Tools that match a
-/// pattern in `allowed` need no approval in this run. If the command makes a session (`makes`), the
-/// store is created if it does not exist.
+/// pattern in `allowed` need no approval in this run. If `makes` is set, because the command makes
+/// a session, creates the store if it does not exist.
 ///
 /// # Errors
 /// When the configuration is invalid, `model` or a default model is not configured, or the store
@@ -52,8 +52,9 @@ pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
     Ok(configured)
 }
 
-/// Maps the providers' names of models to the names that the user configured. Omits a model whose
-/// two names are equal, and models that share their provider's name.
+/// Returns a map from each configured model's name at its provider to its name in the
+/// configuration. Omits a model whose two names are equal. Also omits all models whose name at the
+/// provider occurs more than once.
 pub(crate) fn names() -> HashMap<String, String> {
     // An invalid configuration must not prevent commands from reading sessions.
     let Some(configured) = path().ok().and_then(|path| Configured::read(&path).ok()) else {
@@ -73,8 +74,8 @@ fn path() -> Result<PathBuf> {
     Ok(folders()?.config_dir().join("forklore").join("config.toml"))
 }
 
-/// Returns the path of the file with the history of typed lines. Creates its folder, which only its
-/// owner can access.
+/// Returns the path of the file with the lines that the user typed in earlier conversations.
+/// Creates the folder of the file, which only its owner can access.
 ///
 /// # Errors
 /// When the folder cannot be created.

@@ -79,9 +79,9 @@ pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Res
     Ok(())
 }
 
-/// Returns the configured model's summary of a part of a branch, or the reason why the model wrote
-/// none. With a reason, the engine writes the summary without a model. `part` is a range of message
-/// indexes.
+/// Returns the configured model's summary of a part of a branch. If the model wrote none, returns
+/// the reason, with which the engine writes the summary without a model. `part` is a range of
+/// conversation indexes.
 fn summed_up(
     app: &App,
     branch: &SessionId,

@@ -60,14 +60,15 @@ pub(crate) struct Args {
     permissions: Option<String>,
 }
 
-/// The properties of the session that a conversation creates, if it continues none.
+/// The properties of the new session that a conversation creates. Not used if the conversation
+/// continues a session.
 #[derive(Clone, Copy, Default)]
 pub(super) struct New<'a> {
     title: Option<&'a str>,
     permissions: Option<&'a str>,
 }
 
-/// How one talks.
+/// The options that `chat` and `resume` have in common.
 #[derive(Debug, clap::Args)]
 pub(super) struct How {
     /// The model that answers, by its name in the configuration
@@ -220,8 +221,8 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
         written = written.and_then(|()| answer(&turn, output));
     }
     if let Some(stop) = stopped {
-        // Return the failure of the signal first: its exit code must be right even if the output is
-        // closed.
+        // Return the signal's failure before any write error, so that the exit code is right even
+        // if the output is closed.
         output.hint(&format!("{} --continue", resume_command(&turn)), "go on with it");
         return Err(Failure::Stopped(stop));
     }
@@ -237,13 +238,14 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
     }
 }
 
-/// The session that the turn runs in. A terminal shows the words of this session only, and not those
-/// of its sub-agents.
+/// The session in which the turn runs. The terminal shows only the text of this session, and not
+/// the text of its sub-agents. `None` before the first notification.
 #[derive(Default)]
 struct Own(Option<SessionId>);
 
 impl Own {
-    /// Checks whether a notification is of the turn's own session. The first one always is.
+    /// Checks whether a notification belongs to the session in which the turn runs. The first
+    /// notification always does. If the turn continues in a fork, the fork becomes that session.
     fn is(&mut self, notification: &Notification) -> bool {
         let moved = match &notification.event {
             KernelEvent::SessionFork(forked) => forked.reason == Some(ForkReason::LeaseLost),

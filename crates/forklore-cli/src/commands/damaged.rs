@@ -6,8 +6,8 @@ use forklore::store::port::Problem;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 
-/// Reports how many unreadable sessions the command's answer omits, if any. The JSON answer lists
-/// these sessions in `problems`.
+/// Reports how many sessions the command's answer omits because they cannot be read. Reports
+/// nothing if it omits none. `problems` is the list of these sessions in the JSON answer.
 ///
 /// # Errors
 /// An error with the exit code for corruption, if `problems` is not empty.

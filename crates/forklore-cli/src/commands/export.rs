@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// The content that an export writes.
+/// What an export writes: plain messages, or a session file.
 enum Form {
     /// Plain messages: all messages, or only those before this message index.
     Plain(Option<u64>),

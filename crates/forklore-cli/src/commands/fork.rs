@@ -90,7 +90,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// Who writes a summary.
+/// Who writes a summary: forklore without a model, or the configured model.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum SummarizeBy {
     Deterministic,
@@ -105,15 +105,16 @@ pub(super) fn why_no_model(failure: &Failure) -> String {
     }
 }
 
-/// If forklore wrote the summary because no model could, prints a remark with the reason.
+/// If forklore wrote the summary without a model, because the model wrote none, prints a remark
+/// with the reason.
 pub(super) fn remark_fallback(summary: &Summarize, output: &mut Output) {
     if let Summarize::Fallback { why, .. } = summary {
         output.remark(&format!("summed up without a model: {why}"));
     }
 }
 
-/// The parsed arguments of a fork. They are parsed before the store is opened, because opening may
-/// create the store.
+/// Those arguments of a fork that are parsed before the store is opened, because opening may create
+/// the store.
 struct Options {
     at: Option<Selector>,
     id: Option<SessionId>,
@@ -170,8 +171,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     answer(&forked, &parent, engine, output)
 }
 
-/// Forks with a summary by the configured model. If the model is not available, forklore writes the
-/// summary without a model.
+/// Forks, and records a summary that the configured model writes. If the model is not available,
+/// forklore writes the summary without a model.
 fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Forked> {
     match wiring::foreground(app, None, &[], false, output) {
         Ok(foreground) => {
@@ -259,7 +260,7 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
     while let Some(id) = next.take()
         && above.len() < ANCESTORS
     {
-        // An ancestor that cannot be read only shortens the drawing: the fork is made.
+        // If an ancestor cannot be read, only shorten the tree: the fork already exists.
         let Ok(ancestor) = engine.store().header(&id) else {
             next = Some(id);
             break;

@@ -82,8 +82,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Returns the scope of the sessions to read. With `session`, that is its family (all sessions with
-/// one root). Otherwise it is the sessions of this folder, or of all folders with `--all`.
+/// Returns the sessions to read. With `session`, these are the family (all sessions with one root)
+/// of that session. Otherwise they are the families that have a session in this folder, or all
+/// sessions with `--all`.
 ///
 /// # Errors
 /// `invalid_args`, `not_found`, or an error of the import of a session file.
@@ -95,8 +96,8 @@ pub(super) fn scope(session: Option<&str>, app: &App, output: &mut Output) -> Re
     Ok(app.scope()?.workspace.map_or(Scope::Everything, Scope::Workspace))
 }
 
-/// If there are no sessions in the scope, reports that and suggests a command. `all` is the command
-/// for the sessions of all folders.
+/// If `scope` has no sessions, reports this and suggests a command. `all` is the suggested command
+/// that reads the sessions of all folders.
 ///
 /// # Errors
 /// When the store cannot be read.

@@ -10,7 +10,8 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Table, Tone, bytes, minute, transcript};
 use crate::session_ref::SessionRef;
 
-/// The number of log rows whose column widths `forklore log` computes together.
+/// The number of log rows that `forklore log` lays out as one table. The next rows are a further
+/// table.
 const ROWS: usize = 200;
 
 const EXAMPLES: &str = "\

@@ -10,7 +10,7 @@ use super::arguments;
 /// The default number of items of a page.
 const USUAL: usize = 50;
 
-/// Which page of an answer.
+/// The options that select a page of a long answer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Paging {
     /// How many at most; 0 is all

@@ -19,8 +19,8 @@ use crate::workspace;
 
 use super::{arguments, export, new_file};
 
-/// The maximum size, in bytes, of the agent's own files that are read to find out where it looks
-/// for sessions.
+/// The maximum size, in bytes, of a file that the agent wrote and that is read to find out where
+/// the agent looks for sessions.
 const SMALL: u64 = 1 << 20;
 
 const EXAMPLES: &str = "\
@@ -121,8 +121,9 @@ fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
 }
 
 /// Returns the agent's folder: `home`, or else the folder that the agent's environment variable
-/// names, or else the agent's default folder below the home directory. An agent that stores its
-/// sessions in the directory in which it works gets that directory.
+/// names, or else the agent's default folder below the home directory. For an agent that stores its
+/// sessions in the directory in which it works, returns that directory. For an agent without a
+/// folder of its own, returns the current directory.
 fn folder(home: Option<&Path>, outgoing: &Outgoing) -> Result<PathBuf> {
     if let Some(home) = home {
         return Ok(home.to_owned());
@@ -153,9 +154,9 @@ fn folder(home: Option<&Path>, outgoing: &Outgoing) -> Result<PathBuf> {
     env::home_dir().map(|own| own.join(inside)).ok_or_else(none)
 }
 
-/// Returns an export that writes only the new records, and leaves the history in the original file.
-/// The agent must support this. The original file must be in the agent's own folder, and must still
-/// contain the last inherited record as it was imported.
+/// Returns an export that writes only the new records, and refers to the original file for the
+/// history. The agent must support this. The original file must be in the agent's own folder, and
+/// must still contain the last inherited record as it was imported.
 fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     let refused = |message: &str| Failure::refused(ErrorKind::Conflict, message);
     let Some((path, last, found)) = outgoing.shareable() else {
@@ -231,7 +232,7 @@ fn small_file(folder: &Path, inside: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// Copies the sidecars of the original that the agent expects beside the new file.
+/// Copies those sidecars of the original session file that the agent expects next to the new file.
 fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
     for (sidecar, inside) in outgoing.sidecars()? {
         let path = new_path(folder, &inside, outgoing)?;
@@ -262,8 +263,8 @@ fn target(folder: &Path, placement: &Placement, outgoing: &Outgoing) -> Result<E
     })
 }
 
-/// Creates the missing folders above a new file, and returns its path. Others may write into the
-/// directory in which an agent works, so no symbolic link may lead out of it.
+/// Creates the missing folders above a new file, and returns its path. Other users may write into
+/// the directory in which an agent works, so no symbolic link may lead out of that directory.
 fn new_path(folder: &Path, inside: &Path, outgoing: &Outgoing) -> Result<PathBuf> {
     if outgoing.agent().is_in_workspace() {
         return file_below(folder, inside).map_err(new_file::refused);
@@ -296,7 +297,7 @@ fn commands(outgoing: &Outgoing, path: &Path) -> Result<Vec<String>> {
         let command = words.join(" ");
         let typed = outgoing.agent().first_input(outgoing.file());
         let command = match typed.filter(|_| at == last) {
-            // A comment of the shell.
+            // The text after `#` is a shell comment.
             Some(typed) => format!("{command} # then type: {typed}"),
             None => command,
         };

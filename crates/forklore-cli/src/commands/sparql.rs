@@ -65,7 +65,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         ..Sparql::of(&args.query, GraphScope::Everything)
     };
     let refused = |error: QueryError| refused(&error, &args.query);
-    // Before the scope, which can import a file.
+    // Check the query before determining the scope: that can import a file, which an invalid query
+    // must not do.
     Query::of(&request).and_then(|query| query.check()).map_err(refused)?;
     request.scope = scope(args.session.as_deref(), app, output)?;
     tell_if_empty(&request.scope, "forklore sparql QUERY --all", app, output)?;

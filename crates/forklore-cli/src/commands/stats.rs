@@ -90,8 +90,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&stats.problems, output)
 }
 
-/// Maps the providers' names of models to the user's names. Returns an empty map if the output
-/// shows no models.
+/// Returns a map from each configured model's name at its provider to its name in the
+/// configuration. The map is empty if the output shows no models. `one` states whether one session
+/// or family is counted.
 fn names(args: &Args, one: bool, output: &Output) -> HashMap<String, String> {
     if output.is_json() || !(one || args.models) { HashMap::new() } else { wiring::names() }
 }

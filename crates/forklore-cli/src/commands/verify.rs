@@ -83,7 +83,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
     // A path without a URL scheme means an SQLite file. A single letter before the colon is a
-    // drive. An unknown scheme counts as a scheme, so that parsing the URL reports it.
+    // drive, not a scheme. Any other lowercase word is a scheme: if the scheme is unknown, parsing
+    // the URL fails.
     let is_scheme = |name: &str| name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase());
     let is_url = out.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme));
     let url = if is_url { out.to_owned() } else { format!("sqlite:{out}") };

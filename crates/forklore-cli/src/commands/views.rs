@@ -8,7 +8,8 @@ use crate::output::Output;
 
 use super::{branches, bring, diff, explore, export, inspect, list, replay, stats, tree};
 
-/// Shows the views of a conversation: implements [`Views`] with the commands of this program.
+/// Implements [`Views`] with the commands of this program. Through this trait, a conversation shows
+/// trees, lists and other views.
 pub(super) struct Program<'a> {
     pub(super) app: &'a App,
     pub(super) output: &'a mut Output,

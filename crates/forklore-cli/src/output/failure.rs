@@ -26,7 +26,8 @@ impl Output {
             return self.flush();
         }
         let message = failure.to_string();
-        // If writing the answer to standard output failed, report that on standard error.
+        // If the answer could not be written to standard output, report this error on standard
+        // error.
         if self.json && !matches!(failure, Failure::Answer(_)) {
             let refusal = Refusal { ok: false, error: self.error_object(failure) };
             let text = serde_json::to_string(&refusal).map_err(io::Error::from)?;
@@ -67,12 +68,12 @@ impl Output {
 }
 
 impl Output {
-    /// Prints the answer of a command that did only a part of what it was told to do, and returns
-    /// the reason as an error. With `--json`, `ok` is `false` and `error` contains the reason, next
-    /// to the fields of the answer.
+    /// Prints the answer of a command that succeeded only in part, and returns an error with the
+    /// reason. With `--json`, the answer also has the reason in its field `error`, and `ok` is
+    /// `false`.
     ///
     /// # Errors
-    /// `failure`, or the error of writing the answer.
+    /// Always an error: the reason, or the error of writing the answer.
     pub(crate) fn partly<T: Serialize>(
         &mut self,
         answer: &T,

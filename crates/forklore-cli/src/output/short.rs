@@ -8,8 +8,8 @@ use forklore::core::SessionId;
 /// hundred thousand sessions. Short ids are suffixes, because UUIDv7 ids generated in the same
 /// minute have equal prefixes.
 const SHORTEST: usize = 8;
-/// The maximum length, in characters, of an id that a user chose and that is shown in full. A
-/// longer id is shortened.
+/// The maximum length, in characters, of a user-chosen id that is shown in full. A longer id is
+/// shortened.
 const WHOLE: usize = 32;
 
 /// The short forms of the session ids that one command prints. Each short form is unique among

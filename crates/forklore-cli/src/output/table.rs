@@ -19,7 +19,7 @@ pub(crate) struct Column {
     right: bool,
     /// Whether the column shrinks when the table is too wide.
     gives_way: bool,
-    /// Whether the column is omitted when the table is still too wide after columns have shrunk.
+    /// Whether the column is omitted when the table is too wide although columns have shrunk.
     optional: bool,
     /// The minimum width of the column, in terminal columns. It aligns the column in all parts of a
     /// table that is shown in several parts.

@@ -70,7 +70,7 @@ impl Twig {
         twig
     }
 
-    /// Creates the line of a tree node: a session, or a deleted or damaged session.
+    /// Creates the line of a tree node. The node's session may be deleted, missing or damaged.
     pub(crate) fn of_node(node: &TreeNode) -> Self {
         let details = node.header.as_ref().map(|found| Details {
             label: found.label.to_string(),

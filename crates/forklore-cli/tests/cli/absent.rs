@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox, ran};
 
-/// Commands that make no session. Without a store there is nothing for them, and no error.
+/// Commands that make no session. If the store does not exist, they find nothing and succeed.
 const LOOKS: [&[&str]; 8] = [
     &["list"],
     &["list", "--all"],
@@ -18,7 +18,7 @@ const LOOKS: [&[&str]; 8] = [
     &["import", "--discover"],
 ];
 
-/// Commands about a session, which is `not_found` in a store that does not exist.
+/// Commands about one session. If the store does not exist, they fail with `not_found`.
 const OF_A_SESSION: [&[&str]; 9] = [
     &["show", "last"],
     &["log", "nobody"],

@@ -9,15 +9,16 @@ use serde_json::{Value, json};
 
 /// Options with which a command prints a file or plain text instead of a JSON answer.
 const TEXT: &[&str] = &["--help", "-h", "--version", "-V", "--format", "--speed"];
-/// Commands that print the content of a file, unless one of the listed options is present.
+/// Commands that print the content of a file instead of a JSON answer. Each has the options with
+/// which it prints a JSON answer.
 const FILE: &[(&str, &[&str])] = &[
     ("export", &["-o", "--output"]),
     ("restore", &["-o", "--output", "--list"]),
     ("graph", &["-o", "--output", "--ontology", "--shapes"]),
 ];
 
-/// Checks that each line that the command line `words` printed is a JSON answer of its command: one
-/// of the types listed for the command can read the line, and serializes to the same bytes again.
+/// Checks each line of `printed`, the output of the command line `words`. One of the answer types
+/// that are listed for the command must read the line, and serialize to the same bytes again.
 pub(crate) fn are_of_the_contract(words: &[&str], printed: &str) {
     let verb = words.iter().find(|word| of_verb(word).next().is_some());
     let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
@@ -43,8 +44,8 @@ fn is<T: Serialize + DeserializeOwned>(line: &str) -> bool {
     value.is_some_and(|value| serde_json::to_string(&value).unwrap() == line)
 }
 
-/// Checks whether a line is the answer of an import that failed in part: the fields of the answer and
-/// those of an error.
+/// Checks whether a line is the answer of an import that failed in part: the fields of the answer,
+/// and the field `error`.
 fn is_partly_imported(line: &str) -> bool {
     let mut answer: Value = serde_json::from_str(line).unwrap_or_default();
     let error = answer.as_object_mut().and_then(|fields| fields.remove("error"));
@@ -53,7 +54,7 @@ fn is_partly_imported(line: &str) -> bool {
     same && is_value::<Envelope<Imported>>(&answer)
 }
 
-/// Checks whether a JSON value is that of a `T`.
+/// Checks whether a JSON value is the serialization of a `T`.
 fn is_value<T: Serialize + DeserializeOwned>(value: &Value) -> bool {
     let read = serde_json::from_str::<T>(&value.to_string()).ok();
     read.is_some_and(|read| serde_json::to_value(&read).unwrap() == *value)

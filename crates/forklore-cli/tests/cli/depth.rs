@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ran};
 
-/// A session of Pi whose branches nest: each begins inside the one before it.
+/// Returns a session file of Pi with nested branches: each branch begins inside the branch before
+/// it.
 fn nested(branches: usize) -> String {
     let header = json!({"type": "session", "version": 3, "id": "nested", "cwd": "/demo",
         "timestamp": "2026-01-01T00:00:00.000Z"});

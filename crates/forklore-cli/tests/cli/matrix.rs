@@ -1,17 +1,19 @@
-//! Every command on a session in every state, beside itself in a second process, and stopped by
-//! Ctrl-C and then repeated.
+//! Runs every command on a session in every state: twice at once in two processes, and once stopped
+//! by Ctrl-C and then repeated.
 //!
-//! The matrix of the crate `forklore` executes verbs one after the other. This one executes
-//! commands of the program, over the stores in SQLite and in files. It first executes each command
-//! twice in a row, and then compares:
+//! Each combination of a command, a state and a store is a cell of this matrix. The matrix of the
+//! crate `forklore` executes verbs one after the other. This matrix executes commands of the
+//! program, over an SQLite store and over a files store. It first executes each command twice in a
+//! row, and then compares:
 //!
-//! - Of two processes at once, each gets one of those two answers, or learns that the other one is
-//!   there (`busy` or `conflict`). At least one is not refused.
-//! - A process that Ctrl-C stops either gives the first answer or says that it was interrupted. The
+//! - Of two processes at once, each gets one of the two answers of the executions in a row, or is
+//!   refused with `busy` or `conflict`. At least one process is not refused.
+//! - A process that Ctrl-C stops gives the first of the two answers, or `interrupted`. The
 //!   repetition gives one of the two answers.
-//! - Two successes in two processes leave as many sessions, each with as many events, as two
-//!   successes in a row.
-//! - Afterwards, `verify` finds nothing, and no log has changed but as the command may change it.
+//! - If all four executions succeed, the two processes leave as many sessions, with as many events,
+//!   as the two executions in a row.
+//! - Afterwards, `verify` finds no problem, and the command changed only those logs that it may
+//!   change.
 
 mod command;
 mod state;
@@ -37,7 +39,7 @@ type Logs = BTreeMap<String, String>;
 /// What a process answered: success, or the kind of the error.
 type Outcome = Result<(), String>;
 
-/// Creates one test for each command, so that a failure names it.
+/// Creates one test for each command, so that a failure names the command.
 macro_rules! tests_of {
     ($($command:ident),* $(,)?) => {
         $(#[test] fn $command() { execute(&command::$command()); })*
@@ -75,8 +77,8 @@ fn execute(command: &Command) {
     }
 }
 
-/// Executes the command in two processes at once. `lengths` are those of the logs after the command
-/// was executed twice in a row.
+/// Executes the command in two processes at once. `answers` and `lengths` are the answers and the
+/// lengths of the logs after the command was executed twice in a row.
 fn together(
     environment: &Environment,
     command: &Command,
@@ -99,7 +101,8 @@ fn together(
     check(&cell, command, environment, &before);
 }
 
-/// Stops the command by Ctrl-C as soon as it has opened the store, and repeats it.
+/// Stops the command by Ctrl-C as soon as it has opened the store, and repeats the command.
+/// `answers` are the answers of two executions in a row.
 fn interrupted(
     environment: &Environment,
     command: &Command,
@@ -139,7 +142,8 @@ fn run(environment: &Environment, command: &Command) -> Outcome {
     outcome(start(environment, command))
 }
 
-/// The outcome of a process. One that a signal ended was interrupted.
+/// Waits for a process and returns its outcome. The outcome is `interrupted` if a signal ended the
+/// process.
 fn outcome(process: Child) -> Outcome {
     let ran = of(&process.wait_with_output().unwrap());
     match ran.code {
@@ -153,10 +157,10 @@ fn outcome(process: Child) -> Outcome {
     }
 }
 
-/// The logs of all sessions that are not deleted.
+/// Returns the logs of all sessions that are not deleted.
 fn logs(environment: &Environment) -> Logs {
     let engine = environment.engine();
-    // Without a kind, a list leaves out delegates.
+    // A list without a kind leaves out delegates, so list them separately.
     let kinds = [None, Some(SessionKind::Delegate)];
     let headers = kinds.into_iter().flat_map(|kind| {
         engine.list(&ListRequest { kind, ..ListRequest::default() }).unwrap().sessions
@@ -169,14 +173,15 @@ fn logs(environment: &Environment) -> Logs {
     headers.map(log).collect()
 }
 
-/// The number of events in each log, in ascending order.
+/// Returns the numbers of events in the logs, in ascending order.
 fn lengths(logs: &Logs) -> Vec<usize> {
     let mut lengths: Vec<_> = logs.values().map(|log| log.lines().count()).collect();
     lengths.sort_unstable();
     lengths
 }
 
-/// Checks that nothing is damaged, and that the command changed no log that it must not change.
+/// Checks that nothing is damaged, and that the command changed only those logs that it may change.
+/// `before` has the logs before the command, and `cell` names the cell in a failure.
 fn check(cell: &str, command: &Command, environment: &Environment, before: &Logs) {
     let found = environment.engine().verify(None).unwrap();
     assert!(found.problems.is_empty(), "{cell}: {:?}", found.problems);

@@ -117,7 +117,8 @@ fn sec_s08_what_a_folder_says_of_itself_leads_nowhere_else() {
     assert!(!sandbox.path().join("outside").exists());
 }
 
-/// The sessions and resources of Pixir in `testdata`.
+/// Copies the sample folder of Pixir into the environment. Returns the copy's parent folder, in
+/// which Pixir would work.
 fn pixir(sandbox: &Sandbox) -> std::path::PathBuf {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/pixir/.pixir");
     let work = sandbox.path().join("work");

@@ -1,4 +1,4 @@
-//! The environment of a single test: a home directory, a store, and a folder for files.
+//! The environment of a single test: one folder with a home directory, a store and files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,8 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Compares text with a snapshot. Replaces values that differ between runs by names.
+/// Compares text with a snapshot. First replaces values that differ between runs, such as ids, by
+/// placeholders.
 macro_rules! snapshot {
     ($text:expr) => {
         insta::with_settings!({ omit_expression => true, filters => crate::sandbox::FILTERS.to_vec() }, {

@@ -2,8 +2,8 @@
 
 use crate::sandbox::{Sandbox, snapshot};
 
-/// Creates the session `plan-1` with a branch at its first turn, a branch of that branch, a branch
-/// at its end, and a delegate.
+/// Creates the session `plan-1` with a branch after its first turn, a branch of that branch, a
+/// branch at the end of `plan-1`, and a delegate.
 fn family() -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);

@@ -1,5 +1,6 @@
 //! Tests of a conversation at a real terminal (tmux) with the real small model. If
-//! `FORKLORE_CAPTURES` names a folder, the tests write the screens there, which docs/chat.md shows.
+//! `FORKLORE_CAPTURES` names a folder, the tests write the screens there. docs/chat.md shows these
+//! screens.
 
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +32,8 @@ impl<'a> Terminal<'a> {
         Self::running(sandbox, name, &[&program[..], words].concat())
     }
 
-    /// Starts a terminal that runs `program`, a program and its arguments.
+    /// Starts a terminal that runs a program. `program` has the name of the program and its
+    /// arguments.
     pub(crate) fn running(sandbox: &'a Sandbox, name: &'static str, program: &[&str]) -> Self {
         let terminal = Self { sandbox, name };
         let settings = sandbox.file("tmux.conf", "set -g remain-on-exit on\n");

@@ -1,4 +1,4 @@
-//! Tests of input at a real terminal (tmux) that is typed before, during and after turns and
+//! Tests of input at a real terminal (tmux): text that is typed before, during and after turns and
 //! questions.
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Finds one of a session's attachments by name or by ref, its sha256.
+//! Finds one of a session's attachments by its name, or by its ref (`sha256:` and a hash).
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,9 @@ pub(super) fn short(id: &AttachmentId) -> String {
     id.to_string().chars().take("sha256:".len() + SHOWN).collect()
 }
 
-/// Finds the attachment whose name equals `reference`. If there is none, finds the one whose ref
-/// (`sha256:` and a hash) begins with `reference`. Exactly one attachment must match.
+/// Finds the attachment whose name equals `reference`. If no attachment has this name, finds the
+/// attachment whose ref (`sha256:` and a hash) begins with `reference`, which may lack the
+/// `sha256:`. Exactly one attachment must match.
 pub(super) fn find(
     attachments: &[NamedAttachment],
     reference: &str,

@@ -23,8 +23,9 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns the paths where the agents on this machine keep sessions, for an import without a path.
-/// Shows users first what was found. With `from`, returns the paths of this agent format only.
+/// Returns the paths where the agents on this machine store sessions, for an import without a path.
+/// First shows users what was found. With `from`, returns only the paths of the agent with this
+/// format.
 pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Result<Vec<PathBuf>> {
     let answer = Discovery { agents: found(app.engine_or_empty()?, from)?, command: None };
     if !(output.is_json() || output.is_silent() || answer.agents.is_empty()) {

@@ -1,6 +1,6 @@
 //! `import --watch`: watches the folders of agents, and imports each change of a session file.
 //!
-//! The store contains everything that a watch has read. So a watch can end at any time without a
+//! A watch writes everything that it reads into the store. So a watch can end at any time without a
 //! loss, and several watches can run at the same time.
 
 mod followed;
@@ -107,8 +107,8 @@ impl Watch<'_> {
     }
 
     /// Checks whether to import a changed path. Accepts a folder, and a file that can belong to an
-    /// agent. Rejects a symbolic link, because it can lead anywhere. A scan of the link's folder
-    /// checks the link.
+    /// agent. Rejects a symbolic link, because the link can lead anywhere. A scan of the folder
+    /// that contains the link decides about its target.
     fn is_meant(&self, path: &Path) -> bool {
         let Ok(about) = path.symlink_metadata() else { return false };
         about.is_dir() || (about.is_file() && self.may_be_session(path))

@@ -20,8 +20,8 @@ pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) ->
     let files = engine.files(session_id)?;
     let (mut locations, mut gone) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| file.about.latest) {
-        // Skip a file without stored content, unless it is the session's own file: writing that
-        // file then reports an error.
+        // Skip a file whose stored bytes were erased. Do not skip the session's own file, so that
+        // writing it reports an error.
         if file.about.gone && !file.about.own {
             gone.push(file.about.name.clone());
             continue;

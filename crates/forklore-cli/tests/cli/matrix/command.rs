@@ -1,13 +1,13 @@
-//! The commands of the matrix. The session that they name is `it`.
+//! The commands that the matrix executes on the session `it`.
 
-/// What a command may change in the logs of the sessions that exist.
+/// What a command may change in the logs of the sessions that existed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing. The command may create sessions.
+    /// The command may change no existing log. It may create sessions.
     None,
-    /// It may add events to this session.
+    /// The command may append events to the session with this id.
     AppendsTo(&'static str),
-    /// It may delete sessions.
+    /// The command may delete sessions.
     Deletes,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Command {
     pub(super) words: &'static [&'static str],
 }
 
-/// Defines a function for each command, which returns the [`Command`].
+/// Defines a function for each command. The function returns the [`Command`].
 macro_rules! commands {
     ($($(#[$attribute:meta])* $name:ident $effect:expr, $words:expr;)*) => {
         $($(#[$attribute])* pub(super) fn $name() -> Command {

@@ -1,4 +1,5 @@
-//! The states of a session in which every command is executed, and the environment of a cell.
+//! The states of the session `it` in which the matrix executes every command, and the environment
+//! of such an execution.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use forklore::Engine;
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, copy_folder, ran};
 use crate::scripted::Scripted;
 
-/// The kinds of stores, by the beginnings of their URLs.
+/// The beginnings of the URLs of the two kinds of stores: SQLite and files.
 pub(super) const KINDS: [&str; 2] = ["sqlite:", "files:"];
 
 /// A state of the session `it`.
@@ -17,7 +18,7 @@ pub(super) struct State {
     pub(super) name: &'static str,
     /// The commands that bring a store into the state. Words are separated by spaces.
     commands: &'static [&'static str],
-    /// The session that another process runs.
+    /// The session that another runtime has leased, if any.
     running: Option<&'static str>,
 }
 
@@ -33,7 +34,7 @@ const fn running(
     State { name, commands, running: Some(session) }
 }
 
-/// The session `it` as a branch of the root `parent`.
+/// The commands that create the session `it` as a branch of the root `parent`.
 const BRANCH: &[&str] = &[
     "new --id parent",
     "append parent --text plan",
@@ -75,7 +76,8 @@ pub(super) const STATES: &[State] = &[
     ),
 ];
 
-/// The environment of a cell: files, a configuration with a model, and a store in a state.
+/// The environment in which a command is executed: files, a configuration with a model, and a store
+/// whose session `it` is in a state.
 pub(super) struct Environment {
     sandbox: Sandbox,
     kind: &'static str,
@@ -83,7 +85,8 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    /// Creates a store of this kind in this state. It also has the session `reader`.
+    /// Creates an environment whose store is of this kind and has the session `it` in this state.
+    /// The store also has the session `reader`.
     pub(super) fn new(kind: &'static str, state: &'static State) -> Self {
         let environment = Self::empty(kind, state);
         for command in state.commands.iter().chain(&["new --id reader"]) {
@@ -104,8 +107,8 @@ impl Environment {
         Self { sandbox, kind, state }
     }
 
-    /// Creates an environment with a copy of the store. If the state says so, a session in the copy
-    /// is running.
+    /// Creates an environment with a copy of the store. If the state names a session that is
+    /// running, leases that session in the copy.
     pub(super) fn copy(&self) -> Self {
         let copy = Self::empty(self.kind, self.state);
         copy_folder(&self.folder(), &copy.folder());
@@ -115,7 +118,7 @@ impl Environment {
         copy
     }
 
-    /// The folder in which the store is.
+    /// Returns the folder that contains the store.
     pub(super) fn folder(&self) -> PathBuf {
         self.sandbox.path().join("store")
     }
@@ -124,7 +127,7 @@ impl Environment {
         format!("{}{}", self.kind, self.folder().join("store").display())
     }
 
-    /// Opens the store in the process of the test.
+    /// Opens the store in the process of the test, not in a process of the program.
     pub(super) fn engine(&self) -> Engine {
         forklore::blocking::open(&self.url()).unwrap()
     }

@@ -121,7 +121,8 @@ impl Followed {
         followed
     }
 
-    /// Returns a function that stops the watch. The thread that waits for signals calls it.
+    /// Returns a function that stops the watch. The thread that waits for signals calls this
+    /// function.
     pub(super) fn stopper(&self) -> impl FnOnce() + Send + 'static {
         let inbox = self.inbox.clone();
         move || {
