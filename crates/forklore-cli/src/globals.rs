@@ -15,10 +15,10 @@ pub(crate) struct Globals {
     /// directory]
     #[arg(long, global = true, value_name = "URL", env = "FORKLORE_STORE", hide_env_values = true)]
     pub(crate) store: Option<String>,
-    /// The folder whose sessions are meant [default: the current directory]
+    /// Use the sessions of this folder [default: the current directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
-    /// The sessions of every folder
+    /// Use the sessions of every folder
     #[arg(long, global = true, conflicts_with = "workspace")]
     pub(crate) all: bool,
     /// Refuse a fork that needs more than N ancestors for its history [default: no limit]
@@ -30,10 +30,10 @@ pub(crate) struct Globals {
         hide_env_values = true
     )]
     pub(crate) max_fork_depth: Option<u64>,
-    /// Answer in JSON, errors too
+    /// Print answers and errors as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// When to use colour
+    /// When to print in colour
     #[arg(
         long,
         global = true,
@@ -42,13 +42,13 @@ pub(crate) struct Globals {
         hide_possible_values = false
     )]
     pub(crate) color: ColorChoice,
-    /// No hints and no progress
+    /// Print no hints and no progress
     #[arg(short = 'q', long = "quiet", global = true)]
     pub(crate) silent: bool,
-    /// With every error, what lies behind it
+    /// Print the causes of each error
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// What the program logs on standard error: a level, or levels of crates
+    /// What to log on standard error: a level, or levels of single crates
     #[arg(long, global = true, hide = true, value_name = "FILTER", env = "FORKLORE_LOG")]
     pub(crate) log: Option<Targets>,
 }

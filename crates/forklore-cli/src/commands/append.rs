@@ -42,10 +42,10 @@ pub(crate) struct Args {
     /// The event's text
     #[arg(long, conflicts_with = "data", allow_hyphen_values = true)]
     text: Option<String>,
-    /// The event's data, kept as it is spelled
+    /// The event's data as JSON, stored as it is written here
     #[arg(long, value_name = "JSON")]
     data: Option<String>,
-    /// Only if this is the last log position: -1 for an empty session
+    /// Append only if this is the last log position; -1 means an empty log
     #[arg(long, value_name = "HEAD_SEQ", allow_hyphen_values = true)]
     expect: Option<i64>,
 }

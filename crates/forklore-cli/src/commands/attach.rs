@@ -37,19 +37,19 @@ pub(crate) struct Args {
     /// The file, or - for standard input [default: list what is attached]
     #[arg(conflicts_with = "get")]
     file: Option<PathBuf>,
-    /// What to call it [default: the file's name]
+    /// The attachment's name [default: the file's name]
     #[arg(long, requires = "file", allow_hyphen_values = true)]
     name: Option<String>,
-    /// Its media type, like image/png [default: by the ending of its name]
+    /// The media type, like image/png [default: guessed from the name]
     #[arg(long = "type", value_name = "MEDIA", requires = "file")]
     media_type: Option<String>,
-    /// What to say with it
+    /// The text of the message that attaches the file
     #[arg(long, requires = "file", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Get one back: its name, its ref, or the beginning of that
+    /// Write out an attachment: its name, its ref, or the beginning of its ref
     #[arg(long, value_name = "REF")]
     get: Option<String>,
-    /// Into a new file [default: standard output]
+    /// Write to this new file [default: standard output]
     #[arg(short, long, value_name = "PATH", requires = "get")]
     output: Option<PathBuf>,
 }

@@ -26,20 +26,20 @@ behind its head: nothing that was said is changed, and the branch stays. To brin
 is harmless; when the branch has gone on, only what is new is told. A model that sums it up is \
 told that part alone.";
 
-/// Tell a session what another branch came to
+/// Record in a session what another branch came to
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The branch: an id or its end, last, @label
     branch: String,
-    /// The session that is told: an id or its end, last, @label
+    /// The session that gets the summary: an id or its end, last, @label
     #[arg(long, value_name = "SESSION")]
     into: String,
-    /// Who sums it up: forklore without a model, or the configured model
+    /// Who writes the summary: forklore without a model, or the configured model
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true,
         default_value = "deterministic", default_missing_value = "deterministic")]
     summarize: SummarizeBy,
-    /// Say what would be told; write nothing
+    /// Print what would be recorded; write nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -52,10 +52,10 @@ pub(crate) struct Args {
     session: Option<String>,
     #[command(flatten)]
     pub(super) how: How,
-    /// What a new session is called
+    /// The title of a new session
     #[arg(long, conflicts_with = "session")]
     title: Option<String>,
-    /// What a new session may do, at most, with commas: tools as server.tool, and delegate
+    /// The most that a new session may do, separated by commas: tools as server.tool, and delegate
     #[arg(long, value_name = "NAMES", conflicts_with = "session")]
     permissions: Option<String>,
 }
@@ -74,17 +74,18 @@ pub(super) struct How {
     /// The model that answers, by its name in the configuration
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Say this, print the answer, and end
+    /// Send this prompt, print the answer, and end
     #[arg(short, long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// Send this file with what is said first; may be given several times
+    /// Send this file with the first prompt; may be given several times
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
-    /// Call tools that fit without asking in this run: server.tool, with * for any text; may be
-    /// given several times. What the configuration or the session denies stays denied
+    /// Call tools that match this pattern without asking in this run: server.tool, where * means
+    /// any text; may be given several times. What the configuration or the session denies stays
+    /// denied
     #[arg(long, value_name = "PATTERN")]
     allow: Vec<Pattern>,
-    /// Where another program holds the session, wait until it is free, or so many seconds
+    /// If another program runs the session, wait until it is free, or at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
 }

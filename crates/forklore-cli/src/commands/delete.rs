@@ -29,10 +29,10 @@ pub(crate) struct Args {
     /// Delete its branches too
     #[arg(long, conflicts_with = "detach_children")]
     cascade: bool,
-    /// Let its branches keep what they inherit; nothing is copied
+    /// Keep its branches and all that they inherit; nothing is copied
     #[arg(long)]
     detach_children: bool,
-    /// Only say what would go
+    /// Only print what would be deleted
     #[arg(long)]
     dry_run: bool,
 }

@@ -24,9 +24,9 @@ Examples:
 pub(crate) struct Args {
     /// A session: an id or its end, last, @label, or a session file
     a: String,
-    /// Another one, of any family
+    /// The other session, of any family
     b: String,
-    /// Messages whole, however long
+    /// Print every message in full
     #[arg(long)]
     full: bool,
 }

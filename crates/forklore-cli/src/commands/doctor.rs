@@ -23,7 +23,7 @@ Examples:
 The exit code is that of the first problem: 3 for rights, 5 for a store that this program or place \
 cannot hold, 6 for damage.";
 
-/// Look whether all is well: the store, its rights and its disk, versions, agents
+/// Check the store, its permissions, its disk, versions and agents
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}

@@ -35,8 +35,8 @@ pub(crate) struct Args {
     session: String,
     #[command(flatten)]
     options: ExploreOptions,
-    /// Call tools that fit without asking in this run: server.tool, with * for any text; may be
-    /// given several times
+    /// Call tools that match this pattern without asking in this run: server.tool, where * means
+    /// any text; may be given several times
     #[arg(long, value_name = "PATTERN")]
     allow: Vec<Pattern>,
 }

@@ -31,19 +31,20 @@ A session of the same agent keeps its records; another's goes through what the m
 receive. What has no place in the form is counted. To place the file where the agent looks for it: \
 forklore resume-in.";
 
-/// Write a session's conversation in another form
+/// Write a session's conversation in another format
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The session: an id or its end, last, @label, or a session file
     session: String,
-    /// The form: plain (JSON lines of role and content), or an agent's: pi, claude, codex, gemini, opencode, amplifier, ak-coder, pixir
+    /// The format: plain (JSON lines of role and content), or that of an agent: pi, claude, codex,
+    /// gemini, opencode, amplifier, ak-coder, pixir
     #[arg(long, value_name = "DIALECT")]
     to: String,
-    /// Up to where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
+    /// Where to stop: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
     at: Option<String>,
-    /// Into a new file [default: standard output]
+    /// Write to this new file [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
 }

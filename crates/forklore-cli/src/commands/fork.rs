@@ -41,51 +41,51 @@ from the end. The parent is never changed, and nothing is copied.";
 pub(crate) struct Args {
     /// The session: an id or its end, last, @label, or a session file
     session: String,
-    /// Where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
+    /// Where to fork: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
     at: Option<String>,
     /// The same as --at seq:N
     #[arg(long, value_name = "N", conflicts_with = "at", allow_hyphen_values = true)]
     to_seq: Option<i64>,
-    /// The branch's id; the same fork with the same id is made once
+    /// The branch's id; repeating a fork with the same id makes no second branch
     #[arg(long)]
     id: Option<String>,
-    /// How an id is made: a UUIDv7, or fork-PARENT-MILLISECONDS
+    /// The form of a generated id: a UUIDv7, or fork-PARENT-MILLISECONDS
     #[arg(long, value_name = "STYLE", conflicts_with = "id", default_value = "uuid",
         value_parser = choice::<IdStyle>(&["uuid", "ak-coder"]))]
     id_style: IdStyle,
     /// The branch's label, unique in the family
     #[arg(long)]
     label: Option<String>,
-    /// What people call it
+    /// The branch's title, for display
     #[arg(long)]
     title: Option<String>,
-    /// A branch inherits the history, a delegate nothing
+    /// A branch inherits the history; a delegate inherits nothing
     #[arg(long, default_value = "branch", value_parser = choice::<SessionKind>(&["branch", "delegate"]))]
     kind: SessionKind,
-    /// How the history is kept: shared, or copied
+    /// How the inherited history is stored: shared, or copied
     #[arg(long, default_value = "share_v1", value_parser = choice::<Strategy>(&["share_v1", "replay_v1"]))]
     strategy: Strategy,
     /// What happens to tool calls without a result at the cut
     #[arg(long, value_name = "POLICY", default_value = "complete",
         value_parser = choice::<ToolCallPolicy>(&["complete", "remove", "error", "verbatim"]))]
     tool_calls: ToolCallPolicy,
-    /// Record a summary of the history behind it, without a model or by the configured one
+    /// Record a summary of the inherited history, made without a model or by the configured one
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "deterministic")]
     summarize: Option<SummarizeBy>,
-    /// For whom the branch acts [default: as the parent]
+    /// On whose behalf the branch acts [default: as the parent]
     #[arg(long, value_name = "WHO")]
     principal: Option<String>,
-    /// What the branch may do: some of what the parent may, with commas
+    /// What the branch may do, separated by commas: some of what the parent may
     #[arg(long, value_name = "NAMES")]
     permissions: Option<String>,
-    /// Notes of your own, any JSON
+    /// Metadata of your own: any JSON
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
     /// The branch's folder [default: the parent's]
     #[arg(long, value_name = "DIR")]
     into_workspace: Option<PathBuf>,
-    /// Say what would be made, and the command that makes exactly that
+    /// Print what would be made, and the command that makes exactly that
     #[arg(long)]
     dry_run: bool,
 }

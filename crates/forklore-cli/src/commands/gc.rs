@@ -11,7 +11,7 @@ message names.
 Examples:
   forklore delete @plan-b && forklore gc";
 
-/// Give back the space of what was deleted
+/// Erase deleted data and free its space
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}

@@ -30,9 +30,9 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A session, whose whole family is meant [default: the families of this folder]
+    /// The session whose family is written [default: the families of this folder]
     session: Option<String>,
-    /// How
+    /// The RDF format of the graph
     #[arg(
         long,
         value_name = "FORM",
@@ -40,13 +40,13 @@ pub(crate) struct Args {
         value_parser = choice::<Format>(&Format::WORDS)
     )]
     format: Format,
-    /// Into a new file [default: standard output]
+    /// Write to this new file [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Print the vocabulary instead
+    /// Print the vocabulary instead of sessions
     #[arg(long, conflicts_with_all = ["session", "format", "output", "shapes"])]
     ontology: bool,
-    /// Print what a graph has to look like instead, as SHACL
+    /// Print the SHACL shapes, which a graph must match, instead of sessions
     #[arg(long, conflicts_with_all = ["session", "format", "output"])]
     shapes: bool,
 }

@@ -35,18 +35,19 @@ A file that is known is read on from where it stood: importing again makes no se
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Files, or folders that hold them [default: where the agents on this machine keep sessions]
+    /// Files, or folders that contain them [default: where the agents on this machine store
+    /// sessions]
     path: Vec<PathBuf>,
-    /// Say which agents keep sessions on this machine, and import nothing
+    /// List the agents that have sessions on this machine; import nothing
     #[arg(long, conflicts_with_all = ["path", "watch", "from", "again"])]
     discover: bool,
-    /// Go on reading what is written there, until stopped; without a path, of every known agent
+    /// Import new records as they are written, until stopped; without a path, of every known agent
     #[arg(long, conflicts_with = "again")]
     watch: bool,
-    /// Whose files they are [default: found out]
+    /// The format of the files, by its agent [default: detected]
     #[arg(long, value_name = "DIALECT", value_parser = dialects(), hide_possible_values = false)]
     from: Option<String>,
-    /// Import sessions that were deleted here once more, under new ids
+    /// Import sessions again that were deleted from the store, with new ids
     #[arg(long)]
     again: bool,
 }

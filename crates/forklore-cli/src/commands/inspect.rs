@@ -35,13 +35,14 @@ pub(crate) struct Args {
     /// The model, by its name in the configuration [default: default_model]
     #[arg(long, value_name = "NAME", requires = "request")]
     model: Option<String>,
-    /// The request of a fork here, and how much of it the session's begins with too
+    /// Show the request of a fork at this cut, and how long a beginning it shares with the
+    /// session's request
     #[arg(long, value_name = "CUT", requires = "request", allow_hyphen_values = true)]
     fork: Option<String>,
-    /// Leave tools out, and start no server of them
+    /// Leave out tools, and start no tool server
     #[arg(long, requires = "request")]
     no_tools: bool,
-    /// Ask the server how many tokens it is
+    /// Let the model's server count the tokens
     #[arg(long, requires = "request")]
     count: bool,
 }

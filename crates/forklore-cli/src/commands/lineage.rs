@@ -22,7 +22,7 @@ Examples:
 pub(crate) struct Args {
     /// The session: an id or its end, last, @label, or a session file
     session: String,
-    /// The children only
+    /// List only the children
     #[arg(long)]
     children: bool,
     #[command(flatten)]

@@ -26,16 +26,16 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// How many at most; 0 is all
+    /// How many to list at most; 0 means all
     #[arg(long, value_name = "N", default_value_t = USUAL)]
     limit: usize,
-    /// Those behind an earlier page: what its answer gave as next
+    /// List the page after an earlier one: the value `next` of its answer
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
-    /// Those of this kind [default: all but delegates]
+    /// List only sessions of this kind [default: all but delegates]
     #[arg(long, value_parser = choice::<SessionKind>(&["root", "branch", "delegate"]))]
     kind: Option<SessionKind>,
-    /// Those updated since a time (RFC 3339), or 30m, 3h, 2d, 1w ago
+    /// List only sessions updated since a time (RFC 3339), or since 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 }

@@ -29,16 +29,16 @@ Examples:
 pub(crate) struct Args {
     /// The session: an id or its end, last, @label, or a session file
     session: String,
-    /// The first log position
+    /// The first log position to print, from 0
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     from: u64,
-    /// The last log position
+    /// The last log position to print [default: the end]
     #[arg(long, value_name = "SEQ")]
     to: Option<u64>,
-    /// Only what the session wrote itself
+    /// Print only what the session wrote itself
     #[arg(long)]
     own: bool,
-    /// Go on printing what is written, until stopped
+    /// Continue to print new events, until stopped
     #[arg(short, long)]
     follow: bool,
 }

@@ -18,7 +18,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The page of this command [default: the program's]
+    /// Print the page of this command [default: the program's]
     #[arg(value_name = "COMMAND")]
     page: Option<String>,
     /// Write every page into this folder

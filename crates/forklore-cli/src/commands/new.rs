@@ -23,25 +23,25 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Its id [default: a new UUIDv7]
+    /// The session's id [default: a new UUIDv7]
     #[arg(long)]
     id: Option<String>,
-    /// What people call it
+    /// The session's title, for display
     #[arg(long)]
     title: Option<String>,
-    /// Its label, with --parent; a root's is main
+    /// The session's label, only with --parent; the label of a root is main
     #[arg(long)]
     label: Option<String>,
-    /// For whom it acts: recorded, never decided by
+    /// On whose behalf the session acts; forklore only records this
     #[arg(long, value_name = "WHO")]
     principal: Option<String>,
-    /// What it may do, at most, with commas: the permissions of it and of all its children
+    /// The most that the session and all its children may do: permissions, separated by commas
     #[arg(long, value_name = "NAMES")]
     permissions: Option<String>,
-    /// Notes of your own, any JSON
+    /// Metadata of your own: any JSON
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
-    /// Make it a delegate of this session: a sub-agent that inherits no history
+    /// Make a delegate of this session: a sub-agent that inherits no history
     #[arg(long, value_name = "SESSION")]
     parent: Option<String>,
 }

@@ -17,11 +17,11 @@ Examples:
   forklore pack --idle-days 7
   forklore pack --idle-days 0";
 
-/// Write what is seldom read in less space
+/// Compress sessions that are seldom used
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Compress families of which no session was updated for so many days
+    /// Compress families in which no session was updated for this many days
     #[arg(long, value_name = "DAYS", default_value_t = 30)]
     idle_days: u32,
 }

@@ -13,10 +13,10 @@ const USUAL: usize = 50;
 /// The options that select a page of a long answer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Paging {
-    /// How many at most; 0 is all
+    /// How many to list at most; 0 means all
     #[arg(long, value_name = "N", default_value_t = USUAL)]
     limit: usize,
-    /// Those behind an earlier page: what its answer gave as next
+    /// List the page after an earlier one: the value `next` of its answer
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
 }

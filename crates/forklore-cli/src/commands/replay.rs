@@ -20,7 +20,7 @@ Examples:
   forklore replay last --speed 10           at ten times its real pace
   forklore replay last --json | jq -r 'select(.role == \"user\") | .content'";
 
-/// Read a session's conversation: what was said, in order, in whichever branch
+/// Print a session's conversation in order, with what it inherits
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Where to stop: turn:N, message:N, seq:N, index:N, event:ID
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
     up_to: Option<String>,
-    /// Play it back in time: 2 halves the real pauses, each cut to 10 s
+    /// Print at this speed: 2 halves the real pauses, each of at most 10 s
     #[arg(long, value_name = "X")]
     speed: Option<f64>,
 }

@@ -33,19 +33,19 @@ Beside the file of a session may lie others: results of tools, notes on sub-agen
 pub(crate) struct Args {
     /// A session of the file: an id or its end, last, @label
     session: String,
-    /// Into a new file, or with --all a folder [default: standard output]
+    /// Write to this new file, or with --all to this folder [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Show all files that are kept of the session, earlier revisions too
+    /// List all stored files of the session, with their earlier revisions
     #[arg(long, conflicts_with_all = ["output", "all", "file"])]
     list: bool,
-    /// Write the session's file and all that lie beside it
+    /// Write the session's file and all its sidecar files
     #[arg(long, requires = "output", conflicts_with = "file")]
     all: bool,
-    /// Another file than the session's own, by its name in the list
+    /// Write this file instead of the session's own, by its name in the list
     #[arg(long, value_name = "NAME")]
     file: Option<String>,
-    /// That revision of it [default: the latest]
+    /// Which revision of the file [default: the latest]
     #[arg(long, value_name = "NUMBER", requires = "file")]
     revision: Option<u64>,
 }

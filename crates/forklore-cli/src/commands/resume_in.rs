@@ -44,19 +44,20 @@ pub(crate) struct Args {
     agent: String,
     /// The session: an id or its end, last, @label, or a session file
     session: String,
-    /// Up to where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
+    /// Where to stop: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
     at: Option<String>,
-    /// The agent's own folder [default: where its environment variable says, or below your home]
+    /// The agent's own folder [default: the one that its environment variable names, or its usual
+    /// one in your home]
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
-    /// The folder that the agent is to work in [default: the session's]
+    /// The folder in which the agent will work [default: the session's]
     #[arg(long, value_name = "DIR")]
     into_workspace: Option<PathBuf>,
-    /// Codex: leave the history in the original's file, and write only what is new
+    /// Only for codex: refer to the original file for the history, and write only new records
     #[arg(long)]
     share: bool,
-    /// Say what would be written
+    /// Print what would be written; write nothing
     #[arg(long)]
     dry_run: bool,
 }

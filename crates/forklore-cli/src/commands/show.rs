@@ -14,7 +14,7 @@ Examples:
   forklore show @plan-b --json
   forklore show ~/.pi/agent/sessions/demo/1.jsonl";
 
-/// Show what is known of a session
+/// Show the properties of a session
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

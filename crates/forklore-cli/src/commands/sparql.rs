@@ -34,7 +34,7 @@ Examples:
 pub(crate) struct Args {
     /// The query: SELECT, ASK, CONSTRUCT or DESCRIBE
     query: String,
-    /// A session, whose whole family is meant [default: the families of this folder]
+    /// The session whose family is queried [default: the families of this folder]
     session: Option<String>,
     /// The form of the answer: table, json, csv or xml [default: table]
     #[arg(long, value_name = "FORM", value_parser = ["table", "json", "csv", "xml"])]
@@ -42,10 +42,10 @@ pub(crate) struct Args {
     /// A value for a variable of the query
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
-    /// The most rows or triples, 0 for all
+    /// The most rows or triples to return; 0 means all
     #[arg(long, value_name = "N", default_value_t = Sparql::LIMIT)]
     limit: usize,
-    /// The longest it may take, in seconds
+    /// How long the query may run, in seconds
     #[arg(long, value_name = "S", default_value_t = Sparql::TIMEOUT_SECONDS, value_parser = seconds)]
     timeout: f64,
 }

@@ -32,12 +32,12 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only this session [default: the whole store]
+    /// Count only this session [default: the whole store]
     session: Option<String>,
-    /// All sessions of its family
+    /// Count all sessions of its family
     #[arg(long, requires = "session")]
     family: bool,
-    /// Read every record for what models cost; always done for a session or a family
+    /// Read every record to find what each model cost; always done for a session or a family
     #[arg(long)]
     models: bool,
 }

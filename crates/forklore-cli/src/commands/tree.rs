@@ -29,15 +29,15 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The family of this session [default: every family of the folder]
+    /// Show the family of this session [default: every family of the folder]
     session: Option<String>,
-    /// How many levels
+    /// How many levels to show
     #[arg(long, value_name = "N", default_value_t = LEVELS, value_parser = clap::value_parser!(u8).range(1..=60))]
     depth: u8,
-    /// Every level; with --json one session a line, parents first
+    /// Show every level; with --json print one session per line, parents first
     #[arg(long, conflicts_with = "depth")]
     flat: bool,
-    /// Families behind an earlier page: what its answer gave as next
+    /// Show the page after an earlier one: the value `next` of its answer
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
 }

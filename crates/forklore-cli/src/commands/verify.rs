@@ -27,7 +27,7 @@ name it have it again.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only this session [default: the whole store]
+    /// Check only this session [default: the whole store]
     session: Option<String>,
     /// Save what can be read into a new store: a URL, or the path of an SQLite file
     #[arg(long, value_name = "OUT", conflicts_with = "session")]
