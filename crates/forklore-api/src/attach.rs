@@ -112,7 +112,8 @@ pub struct NamedAttachment {
 pub struct Attachments {
     /// The id of the session whose messages reference the attachments.
     pub session_id: SessionId,
-    /// The attachments in log order, including those of messages that the session inherits.
+    /// The attachments in log order, including the attachments of messages that the session
+    /// inherits.
     pub attachments: Vec<NamedAttachment>,
 }
 

@@ -4,8 +4,8 @@ use forklore_core::{Data, SessionId};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The JSON object that a successful verb (forklore command) prints. It has the fields of the
-/// answer, `ok`, and `also` with further session ids.
+/// The JSON object that a successful verb (forklore command) prints. The object has the fields of
+/// the answer, `ok`, and `also` with further session ids.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
 pub struct Envelope<T> {

@@ -25,9 +25,9 @@ pub struct Explore {
     /// only the default model.
     #[serde(default)]
     pub models: Vec<String>,
-    /// The number of continuations, from 1 to 64. They use the pairs of prompt and model in order,
-    /// and begin again with the first pair if `n` exceeds the number of pairs. `null` runs one
-    /// continuation of each pair, or four if there is only one pair.
+    /// The number of continuations, from 1 to 64. The continuations use the pairs of prompt and
+    /// model in order, and begin again with the first pair if `n` exceeds the number of pairs.
+    /// `null` runs one continuation of each pair, or four if there is only one pair.
     pub n: Option<usize>,
     /// The command that scores an answer. The command reads the answer from its standard input and
     /// prints a number, higher for a better answer. It runs without a shell on the machine that
@@ -88,8 +88,8 @@ pub struct Exploration {
     pub best: Option<String>,
 }
 
-/// One continuation of a session: a fork with a prompt, and the model's answer. It may be finished,
-/// running or waiting.
+/// One continuation of a session: a fork with a prompt, and the model's answer. The continuation
+/// may be finished, running or waiting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Continuation {

@@ -51,7 +51,7 @@ pub struct ResumeInRequest {
     /// folder in the home directory. For an agent without a folder of its own (opencode), `null`
     /// uses the current directory of the process that executes the request.
     pub home: Option<PathBuf>,
-    /// Whether the new file refers to the session's original file instead of repeating its history.
+    /// Whether the new file refers to the session's original file instead of repeating the history.
     /// Only Codex supports this, and only for sessions that were imported from its own files.
     #[serde(default)]
     pub share: bool,
@@ -97,8 +97,8 @@ pub struct ExportedFile {
     pub lossy: Vec<LeftOut>,
 }
 
-/// The answer of `resume-in`: the session file that was written for an agent. It includes the
-/// commands that start the agent with this file.
+/// The answer of `resume-in`: the session file that was written for an agent. The answer includes
+/// the commands that start the agent with this file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumeIn {

@@ -149,7 +149,7 @@ pub enum Facts {
         /// The id of the session that inherits the missing events.
         session_id: SessionId,
     },
-    /// Details of the error that the requested child id is in use. It belongs to an existing
+    /// Details of the error that the requested child id is in use. The id belongs to an existing
     /// session that differs from the requested child.
     OtherChild {
         /// Everything that differs between the existing session and the requested child, in words.

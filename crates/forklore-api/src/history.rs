@@ -28,7 +28,7 @@ pub struct LogRange {
 pub struct EventLine {
     /// The id of the event.
     pub id: EventId,
-    /// The id of the session that was read. It may have inherited the event.
+    /// The id of the session that was read. This session may have inherited the event.
     pub session_id: SessionId,
     /// The parent of the session that was read. `null` for a root.
     pub parent_id: Option<SessionId>,
@@ -114,14 +114,15 @@ pub struct Inspection<Sent = Vec<Message>> {
     /// The number of events, messages and reasoning parts that the model would not receive, by
     /// their type.
     pub excluded: BTreeMap<String, u64>,
-    /// The sub-agents that ancestors started and that had not ended where this history left the
-    /// ancestor. They are detached: they belong to the ancestor, and this session never waits for
-    /// them.
+    /// The sub-agents that an ancestor of the session had started, and that had not ended at the
+    /// cut (the position where the inherited history ends). Such a sub-agent is detached: it
+    /// belongs to the ancestor, and this session never waits for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub detached_subagents: Vec<DetachedSubagent>,
 }
 
-/// A sub-agent of an ancestor that had not ended when the session was forked.
+/// A sub-agent of an ancestor. The sub-agent had not ended at the cut (the position where the
+/// inherited history ends).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DetachedSubagent {
@@ -129,7 +130,8 @@ pub struct DetachedSubagent {
     pub session_id: SessionId,
     /// The ancestor that started the sub-agent, and to which it reports.
     pub owner_session_id: SessionId,
-    /// The log position, in the session that was read, of the event that tells the start.
+    /// The log position, in the session that was read, of the event that reports the sub-agent's
+    /// start.
     pub seq: u64,
 }
 

@@ -120,7 +120,8 @@ pub struct ImportProblem {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ImportProblemKind {
-    /// Some bytes of the file are not a record. They are stored, so that the file can be restored.
+    /// Some bytes of the file are not a record. These bytes are stored, so that the file can be
+    /// restored.
     Damage,
     /// One line has several records. All of these records were read.
     Splice,
@@ -151,10 +152,11 @@ pub enum ImportProblemKind {
     Unreadable,
     /// The file has no records in a format and version that forklore can read.
     UnknownFormat,
-    /// The file no longer begins with the bytes that an earlier import read. It was read as a new
-    /// revision (version of the file).
+    /// The file no longer begins with the bytes that an earlier import read. The file was read as a
+    /// new revision (version of the file).
     Rewritten,
-    /// The file has records of a session that was deleted from the store. They were skipped.
+    /// The file has records of a session that was deleted from the store. These records were
+    /// skipped.
     Deleted,
     /// The import of the file failed with an error, which the message describes.
     Refused,

@@ -41,8 +41,8 @@ pub struct RequestPreview {
     pub bytes: usize,
     /// The number of tokens in the request, counted or estimated.
     pub tokens: TokenCount,
-    /// The beginning of the assumed fork's request that is identical to its parent's request.
-    /// Present only if the caller set a fork position (`--fork`).
+    /// How much of the assumed fork's request is identical to the beginning of its parent's
+    /// request. Present only if the caller set a fork position (`--fork`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<SharedPrefix>,
     /// The body of the model request, byte for byte.

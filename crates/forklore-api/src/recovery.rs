@@ -3,8 +3,8 @@
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// Counts of what a recovery copied from a damaged store into a new store. It also lists what the
-/// recovery could not read.
+/// Counts of what a recovery copied from a damaged store into a new store, and the list of what it
+/// could not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovery {
@@ -47,10 +47,10 @@ pub enum LostKind {
     /// A whole event. In the new store, an event of type `x.lost` replaces it at the same log
     /// position.
     Event,
-    /// The `data` of an event. In the new store, an event of type `x.lost` replaces the event. It
-    /// has the same id, timestamp and class.
+    /// The `data` of an event. In the new store, an event of type `x.lost` replaces the event. The
+    /// new event has the same id, timestamp and class.
     Data,
-    /// An imported file. It can no longer be restored byte for byte.
+    /// An imported file. The file can no longer be restored byte for byte.
     Source,
     /// The bytes of an attachment. The messages that reference it remain.
     Attachment,

@@ -32,9 +32,9 @@ impl ApplicationEvent {
     }
 }
 
-/// The name of an event that the application defines, such as `plan:start`. It consists of two or
-/// more words with a colon between them, and has at most 64 bytes. The words consist of ASCII
-/// letters, digits, `_`, `-` and `.`. The names of the kernel's own events ([`Name`]) are not
+/// The name of an event that the application defines, such as `plan:start`. The name consists of
+/// two or more words with a colon between them, and has at most 64 bytes. The words consist of
+/// ASCII letters, digits, `_`, `-` and `.`. The names of the kernel's own events ([`Name`]) are not
 /// allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]

@@ -21,8 +21,8 @@ pub(crate) struct Column {
     gives_way: bool,
     /// Whether the column is omitted when the table is too wide although columns have shrunk.
     optional: bool,
-    /// The minimum width of the column, in terminal columns. It aligns the column in all parts of a
-    /// table that is shown in several parts.
+    /// The minimum width of the column, in terminal columns. If a table is printed in several
+    /// parts, this width aligns the column in all parts.
     at_least: usize,
 }
 

@@ -144,7 +144,7 @@ fn pixir_finds_a_fork_with_its_resources_in_the_workspace() {
     let resource = path.with_extension("").join(RESOURCE);
     let original = work.join(".pixir/sessions").join(root).join(RESOURCE);
     assert_eq!(std::fs::read(resource).unwrap(), std::fs::read(original).unwrap());
-    // The fork itself has no file, but the resources of its parent's.
+    // The fork was not imported from a file, but it has the resources of its parent's file.
     let listed = sandbox.json(&["restore", "fork", "--list"]);
     let names: Vec<_> = listed["files"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, [&json!(format!("{root}/{RESOURCE}"))]);
