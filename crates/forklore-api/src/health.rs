@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doctor {
-    /// Whether all checks of the store and its environment passed.
+    /// `true` if no check of the store and its environment found a problem. Warnings do not count.
     pub ok: bool,
     /// The checks that `doctor` made, in the order in which they ran.
     pub checks: Vec<Check>,

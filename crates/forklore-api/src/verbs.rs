@@ -3,7 +3,8 @@
 /// The form in which a verb (forklore command) prints its answer with `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Prints one object: `{"ok": true, ...}` with the fields of the answer's type.
+    /// Prints one object: `ok`, and the fields of the answer's type. `ok` is `true`, except if
+    /// `doctor` found a problem or an `import` failed in part.
     Object,
     /// Prints one line for each item of the answer, without `ok`.
     Lines,
