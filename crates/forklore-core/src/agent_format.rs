@@ -149,9 +149,10 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the [key](crate::workspace::Workspace::key) of the folder that the agent worked in,
-    /// if the path of its session file contains the key and no file contains the folder's path. A
-    /// key that is not that of a folder proves that the agent worked in another folder.
+    /// Extracts the [key](crate::workspace::Workspace::key) of the folder that the agent worked in
+    /// from the path of its session file. `None` if the path contains no key, or if the agent also
+    /// writes the folder's own path into a file. A folder with another key is not the folder that
+    /// the agent worked in.
     fn workspace_key<'p>(&self, path: &'p Path) -> Option<&'p str> {
         let _ = path;
         None
@@ -180,7 +181,7 @@ pub trait AgentFormat: Send + Sync {
     }
 
     /// Returns the folder with the sidecars (extra files, such as tool outputs) of the session file
-    /// at `path`.
+    /// at `path`; `None` if the agent has no such folder for this file.
     fn belongings(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
@@ -288,16 +289,18 @@ pub struct FileFacts {
     pub title: Option<String>,
     /// When the session was created. If several lines give a time, the first counts.
     pub created: Option<Timestamp>,
-    /// The original session whose first records this file repeats: the path of its file, or the id
-    /// that the agent gave it. If several lines name an original, the first counts.
+    /// The original session whose first records this file repeats: the path of the original's file,
+    /// or the id that the agent gave the original session. If several lines name an original, the
+    /// first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
     /// If this session is a sub-agent's: the agent's id of the session that called it. If several
     /// lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// The id that the agent gave the session of which this file's session is the leaf: to resume
-    /// that session, the agent continues this file. If several lines name one, the first counts.
+    /// The id that the agent gave another session, if the agent continues this file when it resumes
+    /// that other session. This file's session is then the leaf of the other session. If several
+    /// lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf_of: Option<String>,
     /// Where to find the beginning of the session, if another file contains it and this file omits
@@ -319,8 +322,8 @@ pub struct Base {
     /// session.
     pub native_id: String,
     /// The number of the last record of the shared beginning, plus 1. In the file that contains the
-    /// beginning, [`Record::key`] is the number of each record. Without meaning if there is an
-    /// `after`.
+    /// beginning, the [`Record::key`] of each record is the record's number. This field is ignored
+    /// if `after` is given.
     pub end: u64,
     /// The native id (the id that the agent gave it) of the last record of the shared beginning, if
     /// the agent names that record by its id instead of its number.
@@ -421,8 +424,9 @@ pub enum Parent {
     /// [key](Record::key).
     Id(String),
     /// The parent is the latest record with this native id or [key](Record::key). If the file
-    /// contains none before this record, the parent is the previous record. Agents name such a
-    /// parent in records that follow the previous one in any case, for example after a compaction.
+    /// contains none before this record, the parent is the previous record. A format uses this form
+    /// for a record that continues the previous record if the file lacks the parent that the record
+    /// names. An example is a compaction.
     IdOrPrevious(String),
 }
 

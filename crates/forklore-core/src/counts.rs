@@ -1,8 +1,8 @@
 //! Running counts, which let a fork find any position without reading the log.
 //!
-//! Each stored event has the counts of all events up to and including itself. All counts but `open`
-//! never decrease from one event to the next. One binary search therefore finds the event at a cut,
-//! and the counts of that event give all coordinates of the cut.
+//! Each stored event has the counts of all events up to and including itself. Except for `open`, no
+//! count decreases from one event to the next. One binary search therefore finds the event at a
+//! cut, and the counts of that event give all coordinates of the cut.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Counts;
 use crate::id::EventId;
 
-/// A position in a session's log, as a person or a program writes it, such as `seq:3`. It selects
-/// the cut (the position at which a fork begins), directly after the last inheritable event that it
-/// includes.
+/// A position in a session's log, as a person or a program writes it, such as `seq:3`. The cut (the
+/// position at which a fork begins) is directly after the last inheritable event before this
+/// position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
     /// The position before the first event, written `start`. A fork there inherits nothing.

@@ -66,7 +66,7 @@ impl Data {
     }
 
     /// Returns the value in a form in which every JSON string is valid Unicode.
-    /// [`without_lone_surrogates`] replaces each escape that is not.
+    /// [`without_lone_surrogates`] replaces each escape that is not valid Unicode.
     #[must_use]
     pub fn readable(&self) -> Cow<'_, Self> {
         match without_lone_surrogates(&self.0) {

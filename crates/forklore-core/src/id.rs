@@ -199,8 +199,8 @@ impl Label {
         Self::beginning_with("fork-", id, attempt)
     }
 
-    /// Returns the default label of a child: that of a fork, or the same with `delegate-` for a
-    /// delegate.
+    /// Returns the default label of a child: for a branch, the label of [`Label::of_fork`]; for a
+    /// delegate, the same label with `delegate-` instead of `fork-`.
     #[must_use]
     pub fn of_child(kind: SessionKind, id: &SessionId, attempt: usize) -> Self {
         match kind {

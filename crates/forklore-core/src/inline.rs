@@ -1,5 +1,5 @@
-//! Finds images, documents and similar data that a part of a message contains as base64. It reads
-//! the formats of several agents and providers.
+//! Finds images, documents and similar data that a part of a message contains as base64. The
+//! functions read the formats of several agents and providers.
 
 use std::borrow::Cow;
 

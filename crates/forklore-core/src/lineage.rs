@@ -4,8 +4,8 @@
 //! A session's own events are one segment. Ancestry never changes after a fork, so the inherited
 //! history is a list of spans that is fixed at the fork. A read of the history takes one range read
 //! per span. Long lists are split into pages, which descendants share. Each page points to its
-//! predecessor and to one page further back (a skew-binary list). This finds a position deep in an
-//! old history in O(log depth) steps.
+//! predecessor and to one page further back (a skew-binary list). With these two pointers, a search
+//! finds a position deep in an old history in O(log depth) steps.
 
 use crate::counts::Counts;
 

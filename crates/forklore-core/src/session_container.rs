@@ -1,5 +1,5 @@
-//! The interface that reads files with many sessions, such as databases. Each session is read as if
-//! it were a session file of its own, with lines (docs/semantics.md, Sources).
+//! The interface that reads files with many sessions, such as databases. It converts each session
+//! to lines, as if the session had a session file of its own (docs/semantics.md, Sources).
 
 use std::io::{BufRead, Write};
 use std::path::Path;

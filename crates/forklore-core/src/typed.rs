@@ -1,9 +1,11 @@
 //! What a person typed in a user message.
 //!
 //! Agents send more under the role of the user than a person typed: the working directory, rules
-//! from files, reminders, the output of commands. Such text must not become a session's title. It
-//! also begins no turn, but that was decided when the event was written, so a newer list of marks
-//! helps the sessions that are stored already.
+//! from files, reminders, the output of commands. Such text must not become a session's title.
+//!
+//! Such text also begins no turn. An import decides that once and stores the decision with the
+//! event. This module instead looks at the text at each read. If a later version recognises more of
+//! such text, it therefore also finds better titles for sessions that are stored already.
 
 use crate::message::{Content, Message, Part};
 
@@ -72,7 +74,8 @@ const BEGINNINGS: [&str; 7] = [
     "<permissions instructions>",
 ];
 
-/// The headings with which editors separate what they add from what the person typed.
+/// The headings that editors write between the text that they add and the text that the person
+/// typed.
 const REQUESTS: [&str; 2] = ["## My request for Codex:", "## My request:"];
 
 /// Returns what a person typed in a user message. Returns `None` if an agent wrote all of it, or if
@@ -127,8 +130,9 @@ pub fn typed_text(text: &str) -> Option<Typed> {
     (!typed.is_empty()).then(|| Typed::Text(typed.to_owned()))
 }
 
-/// Returns a command of a person as the person typed it. Agents store it as elements with the
-/// command's name and arguments, or with the line for the shell.
+/// Returns the command in `text` as the person typed it; `None` if `text` does not begin with a
+/// command. Agents store a command as several elements that contain its name and its arguments.
+/// They store a command line for the shell as one element.
 fn command(text: &str) -> Option<String> {
     if let Some(line) = inside(text, "bash-input") {
         return Some(format!("!{line}"));
@@ -139,7 +143,7 @@ fn command(text: &str) -> Option<String> {
 }
 
 /// Returns the text inside the element `name`. Returns `None` if `text` does not begin with an
-/// element of a command.
+/// element of a command, or does not contain the element `name`.
 fn inside<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let trimmed = text.trim_start();
     let starts = trimmed.starts_with("<command-") || trimmed.starts_with("<bash-input>");
@@ -148,8 +152,8 @@ fn inside<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     Some(inside.trim())
 }
 
-/// Removes the elements that agents add, with the text inside them. Text behind an opening tag that
-/// is never closed is removed too.
+/// Removes the elements that agents add, with the text inside them. If such an element has no
+/// closing tag, all text after its opening tag is removed too.
 fn without_added(text: &str) -> String {
     let mut left = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Tests that running counts are the same, however a history is split into parts.
+//! Tests that a history has the same running counts, however it is split into parts.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use forklore_core::{

@@ -19,7 +19,8 @@ use crate::limits::EVENT_ID_BYTES;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(Text);
 
-/// The text of an id. Each text has only one form, so equal forms mean equal ids.
+/// The text of an id. Each text has exactly one form as a value of this enum. Two ids are therefore
+/// equal if and only if these values are equal.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Text {
     /// A UUID in canonical form: lower case, with hyphens. Most ids are such UUIDs. Their text is
@@ -93,7 +94,8 @@ impl Text {
     }
 }
 
-/// Returns the bytes of the UUID that `text` is in canonical form, if it is one.
+/// Parses `text` as a UUID in canonical form (lower case, with hyphens). Returns the 16 bytes of
+/// the UUID, or `None` if `text` is anything else.
 fn canonical(text: &str) -> Option<[u8; 16]> {
     if text.len() != Hyphenated::LENGTH || text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return None;
