@@ -93,9 +93,9 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// Creates a pin, which protects the attachment `id` from removal. The pin owns `until`, the
-    /// value that causes the protection until it is dropped. In a folder of attachments, `until` is
-    /// a locked file.
+    /// Creates a pin, which protects the attachment `id` from removal. The pin owns `until`; the
+    /// protection ends when `until` is dropped. In a folder of attachments, `until` is a locked
+    /// file.
     pub fn new(id: AttachmentId, bytes: u64, new: bool, until: impl Any + Send + Sync) -> Self {
         Self { id, bytes, new, _until: Box::new(until) }
     }
@@ -122,8 +122,8 @@ pub struct Attachment {
     /// The version of the attachment: a number that changes whenever the attachment is stored again
     /// or pinned.
     pub version: u128,
-    /// Whether the attachment is pinned, i.e. protected from removal. Only in a result of
-    /// [`list`](Attachments::list) is this field reliable.
+    /// Whether the attachment is pinned, i.e. protected from removal. This field is reliable only
+    /// in a result of [`list`](Attachments::list).
     pub pinned: bool,
 }
 

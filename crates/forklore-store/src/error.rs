@@ -190,7 +190,7 @@ impl Error {
     }
 
     /// Checks whether the error concerns the whole store, and not only the sessions or the import
-    /// step of the call. Another call would probably get it too.
+    /// step of the call. If it does, another call would probably fail with the same error.
     #[must_use]
     pub fn is_of_store(&self) -> bool {
         matches!(

@@ -5,12 +5,13 @@
 //! An owner counts as gone only if there is no doubt. First, the boot of the machine and the
 //! namespaces must be the same, so that a process id means the same process. Second, no process has
 //! this id, or the process with this id started at another time. Only Linux provides all of these
-//! facts. On other systems, the lease must expire.
+//! facts. On other systems, another runtime must wait until the lease expires.
 
 use std::process;
 
 /// Returns a name under which this process can acquire leases. The name contains `application`, the
-/// id of this process and `unique`. No other runtime has the same name.
+/// id of this process and `unique`. The caller chooses a new text for `unique` each time, so that
+/// no other runtime has the same name.
 #[must_use]
 pub fn name(application: &str, unique: &str) -> String {
     name_of(application, unique, process::id())

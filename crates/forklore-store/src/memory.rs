@@ -59,7 +59,7 @@ impl MemoryStore {
         Self { clock, ..self }
     }
 
-    /// Removes all that the store has of a session, as damage of a disk may. For tests.
+    /// Removes everything that the store has of a session, as a damaged disk may do. For tests.
     pub fn lose(&self, session: &SessionId) {
         self.state().sessions.remove(&session.fold());
     }

@@ -67,14 +67,14 @@ pub trait Store: Send + Sync {
     /// After an error, nothing was written.
     fn commit(&self, transaction: Transaction) -> Result<Committed>;
 
-    /// Executes several transactions in order. Each is executed atomically, and succeeds or fails by
-    /// itself. All that succeeded are durable when the method returns. A store may write them
-    /// together, which is much faster for many small transactions. The result has one entry for
-    /// each transaction, in their order.
+    /// Executes several transactions in order. Each is executed atomically, and succeeds or fails
+    /// by itself. All transactions that succeeded are durable when the method returns. A store may
+    /// write them together, which is much faster for many small transactions. The result has one
+    /// entry for each transaction, in their order.
     ///
     /// # Errors
-    /// An error that concerns the whole store ([`Error::is_of_store`]). Some of the transactions may
-    /// then have been executed. Errors of a single transaction are in the list.
+    /// An error that concerns the whole store ([`Error::is_of_store`]). Some of the transactions
+    /// may then have been executed. The error of a single transaction is its entry in the result.
     fn commit_all(&self, transactions: Vec<Transaction>) -> Result<Vec<Result<Committed>>> {
         let mut done = Vec::with_capacity(transactions.len());
         for transaction in transactions {
@@ -148,8 +148,8 @@ pub trait Store: Send + Sync {
     /// the problems found.
     ///
     /// # Errors
-    /// `NotFound` if no session has this id; `Io` if the whole store cannot be read. Damage is not
-    /// an error: it is returned as a problem.
+    /// `NotFound` if no session has this id; `Deleted` if the session was deleted; `Io` if the
+    /// whole store cannot be read. Damage is not an error: it is returned as a problem.
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification>;
 
     /// Returns the store's attachment storage; `None` if the store does not support attachments.
@@ -180,8 +180,8 @@ pub trait Store: Send + Sync {
     }
 
     /// Returns the spans (byte ranges of an imported file, the source) that one import step stored.
-    /// `step` counts those steps of the source that stored spans, from 0. Returns `None` if there
-    /// are not that many.
+    /// `step` is the number of that step, from 0, among those steps of the source that stored
+    /// spans. Returns `None` if there is no step with this number.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read; `Unsupported` if
@@ -191,9 +191,9 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// Returns the keys and locations of all records of a source (an imported file). They serve to
-    /// copy the source into another store. Returns `None` if the store cannot list them or has no
-    /// such source.
+    /// Returns the keys and locations of all records of a source (an imported file). A caller needs
+    /// them to copy the source into another store. Returns `None` if the store cannot list them or
+    /// has no such source.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read.

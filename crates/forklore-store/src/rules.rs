@@ -98,8 +98,9 @@ impl Cursor {
     }
 }
 
-/// Returns the lease of a session if a runtime other than `owner` has it at `now`, the store's time.
-/// A lease whose owner's process is certainly gone holds nobody off (docs/semantics.md, Writing).
+/// Returns the lease of a session if a runtime other than `owner` has it at `now`, the store's
+/// time. Returns `None` for a lease whose owner's process is certainly gone (docs/semantics.md,
+/// Writing).
 #[must_use]
 pub fn lease_of_other<'h>(
     header: &'h Header,

@@ -20,8 +20,8 @@ pub use waiting::WaitingLine;
 pub struct SourceId(pub u64);
 
 /// A hash that identifies a record, a name of a file, or a file's first line. It is the first 8
-/// bytes of a SHA-256. For a record, the SHA-256 is that of the text by which other records refer
-/// to it. That is usually its native id, which the file's agent gave to it.
+/// bytes of a SHA-256. For a record, the hashed text is the one by which other records refer to
+/// that record. This is usually the record's native id, which the file's agent gave to it.
 pub type RecordKey = u64;
 
 /// Selects the sources (imported files) to find.

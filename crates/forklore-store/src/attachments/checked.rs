@@ -65,7 +65,7 @@ pub fn check(store: &dyn Attachments, id: &AttachmentId) -> Result<Option<u64>> 
 }
 
 /// Converts an error of reading the attachment `id`. An error that contains a [`Damaged`] becomes
-/// `Corrupt`, any other `Io`.
+/// `Corrupt`; any other error becomes `Io`.
 #[must_use]
 pub fn failure(id: &AttachmentId, error: io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {

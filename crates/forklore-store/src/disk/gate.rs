@@ -1,10 +1,10 @@
 //! A fair lock between processes, which is exclusive or shared.
 //!
 //! A process that retries a lock in a loop with sleeps can lose for seconds against a busy process.
-//! The operating system instead queues the processes that wait for a file lock. The gate uses two
-//! file locks as a turnstile. A process waits for the gate lock while it has the queue lock. A
-//! process that has just released the gate lock must therefore wait for the queue lock, and cannot
-//! overtake the waiting process.
+//! The operating system instead queues the processes that wait for a file lock. The gate therefore
+//! consists of two file locks: the queue lock and the gate lock. A process waits for the gate lock
+//! while it has the queue lock. A process that has just released the gate lock must therefore wait
+//! for the queue lock, and cannot overtake the waiting process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -158,7 +158,7 @@ impl Gate {
     fn wait(&self, pass: Pass) -> io::Result<Passed> {
         loop {
             let pair = self.pair()?;
-            // A file may no longer be at its path. Nobody may ever release the lock on such a file.
+            // A file may no longer be at its path. The lock on such a file may never be released.
             if !self.stands(&pair) {
                 continue;
             }

@@ -26,8 +26,8 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     made.map_err(os("making the folder", folder))
 }
 
-/// Rejects a folder that belongs to another user than the current one or root. Also rejects a
-/// folder in which every user may replace files.
+/// Rejects a folder that belongs neither to the current user nor to root. Also rejects a folder in
+/// which every user may replace files.
 ///
 /// # Errors
 /// `Denied` if the folder is rejected or may not be accessed; `Io` if its metadata cannot be read.

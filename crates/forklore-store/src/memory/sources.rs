@@ -97,8 +97,8 @@ impl State {
     }
 
     /// Erases the stored bytes of each imported file of which a session was deleted. Also erases
-    /// those of the file's sidecars, which are extra files without a session (docs/semantics.md,
-    /// Delete, detach).
+    /// the stored bytes of the file's sidecars, which are extra files without a session
+    /// (docs/semantics.md, Delete, detach).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
         let gone = self.sources.iter().map(|leased| &leased.source).filter(|it| is_gone(it));

@@ -85,8 +85,8 @@ pub struct SessionChange {
     /// Whether events were appended to the session after the reader's last position. The last of
     /// them has the seq `head_seq`.
     pub appended: bool,
-    /// Whether the session's header changed after the reader's last position. New counts alone are
-    /// not such a change; a new label, title, lease or strategy is, for example.
+    /// Whether the session's header changed after the reader's last position. A new label, title,
+    /// lease or strategy is such a change, for example. New counts alone are not.
     pub changed: bool,
     /// Whether the session was deleted. If so, only its tombstone (the header that remains) can be
     /// read.

@@ -50,8 +50,8 @@ pub enum Direction {
 /// A page of events from the history of one session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// The events of the page, in the order of reading. Empty if, in that order, no event is at the
-    /// requested position or after it.
+    /// The events of the page, in the order of reading. Empty if no event is at the requested
+    /// position or follows it in the direction of reading.
     pub events: Vec<LogEntry>,
     /// Whether more events follow in the direction of reading.
     pub more: bool,

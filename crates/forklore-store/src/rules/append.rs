@@ -11,9 +11,9 @@ use crate::port::{Append, Appended};
 
 /// Returns the seqs at which an earlier append would have written the events of `append`. They are
 /// the seqs directly after the expected head, one for each event. Returns `None` if `append` cannot
-/// repeat an earlier append. That is so if it expects no head, or if not all of these seqs belong
-/// to the session's own events. A child's `session_fork` (the record of its fork) does not count as
-/// own here (docs/semantics.md, Writing).
+/// repeat an earlier append: it expects no head, or not all of these seqs belong to the session's
+/// own events. A child's `session_fork` (the record of its fork) does not count as own here
+/// (docs/semantics.md, Writing).
 ///
 /// # Errors
 /// `Invalid` if the append has no events.

@@ -6,7 +6,7 @@ use forklore_core::{Header, SessionId, SessionKind, Strategy};
 
 use crate::port::NewSession;
 
-/// A session as a link of the chain of forks that a further fork makes longer.
+/// A session as one link of a chain of forks. A fork of the session adds a link to the chain.
 #[derive(Clone, Debug)]
 pub struct Link {
     id: SessionId,
@@ -19,15 +19,15 @@ pub struct Link {
 /// The number of forks on which a session depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForkDepth {
-    /// The number of links up to the nearest session that needs no ancestor. If there are more links
-    /// than were to be counted, one more than those.
+    /// The number of links up to the nearest session that needs no ancestor. If there are more
+    /// links than the maximum of [`fork_depth`], this is some number greater than the maximum.
     Links(u64),
     /// The parent links run in a circle.
     Circle,
 }
 
 impl Link {
-    /// Returns the link that a stored session is.
+    /// Converts a stored session, which has this header, to a link.
     #[must_use]
     pub fn of(header: &Header) -> Self {
         let strategy = header.strategy.filter(|_| !header.detached);
@@ -36,7 +36,7 @@ impl Link {
         Self { id: header.id.clone(), depends_on, depth: header.depth }
     }
 
-    /// Returns the link that a session to create will be.
+    /// Converts a session that is to be created to a link.
     #[must_use]
     pub fn of_new(new: &NewSession) -> Self {
         let from = new.from.as_ref();
@@ -56,9 +56,10 @@ fn is_dependent(kind: SessionKind, strategy: Option<Strategy>) -> bool {
     kind == SessionKind::Branch && strategy == Some(Strategy::ShareV1)
 }
 
-/// Counts the links from `session` up to the nearest session that needs no ancestor, at most one
-/// more than `most`. `find` looks a session up, and returns `None` if the store does not have it. It
-/// is then unknown on which sessions it depends, so all links up to the root count.
+/// Counts the links from `session` up to the nearest session that needs no ancestor. Stops as soon
+/// as there are more than `most` links. `find` looks up a session, and returns `None` if the store
+/// does not have that session. It is then unknown whether the missing session needs an ancestor, so
+/// all links up to the root count.
 ///
 /// # Errors
 /// The errors of `find`.

@@ -46,7 +46,8 @@ pub fn builds_on_parent(child: &Header) -> bool {
 }
 
 /// Rejects the delete of a session if branch children would remain. `left` are the children that
-/// depend on the session and are not deleted with it.
+/// depend on the session and are not deleted with it. Rejects nothing if `children` is
+/// [`Children::Retain`] or the session is already deleted.
 ///
 /// # Errors
 /// `HasChildren`, with the first 20 ids in `left` and their total number.

@@ -126,8 +126,8 @@ pub enum SourceSpan {
     /// unfinished. They come after [`Progress::offset`](super::Progress::offset), and count until
     /// another span of the file follows. [`WaitingLine`](super::WaitingLine) has the rule.
     Waiting {
-        /// The number of bytes of the waiting spans directly before this span after which these
-        /// bytes come. If it is 0, this span replaces those spans.
+        /// How many of the bytes that wait so far continue to wait. The bytes of this span follow
+        /// them. If the number is 0, the bytes of this span replace all bytes that wait so far.
         after: u64,
         /// The bytes.
         bytes: Vec<u8>,

@@ -1,7 +1,8 @@
 //! The unfinished last line of a source: bytes after the last record that was read, which wait until
 //! the agent completes the line (docs/semantics.md, Sources).
 //!
-//! The rule is here once, because a store only gives back the spans that it was given.
+//! This rule is next to the store interface and not in a store, because a store only returns the
+//! spans that it was given.
 
 use super::SourceSpan;
 
@@ -14,9 +15,9 @@ pub struct WaitingLine {
 }
 
 impl WaitingLine {
-    /// Takes the next span of the source into account. A waiting span continues or replaces the
-    /// bytes that wait so far. After any other span no byte waits, because that span begins where
-    /// the line began: the import has read the completed line.
+    /// Takes the next span of the source into account. A [`SourceSpan::Waiting`] continues or
+    /// replaces the bytes that wait so far. After any other span, no bytes wait any more: that span
+    /// begins where the unfinished line began, so the import has read the completed line.
     pub fn follow(&mut self, span: &SourceSpan) {
         let SourceSpan::Waiting { after, bytes, sha256 } = span else {
             *self = Self::default();
@@ -33,8 +34,9 @@ impl WaitingLine {
         &self.bytes
     }
 
-    /// Returns the SHA-256 of the whole file, including the bytes that wait. Returns `None` if no
-    /// waiting span counts; [`Progress::sha256`](super::Progress::sha256) is then that of the file.
+    /// Returns the SHA-256 of the whole file, including the bytes that wait. Returns `None` if the
+    /// last span was not a [`SourceSpan::Waiting`]; the SHA-256 of the file is then
+    /// [`Progress::sha256`](super::Progress::sha256).
     #[must_use]
     pub fn sha256(&self) -> Option<&[u8; 32]> {
         self.sha256.as_ref()

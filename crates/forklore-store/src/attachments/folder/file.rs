@@ -24,7 +24,7 @@ pub(super) fn is_nothing(error: &io::Error) -> bool {
 }
 
 /// Returns the version of a file: a number that changes with each `touch` (change of the
-/// modification time). It differs from the versions of all other files.
+/// modification time). Two existing files never have the same version.
 pub(super) fn version(found: &Metadata) -> u128 {
     let changed = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
     u128::from(found.ino()) << 64 | (changed.cast_unsigned() & u128::from(u64::MAX))
