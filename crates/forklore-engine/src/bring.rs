@@ -244,8 +244,9 @@ fn event_id(of: &Of, by: &Summarize) -> EventId {
     EventId::named(&of.session_id, &what)
 }
 
-/// Derives the id of the usage event with the number `at` (from 0) among those of a summary.
-/// Derives it from the summary event's id, so that the store recognizes a repeated append.
+/// Returns the id of one usage event of a summary. `at` is the number of this event, from 0, among
+/// the usage events of the summary. The id is derived from the summary event's id, so that the
+/// store recognizes a repeated append.
 fn usage_id(brought: &Brought, at: usize) -> EventId {
     EventId::named(&brought.from_session_id, &format!("usage {at} of {}", brought.event_id))
 }

@@ -71,8 +71,9 @@ fn own(node: &TreeNode) -> u64 {
     node.header.as_ref().map_or(0, |found| found.own_events)
 }
 
-/// Computes the seq of the node's first own (not inherited) event from the counts in its header.
-/// For a child session, the result may be one less than that seq.
+/// Returns the seq at which a search of the node's own (not inherited) events begins, computed from
+/// the counts in its header. For a child session, this is the seq directly before the first own
+/// event after `session_fork`.
 fn first_own(node: &TreeNode) -> u64 {
     let head = node.header.as_ref().map_or(-1, |found| found.head_seq);
     u64::try_from(head + 1).unwrap_or(0).saturating_sub(own(node))

@@ -40,9 +40,10 @@ struct Position {
 
 impl Engine {
     /// Plans a compaction: chooses the range of messages that a summary should replace. If
-    /// possible, the messages after the range have at most a quarter of the bytes that no earlier
-    /// compaction covers. The range ends before the first message of a turn if possible, and never
-    /// separates a tool call from its result. Returns `None` if there is nothing to cover.
+    /// possible, the messages after the range have at most a quarter of the bytes of all messages
+    /// that no earlier compaction covers. The range ends before the first message of a turn if
+    /// possible, and never separates a tool call from its result. Returns `None` if there is
+    /// nothing to cover.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is

@@ -100,9 +100,9 @@ impl Engine {
     }
 
     /// Searches directly after a cut for events that a fork there does not inherit. Returns the seq
-    /// of the last one before the next inheritable event. These events contain the token usage of
-    /// the last answer before the cut. Returns the cut itself if no such event follows. Reads at
-    /// most 64 events.
+    /// of the last such event before the next inheritable event. These events contain the token
+    /// usage of the last answer before the cut. Returns the cut itself if no such event follows.
+    /// Reads at most 64 events.
     fn last_behind(&self, header: &Header, cut: u64) -> Result<u64> {
         let at = At::Seq(cut + 1);
         let query = Query { at, direction: Direction::Forward, limit: PAGE, bare: true };

@@ -16,6 +16,7 @@ impl Engine {
     /// - `already_exists`: the id is in use or belonged to a deleted session.
     /// - `invalid_args`: a field of the request is too long or not allowed.
     /// - `not_found`: the parent does not exist.
+    /// - For a delegate, also the other errors of [`fork`](Self::fork).
     pub fn create(&self, request: &Create) -> Result<Header> {
         check(request)?;
         if let Some(parent) = &request.parent {

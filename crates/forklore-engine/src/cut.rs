@@ -1,5 +1,5 @@
 //! Resolves a selector to a cut with indexed lookups. The time does not depend on the history's
-//! length.
+//! length, except for the selector `event:ID`.
 
 use forklore_core::cut::{CutPoint, Extent};
 use forklore_core::{Cut, CutError, Header, OpenCalls, Selector};
@@ -139,8 +139,8 @@ impl Engine {
     }
 
     /// Reads backwards from `cut` to the nearest event after which no tool call is open. Returns
-    /// that event, or `None` if there is none. Calls `visit` with each event before it in this
-    /// order, that is, each event after which a call is open.
+    /// that event, or `None` if there is none. Calls `visit` with each event that it reads before
+    /// that event. After each of these events, a call is open.
     fn back_to_closed(
         &self,
         header: &Header,

@@ -84,15 +84,18 @@ pub enum Error {
     /// the name of the permission.
     #[error("the parent does not have the permission {0:?}")]
     Permission(String),
-    /// The child of the fork would have more parent links above it than the depth limit allows.
+    /// The child of the fork would depend on more forks than the depth limit allows
+    /// (docs/semantics.md, Fork).
     #[error("session {session} is {links} forks deep already, and {max} are allowed")]
     TooDeep {
         /// The session to fork, whose children would be too deep.
         session: SessionId,
-        /// The number of parent links from this session up to its root or to its nearest detached
-        /// ancestor.
+        /// The number of parent links from this session up to the nearest session that needs no
+        /// ancestor: a root, a delegate, a copy or a detached session. At most `max`, because the
+        /// count stops there.
         links: u64,
-        /// The maximum number of parent links that a session may have.
+        /// The maximum number of parent links from a session up to the nearest session that needs
+        /// no ancestor.
         max: u64,
     },
     /// The parent links of this session form a cycle.

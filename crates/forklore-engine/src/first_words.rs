@@ -1,4 +1,4 @@
-//! Finds what a person typed first in a session. It describes a session that has no title.
+//! Finds what a person typed first in a session. These words describe a session that has no title.
 
 use forklore_core::typed::{Typed, typed};
 use forklore_core::{Header, Role};

@@ -14,10 +14,10 @@ use plan::Plan;
 pub(crate) use record::FORKED_BEFORE;
 pub use record::{ForkRecord, limitations, synthetic_result};
 
-/// Maximum number of further ids that a fork generates if those before are taken.
+/// Maximum number of further ids that a fork generates if the earlier ones are taken.
 const MOST_IDS: u64 = 10_000;
-/// Maximum number of further default labels that a fork tries. The last one is as long as a label
-/// may be.
+/// Maximum number of further default labels that a fork tries. Each has more digits than the one
+/// before. The last one is about as long as a label may be.
 const MOST_LABELS: usize = 24;
 
 impl Engine {

@@ -8,8 +8,8 @@ use crate::bring::brought_by;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Checks whether the fork of this session recorded a summary of the history before it. If the
-    /// log cannot be read, returns false.
+    /// Checks whether the fork of this session recorded a summary of the parent's history before
+    /// the cut. If the log cannot be read, returns false.
     #[must_use]
     pub fn has_summary(&self, header: &Header) -> bool {
         header.deleted.is_none() && self.summary_at_fork(header).is_ok_and(|found| found.is_some())
@@ -17,8 +17,8 @@ impl Engine {
 
     /// Returns the strategy of the summary that the fork of `child` recorded after the inherited
     /// events and the synthetic results (docs/semantics.md, Summary at the fork). Returns `None` if
-    /// it recorded none. The header does not say so, and the position follows from it, so this is
-    /// one read of few events.
+    /// the fork recorded no summary. The header does not state whether there is a summary, but its
+    /// counts give the position of the summary. The method therefore reads only a few events.
     pub(crate) fn summary_at_fork(&self, child: &Header) -> Result<Option<String>> {
         #[derive(Deserialize)]
         struct Recorded {
@@ -44,8 +44,8 @@ impl Engine {
         let query = Query { at: At::Seq(stored.seq), limit: 1, bare: false, ..query };
         let page = self.store.read(&child.id, &query)?;
         let data = page.events.first().map(|stored| &stored.event.data);
-        // A summary of another branch, which was brought into an empty child, is at this position
-        // too.
+        // A summary of another branch can be at this position too, if `bring` recorded it in a
+        // child without other own events.
         let recorded = data.filter(|data| brought_by(data).is_none());
         Ok(recorded.and_then(|data| data.read().ok()).map(|Recorded { strategy }| strategy))
     }

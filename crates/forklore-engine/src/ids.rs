@@ -13,7 +13,7 @@ impl Engine {
         SessionId::generate(self.unix_millis(), self.random())
     }
 
-    /// Generates an id for a fork of `parent` if the request contains none. `attempt` counts from
+    /// Generates an id for a fork of `parent` whose request contains no id. `attempt` counts from
     /// 0; each further attempt gives another id.
     #[must_use]
     pub fn new_fork_id(&self, parent: &SessionId, style: IdStyle, attempt: u64) -> SessionId {

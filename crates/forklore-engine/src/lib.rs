@@ -175,10 +175,10 @@ impl Engine {
         self
     }
 
-    /// Limits the depth of forks: a branch that shares its history may be at most `links` parent
-    /// links below the nearest session that needs no ancestor: a root, a delegate, a copy or a
-    /// detached session (docs/semantics.md, Fork). `None`, the default, sets no limit.
-    /// A store with the Trails profile (the rules of an earlier design) uses 32.
+    /// Limits the depth of forks. A branch that shares its history may be at most `links` parent
+    /// links below the nearest session that needs no ancestor (docs/semantics.md, Fork). Such a
+    /// session is a root, a delegate, a copy or a detached session. `None`, the default, sets no
+    /// limit. A store with the Trails profile (the rules of an earlier design) uses 32.
     #[must_use]
     pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
         self.max_fork_depth = links;

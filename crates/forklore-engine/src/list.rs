@@ -69,8 +69,9 @@ impl Engine {
 /// Maximum number of sessions that one read of the store requests.
 const LARGEST_PAGE: usize = 1 << 16;
 
-/// Returns the size of the page to read after one of `page` sessions. The pages grow, because a
-/// store may look at all its sessions for each page. So few pages cover a store of any size.
+/// Returns the size of the page to read after a page of `page` sessions. A store may look at all
+/// its sessions for each page. The pages therefore grow, so that a few pages cover a store of any
+/// size.
 pub(crate) fn next_page_size(page: usize) -> usize {
     page.saturating_mul(8).min(LARGEST_PAGE)
 }

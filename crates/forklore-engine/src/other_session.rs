@@ -1,5 +1,5 @@
-//! Looks up a session that an answer only mentions. If that session is lost or damaged, this hides
-//! nothing else of the answer (docs/semantics.md, Fork).
+//! Looks up a session that an answer only mentions. If that session is lost or damaged, the rest of
+//! the answer is still given (docs/semantics.md, Fork).
 
 use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_store::Error as StoreError;
@@ -30,7 +30,8 @@ impl Engine {
     /// Looks up a session that an answer about another session mentions.
     ///
     /// # Errors
-    /// The errors of the store, except that the session does not exist, is lost or is damaged.
+    /// The errors of the store, except those for a session that does not exist, is lost or is
+    /// damaged.
     pub(crate) fn other_session(&self, id: &SessionId) -> Result<OtherSession> {
         match self.store.header(id) {
             Ok(header) => Ok(OtherSession::There(Box::new(header))),

@@ -1,5 +1,5 @@
-//! `pack`: compresses families that are rarely read, and makes deep histories as fast to read as
-//! short ones.
+//! `pack`: compresses families that are idle, and makes deep histories as fast to read as short
+//! ones.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::{Engine, Error, Result};
 
 impl Engine {
     /// Compresses the families (all sessions with one root) in which no session was updated for the
-    /// duration `idle`. Also joins the ranges of a history whose inherited events the store finds
-    /// through very many small ranges. Does not change what other operations return.
+    /// duration `idle`. Also joins the parts of each history that is stored as very many small
+    /// ranges. Does not change what other operations return.
     ///
     /// # Errors
     /// `unsupported` if the store has no maintenance operations; `busy` if another process locks

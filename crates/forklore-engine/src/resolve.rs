@@ -11,11 +11,11 @@ use forklore_api::Elsewhere;
 const SHORTEST_PART: usize = 4;
 const CANDIDATES: usize = 10;
 
-/// Limits where a session reference looks for labels and for `last`. It looks for ids always in the
-/// whole store.
+/// Limits where a session reference looks for labels and for `last`. Ids are always looked up in
+/// the whole store.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// The workspace to search for labels; `None` searches all workspaces.
+    /// The workspace in which to look for labels and for `last`; `None` means all workspaces.
     pub workspace: Option<Workspace>,
 }
 

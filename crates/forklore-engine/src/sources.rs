@@ -41,8 +41,8 @@ impl Engine {
         Ok(false)
     }
 
-    /// Returns the unfinished last line of an imported file, which waits until its agent completes
-    /// it.
+    /// Returns the unfinished last line of an imported file. The line waits until the agent that
+    /// wrote the file completes it.
     ///
     /// # Errors
     /// The errors of [`Store::source_spans`].

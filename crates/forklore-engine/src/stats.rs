@@ -57,7 +57,7 @@ impl Engine {
     }
 
     /// Adds the sessions that match `filter` to the sums in `stats`. Returns the headers of those
-    /// that are not deleted and are copies: they repeat the beginning of another session.
+    /// that are copies (they repeat the beginning of another session) and are not deleted.
     fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<Vec<Header>> {
         let (mut after, mut copies, mut size) = (None, Vec::new(), PAGE);
         loop {

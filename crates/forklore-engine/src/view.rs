@@ -30,8 +30,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns the edit if this event is one: it replaces or removes an earlier message in what the
-    /// model receives. Returns `None` for any other event.
+    /// Returns the edit that this event makes, which replaces or removes an earlier message in what
+    /// the model receives. Returns `None` if the event makes no edit.
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
         let dialect = self.agent_formats().named(event.dialect.as_deref()?)?;
         dialect.edit(&event.kind, &event.data)

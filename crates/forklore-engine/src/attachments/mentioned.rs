@@ -33,8 +33,8 @@ impl Engine {
 
     /// Returns the attachments that the events of all sessions mention. May miss events that are
     /// appended during the scan; the writers of such events pin the attachments that they mention.
-    /// If a session is deleted during the scan, the scan finds its inherited events in the sessions
-    /// that inherit them.
+    /// If a session is deleted during the scan, the scan still finds those of its events that other
+    /// sessions inherit: it reads them in the histories of these sessions.
     fn mentioned(&self) -> Result<HashSet<AttachmentId>> {
         let (mut found, mut read) = (HashSet::new(), HashSet::new());
         let mut failures = 0;

@@ -156,9 +156,9 @@ impl Exchange {
     }
 }
 
-/// Splits a message of the model that contains several of its responses. Some agents write a call,
-/// its result and what the model said about it into one message: text or reasoning after a result
-/// belongs to the next response.
+/// Splits a message that contains several responses of the model. Some agents write a call, its
+/// result and the model's next response into one message. Text or reasoning after a result begins
+/// the next response.
 fn responses(sent: Sent) -> Vec<Sent> {
     let Sent { message, ts, starts_turn } = sent;
     let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });

@@ -27,7 +27,7 @@ pub struct Outgoing {
     /// The dialect (record format) of the target agent. Records in this dialect are written
     /// unchanged.
     dialect: &'static str,
-    /// The file from which the last record was imported.
+    /// The file from which `native` was imported, if the store has a record of this file.
     source: Option<Source>,
     export: &'static dyn Export,
     file: NewFile,
@@ -137,9 +137,9 @@ impl Outgoing {
 
     /// Returns the beginning of the original file to which the new file could refer instead of
     /// repeating it. The tuple contains the path of the original file, the payload of the last
-    /// shared record, and the description of the beginning. Its `bytes` is 0 here: only the
-    /// original file can give the byte offset. Returns `None` if the new file cannot refer to the
-    /// original file.
+    /// shared record, and a description of the beginning. In this description, `bytes` is 0: only
+    /// the original file itself can give the byte offset. Returns `None` if the new file cannot
+    /// refer to the original file.
     #[must_use]
     pub fn shareable(&self) -> Option<(String, Data, Shared)> {
         let (last, original) = (&self.native.as_ref()?.event, self.file.original.as_ref()?);

@@ -20,7 +20,7 @@ struct PlainLine<'a> {
 
 impl Engine {
     /// Writes the conversation of a session to `out`. Each message is one JSON line `{role,
-    /// content}`. A tool result has the name of its tool, also if only the call names it.
+    /// content}`. A tool result has the name of its tool, even if only the call states this name.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is

@@ -1,4 +1,4 @@
-//! Decides whether a session that has a child's id already is the child that a fork asks for.
+//! Decides whether an existing session with the requested id is the child that a fork asks for.
 
 use forklore_api::{Fork, Summarize};
 use forklore_core::Header;
@@ -8,9 +8,14 @@ use super::plan::Plan;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Returns the header of the session `found`, which has the child's id, if everything that
-    /// `request` asks for holds of it (docs/semantics.md, Fork). Returns `None` if no session has
-    /// the id, and an error if the session differs.
+    /// Decides whether the session that already has the child's id is the child that `request` asks
+    /// for (docs/semantics.md, Fork). `found` is the result of looking up this id. Returns the
+    /// session's header if the session has everything that `request` asks for. Returns `None` if no
+    /// session has the id.
+    ///
+    /// # Errors
+    /// `already_exists` if the session differs from what `request` asks for, or if `request` allows
+    /// only a new session.
     pub(super) fn same_child(
         &self,
         found: forklore_store::Result<Header>,
@@ -43,8 +48,8 @@ impl Engine {
     }
 }
 
-/// Names everything in the header of an existing session that is not as the fork asks for. Of a
-/// child of another parent, names only that.
+/// Names everything in the header of an existing session that differs from what the fork asks for.
+/// If the session was deleted or has another parent, names only this.
 fn differences(existing: &Header, request: &Fork, plan: &Plan) -> Vec<&'static str> {
     if existing.deleted.is_some() {
         return vec!["it was deleted, and its id stays taken"];
@@ -68,8 +73,8 @@ fn differences(existing: &Header, request: &Fork, plan: &Plan) -> Vec<&'static s
     same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect()
 }
 
-/// Checks whether a session has what the caller asks for. If the caller asks for nothing, anything
-/// is right.
+/// Checks whether a session has the value that the caller asks for. If the caller asks for none,
+/// every value is right.
 fn holds<T: PartialEq>(requested: Option<&T>, existing: Option<&T>) -> bool {
     requested.is_none() || requested == existing
 }

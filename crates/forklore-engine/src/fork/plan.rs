@@ -27,7 +27,7 @@ pub(super) struct Plan {
     /// Number of tool calls that have no result at the cut where the child begins.
     open: u64,
     /// The cut that the caller requested, if the fork uses an earlier one. It does if the requested
-    /// cut leaves tool calls open.
+    /// cut leaves tool calls open and the policy is [`ToolCallPolicy::Remove`].
     pub(super) requested: Option<Cut>,
     pub(super) adjusted_from: Option<Cut>,
     pub(super) synthetic: Vec<OpenCall>,

@@ -29,7 +29,7 @@ pub struct ForkRecord<'a> {
     /// last event before that position.
     pub cut: &'a Cut,
     /// The cut that the caller requested, if the fork uses an earlier one. It does if the requested
-    /// cut leaves tool calls open.
+    /// cut leaves tool calls open and the policy is [`ToolCallPolicy::Remove`].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_asked")]
     pub requested_cut: Option<&'a Cut>,

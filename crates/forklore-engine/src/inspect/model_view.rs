@@ -86,9 +86,10 @@ impl Engine {
         Ok(ModelView { header: parent.clone(), messages, shared, forks, open_results })
     }
 
-    /// Returns, for each fork on the path from the root to a session, how many events it inherited.
-    /// The oldest fork is first. Leaves out a fork if a later fork inherited fewer events, because
-    /// the later fork then shares only a part of what the earlier one inherited.
+    /// Returns, for each fork on the path from the root to a session, how many events the forked
+    /// session inherited. The oldest fork is first. Leaves out a fork if a later fork inherited
+    /// fewer events, because the later fork then shares only a part of what the earlier one
+    /// inherited.
     fn forks(&self, header: &Header) -> Result<Vec<u64>> {
         let inherits = |kind| kind == SessionKind::Branch;
         if !inherits(header.kind) {

@@ -223,10 +223,10 @@ impl Outline {
         Covered::First(index.unwrap_or(self.items.len()))
     }
 
-    /// Returns the position in the outline from which `is_inherited` accepts the events of all
-    /// items up to the end. Returns the end if it does not accept the last one. Ignores items that
-    /// replace others. Searches backwards from the end; few items are accepted, so one read per
-    /// item is fast enough.
+    /// Returns the lowest position in the outline from which on `is_inherited` accepts the event of
+    /// every item. Returns the end of the outline if `is_inherited` does not accept the last item's
+    /// event. Ignores items that replace others. Searches backwards from the end; few items are
+    /// accepted, so one read per item is fast enough.
     fn inherited_from(
         &self,
         engine: &Engine,
@@ -288,8 +288,9 @@ impl Outline {
         Ok(found.iter().rev().map(|stored| stored.seq).find(|found| *found < seq))
     }
 
-    /// Notes a sub-agent that an ancestor of `session` started, until an event tells its end. The
-    /// session never waits for it: it belongs to the ancestor.
+    /// Adds to `detached` a running sub-agent that an ancestor of `session` started, and removes it
+    /// when an event reports its end. The sub-agent belongs to the ancestor: the session never
+    /// waits for it.
     fn note_subagent(&mut self, session: &SessionId, stored: &LogEntry) {
         #[derive(Deserialize)]
         struct Subagent {

@@ -64,8 +64,9 @@ pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     }
 }
 
-/// Builds a marker: an `x.lost` event that replaces the lost event at `seq`. The marker has only
-/// the lost event's class and whether it started a turn.
+/// Builds a marker: an `x.lost` event that replaces the lost event at `seq`. The marker has the
+/// given class, and starts a turn if `starts_turn` is true. It contains nothing else of the lost
+/// event.
 pub(super) fn marker(
     session: &SessionId,
     seq: u64,

@@ -13,7 +13,7 @@ use crate::Result;
 
 /// Maximum number of events in one append to the new store.
 const EVENTS: usize = 500;
-/// A batch of events is appended as soon as its `data` has at least this many bytes: 8 MiB.
+/// A batch of events is appended as soon as their `data` has at least this many bytes: 8 MiB.
 const BYTES: usize = 8 << 20;
 
 /// Collects the own events of one recovered session in batches and writes the batches.
@@ -85,8 +85,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     }
 
     /// Completes the recovery of a session whose events are unreadable from the seq `next` on. Adds
-    /// an `x.lost` marker for each missing event, until the counts reach `to`, the minimum counts
-    /// that the cuts of its children prove.
+    /// an `x.lost` marker for each missing event, until the counts reach `to`. These are the
+    /// minimum counts, which the cuts of the session's children prove.
     pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
         let behind = Counts {
             inheritable: self.counts.inheritable.max(to.inheritable),

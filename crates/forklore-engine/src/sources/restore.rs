@@ -85,8 +85,7 @@ struct Restoring<'a> {
     out: &'a mut dyn Write,
     hash: Sha256,
     bytes: u64,
-    /// The last checked session of an earlier file revision. The check found that the session was
-    /// not deleted.
+    /// The session of an earlier file revision that was checked last. It was not deleted.
     living: Option<SessionId>,
     /// Events of one session that were read in advance and are not written yet.
     prefetched: Option<(SessionId, VecDeque<LogEntry>)>,
@@ -240,8 +239,9 @@ impl Restoring<'_> {
 /// place.
 type Replacement<'b> = (u64, u64, &'b [u8]);
 
-/// Returns the pieces of `payload` with its replacements, which must be in the order of the payload.
-/// Returns `None` if the bytes to replace are not all within `payload`, or overlap.
+/// Applies `patches` to `payload` and returns the result as consecutive pieces. The patches must be
+/// in the order of the payload. Returns `None` if the bytes to replace are not all within
+/// `payload`, or overlap.
 fn patched<'b>(payload: &'b [u8], patches: &[Replacement<'b>]) -> Option<Vec<&'b [u8]>> {
     let (mut pieces, mut from) = (Vec::new(), 0);
     for (at, removed, inserted) in patches {

@@ -29,7 +29,7 @@ impl Engine {
     /// the session files whose events it inherits, unless it was detached.
     ///
     /// # Errors
-    /// `not_found` if neither the session nor a sidecar was imported from a file.
+    /// `not_found` if the session was not imported from a file and inherits no sidecars.
     pub fn files(&self, session: &SessionId) -> Result<Vec<StoredFile>> {
         let header = self.store().header(session)?;
         let Some(own) = self.source_of(&header.id)? else {
@@ -75,8 +75,8 @@ impl Engine {
         Ok(files)
     }
 
-    /// Returns the file from which a session was imported. If an import found several files of the
-    /// session, returns the first.
+    /// Returns the file from which a session was imported; `None` if it was not imported. If the
+    /// store lists several files, returns the first.
     pub(crate) fn source_of(&self, session: &SessionId) -> Result<Option<Source>> {
         let found = self.sources()?.sources(&FindSource::Session(session.clone()))?;
         Ok(found.into_iter().next())

@@ -12,9 +12,10 @@ use crate::{Engine, Error, Result};
 
 impl Engine {
     /// Checks the sidecar files (files that an agent stores with a session file) of a session, and
-    /// returns their damage. If the session file has several sessions, only the first session
-    /// returns the damage, so that it is reported once. `others` are the further sessions of the
-    /// files that were looked at; nothing is read for them. A file may have very many.
+    /// returns their damage. If several sessions come from the same session file, only the call for
+    /// the first of them checks the sidecars, so that damage is reported once. The method adds the
+    /// other sessions of the file to `others`. It reads nothing for a session in `others`, because
+    /// a file may have very many sessions.
     pub(crate) fn sidecar_problems(
         &self,
         header: &Header,

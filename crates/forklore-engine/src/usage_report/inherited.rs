@@ -16,8 +16,8 @@ impl Engine {
     /// ancestor recorded directly after the cut, before the child was created, counts too. The
     /// session's own usage does not include this usage.
     ///
-    /// Reads the events of those ancestors that still exist. Does not count agents whose records
-    /// contain running totals.
+    /// Reads the events of those ancestors that still exist. Leaves out the usage of agents whose
+    /// records contain running totals instead of the usage of single calls.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is

@@ -1,4 +1,4 @@
-//! Tests of `bring`: it records a branch in another session.
+//! Tests of `bring`, which records a summary of a branch in another session.
 
 use forklore_core::{Data, ErrorKind, EventType};
 use forklore_engine::{Batch, Bring, BroughtMark, Error, Fork, NewEvent, Summarize, TreeRequest};

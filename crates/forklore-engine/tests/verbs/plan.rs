@@ -99,14 +99,16 @@ fn an_existing_child_is_the_answer_only_if_the_whole_request_holds(world: &World
         ..plain.clone()
     };
     world.engine.fork(&plain).unwrap();
-    // A child with all of it answers a fork that asks for all, for a part, or for nothing of it.
+    // The request `full` names several properties. A child that has all of them is the answer to a
+    // fork that asks for all, some or none of them.
     let other = Fork { id: Some(id("d")), ..full.clone() };
     for part in [other.clone(), other.clone(), Fork { title: None, config: None, ..other.clone() }]
     {
         assert_eq!(world.engine.fork(&part).unwrap().label.as_str(), "plan-b");
     }
     assert!(world.engine.fork(&Fork { id: Some(id("d")), ..plain.clone() }).unwrap().existing);
-    // A child without any of it answers none of these, and the refusal names what differs.
+    // A child that has none of them is no answer to these forks, and the refusal names what
+    // differs.
     let one = |of: fn(Fork, &Fork) -> Fork| of(plain.clone(), &full);
     for (request, differs) in [
         (one(|to, of| Fork { label: of.label.clone(), ..to }), "the label"),
@@ -141,7 +143,8 @@ fn a_requested_summary_must_exist(world: &World) {
         assert!(fork(child, by).unwrap().recorded);
         world.write(child, "u2 a2");
     }
-    // What another branch came to is no summary of the fork, though it follows the prefix.
+    // A summary that `bring` records directly after the prefix does not count as the fork's
+    // summary.
     assert!(fork("told", None).unwrap().recorded);
     let bring = Bring::new(id("plain"), id("told"));
     assert!(world.engine.bring(&bring).unwrap().recorded);

@@ -229,7 +229,7 @@ fn a_running_subagent_of_an_ancestor_is_shown_as_detached(world: &World) {
     world.fork("p", "", "c");
     tell("c", "mine", "running");
     world.fork("c", "", "d");
-    // The sub-agent ends in its owner. The forks do not learn of it.
+    // The session that owns the sub-agent records its end. The forks do not inherit this event.
     tell("p", "sub", "finished");
     let detached = |session: &str| {
         let seen = world.engine.inspect(&id(session)).unwrap().detached_subagents;

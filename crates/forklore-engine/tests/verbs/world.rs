@@ -109,8 +109,8 @@ impl World {
         Arc::into_inner(memory.unwrap()).unwrap()
     }
 
-    /// Removes all that the store has of a session, as damage of the disk may. (Events in SQLite
-    /// outlive the header of their session.)
+    /// Removes everything that the store has of a session, as a damaged disk may do. (Events in
+    /// SQLite outlive the header of their session.)
     pub(crate) fn lose(&self, name: &str) {
         if let Some(memory) = &self.memory {
             return memory.lose(&id(name));
