@@ -61,8 +61,8 @@ impl FromStr for Mark {
 /// A page of the feed, which is the sequence of changed sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
-    /// The sessions that were written to after the reader's position. Each session occurs once, and
-    /// the order is that of the sessions' last commits.
+    /// The sessions that were written to after the reader's position. Each session occurs once.
+    /// After the initial list of all sessions, the order is that of the sessions' last commits.
     pub sessions: Vec<SessionChange>,
     /// The position after this page, from which to read the next page. It can advance even if the
     /// page is empty.

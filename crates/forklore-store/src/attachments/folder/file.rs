@@ -1,4 +1,4 @@
-//! Opens and locks the file of an attachment, and detects that the file was touched.
+//! Opens and locks the file of an attachment, and detects that its modification time has changed.
 
 use std::fs::Metadata;
 use std::io;

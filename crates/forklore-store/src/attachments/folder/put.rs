@@ -1,4 +1,5 @@
-//! Writes an attachment to a file with a temporary name, until the file is complete and durable.
+//! Writes an attachment to a file with a temporary name. The file gets its final name when it is
+//! complete and durable.
 
 use std::fs::TryLockError;
 use std::io::{self, Read};
