@@ -8,9 +8,9 @@ use crate::Engine;
 use crate::bring::brought_by;
 
 /// Maximum total number of own (not inherited) events of the sessions that [`Engine::mark_brought`]
-/// searches. With more events, it searches none of the sessions, which bounds the time for large
-/// trees. It has to read events, without their `data`, because headers do not record which branches
-/// were brought into a session.
+/// searches. If the sessions have more events, `mark_brought` searches none of them, which bounds
+/// its time for large trees. It reads the events, without their `data`, because headers do not
+/// record which branches were brought into a session.
 const MOST_EVENTS: u64 = 20_000;
 /// Maximum number of events that one read of the store fetches.
 const PAGE: usize = 1_000;

@@ -36,7 +36,7 @@ pub enum Error {
     /// repeat the name, which may be hostile.
     #[error("the {what} is not valid: {source}")]
     Name {
-        /// What the invalid name should name, such as `session id`.
+        /// What kind of name is invalid, such as `session id`.
         what: &'static str,
         /// The rule of the grammar that the invalid name violates.
         source: IdError,

@@ -69,7 +69,7 @@ impl Engine {
     }
 
     /// Forks like [`fork`](Self::fork). If the branch would exceed the maximum fork depth, it gets
-    /// its own copy of the history, which no depth limits.
+    /// its own copy of the history instead. Such a copy may have any depth.
     ///
     /// # Errors
     /// The errors of [`fork`](Self::fork), except the one for the depth.

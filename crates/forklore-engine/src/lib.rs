@@ -37,10 +37,10 @@
 //! # }
 //! ```
 //!
-//! The engine calls no model, opens no file of an agent, and contains no code for a certain store.
-//! It never relies on an earlier read when it writes: the store checks again, in the transaction of
-//! the write, every condition that must still be true. `docs/semantics.md` in the repository
-//! specifies every operation.
+//! The engine calls no model, opens no file of an agent, and contains no code for a particular
+//! store. It never relies on an earlier read when it writes: the store checks again, in the
+//! transaction of the write, every condition that must still be true. `docs/semantics.md` in the
+//! repository specifies every operation.
 
 mod append;
 mod attach;

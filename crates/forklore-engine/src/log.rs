@@ -29,7 +29,8 @@ impl Engine {
         Ok(next)
     }
 
-    /// Returns the events of a session whose seqs are in `range`, in ascending seq.
+    /// Returns the events of a session whose seqs are in `range`, in ascending seq. Leaves out
+    /// inherited events if `range.own` is true.
     ///
     /// An item may be an error: `corrupt` if stored data is damaged, `missing_ancestor` if
     /// inherited events are missing.

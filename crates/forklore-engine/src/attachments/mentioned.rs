@@ -11,9 +11,9 @@ use forklore_store::port::{At, Filter, Problem};
 
 use crate::{Engine, Error, Result};
 
-/// The scan for mentioned attachments reads all sessions in repeated passes. After this many
-/// consecutive passes that read no new session because of missing sessions, the scan returns an
-/// error.
+/// The scan for mentioned attachments reads all sessions in repeated passes. A pass reads no new
+/// session if the store lists sessions but cannot find them. After this many consecutive passes of
+/// this kind, the scan returns an error.
 const TRIES: u32 = 3;
 
 impl Engine {

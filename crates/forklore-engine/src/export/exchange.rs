@@ -72,7 +72,7 @@ impl Exchanges {
     }
 
     /// Updates the list of open tool calls with the calls that a record opens or closes. The record
-    /// is in the target agent's own format, so the exporter writes it unchanged.
+    /// is in the target agent's own format, so the exporter does not reorder it.
     pub(super) fn pass(&mut self, steps: &[CallStep]) {
         self.open.pass(steps);
     }

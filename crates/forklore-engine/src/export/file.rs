@@ -24,8 +24,8 @@ pub struct Outgoing {
     header: Header,
     /// The seq of the last event to export, inclusive. `None` means that no event is exported.
     end: Option<u64>,
-    /// The dialect (record format) of the target agent. Records in this dialect are written
-    /// unchanged.
+    /// The dialect (record format) of the target agent. Records in this dialect are copied, and
+    /// changed only where a new file must differ, for example in ids.
     dialect: &'static str,
     /// The file from which `native` was imported, if the store has a record of this file.
     source: Option<Source>,
@@ -213,8 +213,8 @@ impl Outgoing {
         Ok(writing.exported)
     }
 
-    /// Writes the events to the session file in log order. Writes records in the agent's own format
-    /// unchanged, and all other events as messages between them.
+    /// Writes the events to the session file in log order. Copies the records in the agent's own
+    /// format, and writes all other events as messages between them.
     fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
         let shared = self.file.shared.as_ref().and(self.native.as_ref());

@@ -11,8 +11,8 @@ use crate::{Engine, Inspection, Result};
 /// how many leading messages are the same in requests of the parent session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelView {
-    /// The header of the session whose messages were read, as it was then. For a planned fork
-    /// ([`Engine::fork_view`]), this is the parent's header.
+    /// The header of the session whose messages were read, as the header was at that time. For a
+    /// planned fork ([`Engine::fork_view`]), this is the parent's header.
     pub header: Header,
     /// The messages in the order in which a model request would send them.
     pub messages: Vec<Message>,

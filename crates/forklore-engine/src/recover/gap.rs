@@ -85,7 +85,7 @@ pub(super) fn marker(
 }
 
 /// Turns an event whose `data` is unreadable into an `x.lost` marker: replaces its `data` and its
-/// type.
+/// type, and removes its dialect.
 pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
     let mut lost = json!({"seq": seq, "what": "data", "type": event.kind.as_str()});
     if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {

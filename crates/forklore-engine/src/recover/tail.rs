@@ -39,7 +39,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
     }
 
-    /// Adds what a read of the event at `seq` gave: the event, the event without `data`, or the
+    /// Adds the result of reading the event at `seq`: the event, the event without `data`, or the
     /// reason why it cannot be read.
     pub(super) fn put(&mut self, seq: u64, slot: Slot) -> Result<()> {
         let (stored, lost) = match slot {
@@ -67,8 +67,9 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
 
     /// Writes an `x.lost` marker event for each unreadable event since the last readable one (the
     /// gap). Chooses the markers' classes, which decide what forks inherit, so that the counts
-    /// after the gap equal `behind`. `None` changes no count. If `lost` is true, reports the events
-    /// as lost, unless the session is deleted and no fork inherits them.
+    /// after the gap equal `behind`. If `behind` is `None`, the markers change no count. If `lost`
+    /// is true, reports the events as lost, unless the session is deleted and no fork inherits
+    /// them.
     fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);

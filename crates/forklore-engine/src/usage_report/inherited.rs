@@ -58,7 +58,7 @@ impl Engine {
 
     /// Finds the last event that `header`'s session inherits. Returns the header of the session
     /// that wrote the event, and the event's seq in that session. Returns `None` if nothing is
-    /// inherited, or if the store has no living writer.
+    /// inherited, or if the writing session was deleted, is missing or is damaged.
     fn writer_before(&self, header: &Header) -> Result<Option<(Header, u64)>> {
         let inheritable = header.inherited.inheritable;
         let query =
