@@ -277,8 +277,8 @@ pub struct Several {
 /// Facts about a session as a whole, from one line or merged from several lines of its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileFacts {
-    /// The id that the agent gave the session, if the file name does not contain it. If several
-    /// lines give one, the first counts.
+    /// The id that the agent gave the session, if a line states one. Otherwise, the import uses the
+    /// file name without its extension. If several lines give an id, the first counts.
     pub native_id: Option<String>,
     /// The working directory of the agent. If several lines give one, the first counts.
     pub cwd: Option<String>,

@@ -39,7 +39,8 @@ pub struct Outgoing {
 impl Engine {
     /// Prepares the export of a session to an agent's session file. Writes nothing yet.
     ///
-    /// Returns `not_found` if the session does not exist, `invalid_args` if the cut is invalid, and
+    /// # Errors
+    /// `not_found` if the session does not exist, `invalid_args` if the cut is invalid, and
     /// `unsupported` if forklore cannot write files of the requested agent.
     pub fn export_to(&self, session: &SessionId, request: &ExportTo) -> Result<Outgoing> {
         let dialect = self.agent_formats().named(&request.dialect);
