@@ -2,8 +2,7 @@
 //! stops reading the answer and reports an error.
 //!
 //! The events of an answer must fit into the limits of 16 MiB per event and 64 MiB per batch
-//! (docs/semantics.md, Limits). They must fit even if JSON escapes every byte, which then becomes
-//! six bytes.
+//! (docs/semantics.md, Limits). They must fit even if JSON escapes every byte to six bytes.
 
 use std::fmt;
 
@@ -49,11 +48,11 @@ pub enum TooMuch {
     Text,
     /// More readable reasoning than [`THINKING_BYTES`] bytes.
     Thinking,
-    /// More opaque data of reasoning than [`OPAQUE_BYTES`].
+    /// More than [`OPAQUE_BYTES`] bytes of opaque data.
     Opaque,
     /// More call arguments than [`ARGUMENTS_BYTES`] bytes.
     Arguments,
-    /// A tool's name or a call's id that is longer than [`NAME_BYTES`].
+    /// A tool's name or a call's id that is longer than [`NAME_BYTES`] bytes.
     Name,
     /// More calls than [`CALLS`].
     Calls,
@@ -90,9 +89,9 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// Adds a piece of the answer to the counts. If the piece exceeds a limit, the error contains
-    /// the limit and a number of bytes. For a piece of text, this is how many of its bytes still
-    /// fit. For any other piece, it is 0.
+    /// Adds a piece of the answer to the counts. If the answer then exceeds a limit, the error
+    /// contains the limit and a number of bytes. For a piece of text, this number is how many bytes
+    /// of the piece still fit. For any other piece, the number is 0.
     pub(crate) fn take(&mut self, piece: &StreamEvent) -> Result<(), (TooMuch, usize)> {
         match piece {
             StreamEvent::Text(text) => {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::tool::ToolCall;
 
-/// The user's policy for tool calls. The kernel consults it once for each call, before the call.
+/// The user's policy for tool calls. The kernel consults the policy before it executes a call.
 pub trait Policy: Send + Sync {
     /// Decides whether the call is allowed, is denied, or needs a person's decision.
     fn rule(&self, call: &ToolCall) -> Rule;
@@ -53,8 +53,8 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// The person allows the operation. The optional note is recorded. It can say, for example,
-    /// that the answer applies to later calls too.
+    /// The person allows the operation, with an optional note. The kernel records the note of a
+    /// tool call. A note can say, for example, that the answer applies to later calls too.
     Granted(Option<String>),
     /// The person denies the operation, with an optional reason.
     Denied(Option<String>),

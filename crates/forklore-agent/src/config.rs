@@ -25,7 +25,7 @@ pub struct SessionConfig {
     pub policy: Arc<dyn Policy>,
     /// Asks a person whether a tool call or another operation is allowed.
     pub approve: Arc<dyn Approve>,
-    /// Lets the model delegate work to sub-agents. `None` means that it cannot.
+    /// Lets the model delegate work to sub-agents. With `None`, the model cannot delegate.
     pub delegation: Option<Arc<dyn Delegation>>,
     /// The system instructions. They become the first message of an empty session.
     pub system: Option<String>,
@@ -89,7 +89,7 @@ pub struct Settings {
     /// Maximum length in bytes of one tool result that the model receives. A longer result is
     /// truncated.
     pub result_bytes: usize,
-    /// How long one call of a hook may take.
+    /// How long a hook may take to decide about one operation. A slower hook is skipped.
     pub hook_patience: Duration,
     /// A turn ends after this number of consecutive answers in which all tool calls fail in the
     /// same way. `None` sets no limit except the budget.
@@ -160,8 +160,8 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Returns the cost of a call, or `None` if the provider did not report both input and output
-    /// tokens.
+    /// Returns the cost of a call. Returns `None` if the number of input tokens or of output tokens
+    /// is missing.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no request has 2^53 tokens")]
     pub fn cost(&self, usage: &TokenUsage) -> Option<f64> {

@@ -27,7 +27,8 @@ pub(crate) struct Context {
     /// The token that interrupts the running work; `None` while nothing runs.
     cancel: Mutex<Option<CancellationToken>>,
     bus: Bus,
-    /// Messages for the model that hooks injected at events. The next request contains them.
+    /// Messages for the model that hooks injected when they heard of an event. The next request
+    /// contains these messages.
     injected: Mutex<Vec<String>>,
 }
 
@@ -116,7 +117,8 @@ impl Context {
         notification
     }
 
-    /// Removes and returns the messages for the model that hooks injected at events.
+    /// Removes and returns the messages for the model that hooks injected when they heard of an
+    /// event.
     pub(crate) fn take_injected(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.injected))
     }
@@ -129,8 +131,8 @@ impl Context {
             || !self.kernel.hooks().is_empty()
     }
 
-    /// Marks the session as running work that can be interrupted. The mark ends when the returned
-    /// value is dropped.
+    /// Marks the session as running work that can be interrupted. Dropping the returned value
+    /// removes the mark.
     pub(crate) fn begin(&self) -> Running<'_> {
         let cancel = CancellationToken::new();
         *lock(&self.cancel) = Some(cancel.clone());

@@ -19,8 +19,7 @@ pub struct Delegate {
     /// The name of the sub-agent, to show to people.
     pub agent: Option<String>,
     /// The id of an existing sub-agent of the delegating session. This sub-agent receives the
-    /// prompt. Its id, label, title, configuration, metadata and permissions stay unchanged. `None`
-    /// creates a new sub-agent.
+    /// prompt, and the fields `id` to `permissions` are ignored. `None` creates a new sub-agent.
     pub resume: Option<SessionId>,
     /// The id of the sub-agent's session; `None` generates one.
     pub id: Option<SessionId>,
@@ -28,8 +27,9 @@ pub struct Delegate {
     pub label: Option<Label>,
     /// The title of the sub-agent's session.
     pub title: Option<String>,
-    /// Opaque data for the header of the sub-agent's session. It is only stored: the sub-agent works
-    /// with `session_config`. `None` stores none.
+    /// Opaque data that is stored in the header of the sub-agent's session as its configuration;
+    /// `None` stores nothing. The data has no effect on the sub-agent, which works with
+    /// `session_config`.
     pub config: Option<Data>,
     /// The application's metadata that is stored with the sub-agent's session.
     pub metadata: Option<Data>,
@@ -68,7 +68,7 @@ impl Delegate {
 pub struct Delegated {
     /// The id of the sub-agent's session.
     pub session_id: SessionId,
-    /// The sub-agent's turn, or the reason why it failed.
+    /// The result of the sub-agent's turn, or the error with which the turn failed.
     pub turn: crate::Result<Turn>,
 }
 
@@ -78,8 +78,8 @@ pub trait Delegation: Send + Sync {
     /// Returns the specification of the delegation tool for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// Converts a call of the delegation tool to a task. The parent of the sub-agent is the session
-    /// of `header`.
+    /// Converts a call of the delegation tool to a task. `header` and `config` belong to the
+    /// session that makes the call. This session becomes the parent of the sub-agent.
     ///
     /// # Errors
     /// If the call is refused, returns the reason as a message for the model.

@@ -46,14 +46,15 @@ pub enum Error {
         /// Why the last attempt failed.
         source: ModelError,
     },
-    /// A hook denied the operation. Nothing of the operation was written.
+    /// A hook denied the operation, or a person denied it after a hook asked the person. Nothing of
+    /// the operation was written.
     #[error("{what} was denied by {by}: {reason}")]
     Denied {
         /// The denied operation in words, such as `the prompt`, `the fork` or `the session`.
         what: &'static str,
-        /// The name of the hook that denied the operation.
+        /// The name of the hook.
         by: String,
-        /// The reason that the hook gave.
+        /// The reason that the hook or the person gave.
         reason: String,
     },
     /// This runtime is already running a turn or another operation on the session.
@@ -65,7 +66,7 @@ pub enum Error {
     /// The session to resume as a sub-agent is not a sub-agent of the session that delegates.
     #[error("session {0} is no sub-agent of this one; name one that it made")]
     NotADelegate(SessionId),
-    /// No turn makes the tool call in which the sub-agent should run.
+    /// A tool requested a sub-agent, but no turn made the tool's call.
     #[error("no turn of a session makes this call, so no sub-agent can work for it")]
     NoCaller,
     /// The fork request is a dry run. A dry run creates no child session with which the caller
@@ -77,8 +78,8 @@ pub enum Error {
     Interrupted {
         /// The session whose work was interrupted.
         session: SessionId,
-        /// The usage of the model calls until then, in the form of `provider_usage`. No log has it:
-        /// the session does not change, and there is no child.
+        /// The usage of the model calls until then, as payloads of `provider_usage` events. No log
+        /// contains this usage: the session does not change, and no child was created.
         usage: Vec<Data>,
     },
     /// The session has no interrupted or incomplete turn that could be resumed.

@@ -24,9 +24,9 @@ use crate::tool::ToolCall;
 
 /// Application code that decides about operations before they happen.
 ///
-/// Each operation has a method. The type of its answer contains only what can take effect there:
-/// for example, a call can be changed, and a fork cannot. The default of each method is
-/// [`Verdict::Continue`].
+/// Each operation has a method. The return type of the method allows only the verdicts that have an
+/// effect on the operation: for example, a hook can change a call but not a fork. The default of
+/// each method is [`Verdict::Continue`].
 ///
 /// ```
 /// use forklore_agent::hook::{Decision, Hook, Moment, PromptInput, PromptVerdict, Verdict};
@@ -138,8 +138,9 @@ pub trait Hook: Send + Sync {
         pass()
     }
 
-    /// Receives every event of every session, after it happened, also ephemeral events and those of
-    /// the application. The turn waits until this function returns, so it must return quickly.
+    /// Receives every event of every session after the event happened. Ephemeral events and events
+    /// of the application are included. The turn waits until this function returns, so it must
+    /// return quickly.
     fn event(&self, notification: &Notification) -> Reaction {
         let _ = notification;
         Reaction::Continue
@@ -160,9 +161,9 @@ pub type Decision<'a, V = Verdict> = BoxFuture<'a, Result<V, HookFailed>>;
 
 /// The decision of one hook about one operation.
 ///
-/// `Change` is what can replace the operation's data, and `Message` what the model can be sent with
-/// it. [`Infallible`], the default, has no values: then the operation cannot be changed, or no
-/// message can be sent with it.
+/// `Change` is the type of the data that can replace the operation's data. `Message` is the type of
+/// the message that the model can receive with the operation. [`Infallible`], the default of both,
+/// has no values. With it, a hook cannot change the operation, or cannot inject a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<Change = Infallible, Message = Infallible> {
     /// The operation happens unchanged.
@@ -178,16 +179,16 @@ pub enum Verdict<Change = Infallible, Message = Infallible> {
     Ask(String),
 }
 
-/// The decision of a hook about a prompt. `Modify` has the new text.
+/// The decision of a hook about a prompt. `Modify` contains the new text.
 pub type PromptVerdict = Verdict<String, String>;
 
 /// The decision of a hook about a request to the model, which no hook can change.
 pub type RequestVerdict = Verdict<Infallible, String>;
 
-/// The decision of a hook about a tool call. `Modify` has the new arguments.
+/// The decision of a hook about a tool call. `Modify` contains the new arguments.
 pub type CallVerdict = Verdict<Data, String>;
 
-/// The decision of a hook about a tool's result. `Modify` has the new content.
+/// The decision of a hook about a tool's result. `Modify` contains the new content.
 pub type ResultVerdict = Verdict<Data, String>;
 
 /// The answer of a hook to an event, which has already happened.

@@ -1,5 +1,5 @@
 //! The entry point of an agent: builds the state that all sessions of a process share, and gives
-//! access to sessions and to the announcements of all of them.
+//! access to the sessions and their notifications.
 
 use std::sync::Arc;
 

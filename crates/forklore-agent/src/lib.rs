@@ -7,9 +7,9 @@
 //!
 //! - A [`Kernel`] is what the sessions of one process share: the engine over a store, hooks and
 //!   sinks.
-//! - An [`AgentSession`] is a session that can run turns, fork and delegate. A turn appends its
-//!   output to the log as the output arrives. If the process dies, another process can therefore
-//!   open the session and continue it.
+//! - An [`AgentSession`] is a session that can run turns, fork and delegate. A turn appends each
+//!   answer and each tool result to the log as soon as it is complete. If the process dies, another
+//!   process can therefore open the session and continue it.
 //! - A [`Turn`] is the result of one turn.
 //! - A [`SessionConfig`] is the configuration of a session: its [`Model`](model::Model),
 //!   [`Tools`](tool::Tools), [`Policy`](approve::Policy), [`Approve`](approve::Approve) and

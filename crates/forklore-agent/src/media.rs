@@ -1,10 +1,10 @@
 //! The attachments of a request: images, documents and text files.
 //!
-//! A model declares its [`Capabilities`]. The kernel reads the bytes of the attachments that a
-//! history references once ([`Attached`]). It converts each attachment to the form in which it is
-//! sent ([`Media`]). An [`Allowance`] decides for each attachment whether it is sent, in the order
-//! of the request. Therefore the attachments of a message depend only on the messages before it
-//! (docs/semantics.md, Model requests).
+//! A model declares its [`Capabilities`]. The kernel reads the bytes of each attachment only once,
+//! even if a history references it several times ([`Attached`]). It converts each attachment to the
+//! form in which a request contains it ([`Media`]). An [`Allowance`] decides for each attachment
+//! whether it is sent, in the order of the request. Therefore the attachments of a message depend
+//! only on the messages before it (docs/semantics.md, Model requests).
 
 mod allowance;
 mod attached;
@@ -31,7 +31,8 @@ pub struct Capabilities {
     pub most_images: usize,
     /// Maximum length of an image's longer side, in pixels; `None` is no limit.
     pub side: Option<u32>,
-    /// A stricter limit of the image size for requests with many images; `None` is no limit.
+    /// A stricter limit of the image size for requests with many images; `None` means no such
+    /// limit.
     pub crowd: Option<Crowd>,
     /// Maximum size of an attached text, in bytes. Of a longer text, only the name is sent.
     pub text: usize,
@@ -105,7 +106,7 @@ pub enum NotSent {
     /// A side of the image is longer than the model accepts.
     #[error("not sent, it has too many pixels")]
     TooManyPixels,
-    /// The request's earlier attachments leave too little of its limits for this attachment.
+    /// The earlier attachments of the request leave too little space for this attachment.
     #[error("not sent, the request has no room for more")]
     OverLimit,
 }

@@ -70,9 +70,10 @@ pub struct Request {
     pub attached: Attached,
     /// Number of leading messages that the session inherited from its parent.
     pub shared: usize,
-    /// The number of leading messages that each fork on the path from the root inherited, the
-    /// oldest fork first. A provider that caches a prefix up to a marked position gets its marks at
-    /// these positions, because the requests of parent and child have them in common.
+    /// For each fork between the root and this session, the number of leading messages that the
+    /// forked session inherited; the oldest fork is first. Requests of parent and child begin with
+    /// the same messages up to this position. Some providers cache a request up to marked
+    /// positions, and the marks are therefore set here.
     pub forks: Vec<usize>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
@@ -135,7 +136,7 @@ pub struct End {
     pub request_id: Option<String>,
 }
 
-/// Why a model call failed. Contains no API keys.
+/// Why a model call failed. The error contains no API key.
 #[derive(Debug, thiserror::Error)]
 #[error("{provider}: {message}")]
 pub struct ModelError {
@@ -167,8 +168,8 @@ pub enum ModelErrorKind {
     /// The request contains reasoning that the provider has bound to another conversation. Send the
     /// request without the reasoning.
     ForeignReasoning,
-    /// The provider cannot answer now, for example because it is overloaded. Retry after this
-    /// duration if the provider names one.
+    /// The provider cannot answer now, for example because it is overloaded. The value is how long
+    /// to wait before a retry, if the provider says so.
     Later(Option<Duration>),
     /// The server does not answer, or the connection broke. A retry may succeed.
     Unreachable,

@@ -1,9 +1,9 @@
 //! Notifications about what a session does (docs/semantics.md, Lifecycle notifications).
 //!
-//! A notification about stored data is announced after the data was stored. Only streamed pieces of
-//! an answer and the progress of tools are [ephemeral](Notification::is_ephemeral): they are not
-//! stored. Each notification has the ids of its session, of that session's parent and of the
-//! family.
+//! A notification about stored data is announced after the data was stored. A notification that
+//! reports only progress is [ephemeral](Notification::is_ephemeral): a streamed piece of an answer,
+//! the start of a block of an answer, or the progress of a tool. Each notification has the ids of
+//! its session, of the parent session and of the root session.
 
 mod bus;
 mod subscription;

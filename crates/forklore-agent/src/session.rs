@@ -58,11 +58,12 @@ struct State {
     /// The properties of the session to create; `None` once the session exists.
     plan: Option<NewSession>,
     ready: bool,
-    /// How the last turn in this process ended; `None` if none began, or after the end of the
-    /// session was announced.
+    /// How the last turn in this process ended. `None` if no turn began in this process, or after
+    /// the end of the session was announced.
     ran: Option<EndStatus>,
     ended: bool,
-    /// Whether the session ended together with its children, so that no child may begin.
+    /// Whether a cleanup ended the session together with its children. A child that is forked later
+    /// counts as ended too.
     ended_with_children: bool,
 }
 
@@ -148,9 +149,10 @@ impl AgentSession {
         self.context().subscribe(capacity)
     }
 
-    /// Announces an event of the application to the listeners of this session and of the kernel,
-    /// with the ids of this session. The event is not stored: what must last belongs into the log
-    /// first. A tool announces events through its [`CallContext`](crate::tool::CallContext).
+    /// Announces an event of the application, with the ids of this session, to the listeners of
+    /// this session and of the kernel. The event is not stored: if its data must last, append the
+    /// data to the log first. A tool announces events through its
+    /// [`CallContext`](crate::tool::CallContext).
     pub fn announce(&self, event: ApplicationEvent) {
         self.context().announce(KernelEvent::Application(event));
     }

@@ -70,10 +70,10 @@ impl Caller {
         }
     }
 
-    /// Lets a sub-agent of the session do a task, and returns when the sub-agent ends. Several may
-    /// run at once. The session's log records the start and the end of each, without its result: the
-    /// tool tells the model what it needs of it. An interruption of the turn interrupts the
-    /// sub-agent.
+    /// Lets a sub-agent of the session do a task, and returns when the sub-agent ends. A tool may
+    /// run several sub-agents at once. An interruption of the turn interrupts them. The session's
+    /// log records the start and the end of each sub-agent, but not its result. If the model needs
+    /// this result, the tool must include it in its own result.
     ///
     /// # Errors
     /// - [`Error::Ended`](crate::Error::Ended): the call has ended, because the turn was interrupted

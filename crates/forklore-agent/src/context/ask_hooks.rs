@@ -76,8 +76,8 @@ impl Context {
     }
 
     /// Asks a person for approval. Returns the optional note if the person allows the operation, or
-    /// else the reason for the denial. Does not announce the answer: the caller stores the answer
-    /// first and then announces it.
+    /// else the reason for the denial. An interruption counts as a denial. Does not announce the
+    /// answer: the caller does that, for a tool call after it stored the answer.
     pub(crate) async fn ask_person(
         &self,
         identity: &Identity,
@@ -110,8 +110,8 @@ impl Context {
     }
 }
 
-/// Returns the event that reports a hook that failed and was skipped. `what` is what the hook
-/// received, in words.
+/// Returns the event that reports a hook that failed and was skipped. `what` names what the hook
+/// received, for example `the prompt`.
 pub(super) fn hook_failed(
     identity: &Identity,
     hook: String,

@@ -11,10 +11,11 @@ use super::{
 use crate::model::Request;
 use crate::tool::{ToolCall, ToolOutcome};
 
-/// What a hook received when it failed at an event, in words.
+/// Names what a hook received if the hook failed while it heard of an event. The counterpart of
+/// [`Operation::WHAT`].
 pub(crate) const TO_EVENTS: &str = "the event";
 
-/// A session is initialized.
+/// A session is about to be initialized.
 #[derive(Debug)]
 pub struct SessionInput<'a> {
     /// The configuration that is stored with the session.
@@ -50,15 +51,16 @@ pub struct ResultInput<'a> {
 
 /// The data of an operation that hooks decide about.
 pub(crate) trait Operation: Send + Sync + Sized {
-    /// What can replace the data.
+    /// The type of the data that can replace this data; [`Infallible`] if no hook can change it.
     type Change: Send;
-    /// What the model can be sent with the operation.
+    /// The type of the message that a hook can inject with the operation; [`Infallible`] if no hook
+    /// can inject one.
     type Message: Text + Send;
 
     /// The operation in words, such as `the prompt`.
     const WHAT: &'static str;
 
-    /// Asks one hook.
+    /// Asks one hook to decide about the operation.
     fn ask<'a>(
         hook: &'a dyn Hook,
         moment: Moment<'a, Self>,
@@ -73,7 +75,7 @@ pub(crate) trait Operation: Send + Sync + Sized {
     }
 }
 
-/// A message for the model. `Infallible` is none.
+/// A message for the model. `Infallible` implements this trait for operations without messages.
 pub(crate) trait Text {
     fn into_text(self) -> String;
 }

@@ -21,9 +21,10 @@ pub(crate) struct HookOutcome<T> {
     pub(crate) questions: Vec<(String, String)>,
     /// Whether a person received a question from a hook.
     pub(crate) person_consulted: bool,
-    /// The notes with which a person granted the questions of hooks.
+    /// The notes of the person who granted what hooks had asked about.
     pub(crate) notes: Vec<String>,
-    /// The name of the hook that denied the operation, and its reason.
+    /// If the operation was denied: the name of the hook that denied it, or whose question a person
+    /// answered with a denial; and the reason.
     pub(crate) denied: Option<(String, String)>,
     /// The hooks that failed: the name of each, and the reason.
     pub(crate) failed: Vec<(String, String)>,

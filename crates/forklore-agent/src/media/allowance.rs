@@ -92,8 +92,8 @@ impl<'a> Allowance<'a> {
     }
 }
 
-/// Detects the type of base64 data. Returns `None` if the data is incomplete or not in the standard
-/// encoding, which all providers accept.
+/// Detects the type of base64 data. Returns `None` if the type is unknown, the data is incomplete,
+/// or the data is not in the standard encoding. All providers accept the standard encoding.
 fn sniff_base64(base64: &str) -> Option<Sniffed> {
     let digits = base64.trim_end_matches('=');
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';

@@ -1,5 +1,5 @@
-//! Reads the attachments that a history references, once, and converts them to the form in which
-//! they are sent.
+//! Reads each attachment that a history references, only once, and converts the attachments to the
+//! form in which a request contains them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -108,8 +108,7 @@ impl PartialEq for Attached {
     }
 }
 
-/// Returns the attachments that a message references. Includes those that its tool results
-/// reference.
+/// Returns the attachments that a message references, also in its tool results.
 pub(crate) fn named(message: &Message) -> Vec<Named> {
     let Content::Parts(parts) = &message.content else { return Vec::new() };
     let mut all = Vec::new();

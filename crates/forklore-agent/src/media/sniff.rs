@@ -13,8 +13,9 @@ pub struct Sniffed {
     pub size: Option<(u32, u32)>,
 }
 
-/// Detects an image (PNG, JPEG, GIF, WebP) or a PDF from its first bytes. Returns `None` for an
-/// image if the bytes do not contain its size: providers do not accept such an image.
+/// Detects an image (PNG, JPEG, GIF, WebP) or a PDF from its first bytes. Returns `None` for other
+/// data, and for an image whose bytes do not state its width and height: providers do not accept
+/// such an image.
 #[must_use]
 pub fn sniff(bytes: &[u8]) -> Option<Sniffed> {
     if bytes.starts_with(b"%PDF-") {

@@ -16,7 +16,7 @@ const LASTING: usize = 16;
 /// One item of a subscription: a notification, or the information that some are missing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Received {
-    /// A notification.
+    /// A notification that the queue did not drop.
     Event(Arc<Notification>),
     /// The queue dropped notifications at this position because the subscriber was too slow.
     Lagged(Lagged),
@@ -28,7 +28,8 @@ pub struct Lagged {
     /// Number of dropped ephemeral notifications, such as pieces of an answer. The complete block
     /// of an answer is announced later.
     pub ephemeral: u64,
-    /// Number of dropped notifications that are not ephemeral. Their content is in the log.
+    /// Number of dropped notifications that are not ephemeral. If such a notification is about
+    /// stored data, the log contains the data.
     pub lasting: u64,
 }
 

@@ -10,13 +10,14 @@ use crate::notify::KernelEvent;
 use crate::notify::event::SessionEnded;
 use crate::turn::is_within;
 
-/// An open session that ends, with its distance from the session whose cleanup ends it.
+/// An open session that a cleanup ends. The number says how many generations the session is below
+/// the session whose `cleanup` was called, which has 0.
 type Ending = (usize, Arc<Inner>);
 
 impl AgentSession {
     /// Ends the session in this process: interrupts a running turn and announces `session:end`
-    /// once, with the status of the last turn. With `cascade_children`, first ends all open
-    /// descendants of the session, children before their parents, whoever created them. Deletes
+    /// once, with the status of the last turn. With `cascade_children`, first ends all descendants
+    /// of the session that are open in this process, children before their parents. Deletes
     /// nothing: to continue the session, open it again.
     ///
     /// A tool may call this function for a session whose turn called the tool. The function then
@@ -25,8 +26,8 @@ impl AgentSession {
         self.inner.close(cascade_children);
         let mut ending = vec![(0, self.inner.clone())];
         if cascade_children {
-            // Interrupt this session's work first. Otherwise the work could start a child again
-            // that ends here.
+            // Interrupt this session's work first. Otherwise this work could open a child again
+            // after the loop has closed the child.
             self.interrupt();
             loop {
                 let found = self.open_descendants(&ending).await;
@@ -94,8 +95,8 @@ impl Inner {
     }
 }
 
-/// Returns the ids of a parent and of its ancestors, the nearest first. They come from the store, so
-/// the sessions need not be open.
+/// Returns the ids of a parent and of its ancestors, the nearest first. Reads the ids from the
+/// store, so the sessions need not be open.
 fn ancestors(engine: &Engine, parent: Option<SessionId>) -> Vec<SessionId> {
     let Some(parent) = parent else { return Vec::new() };
     // If an ancestor is damaged, its descendants are found as far as the line can be read.

@@ -38,9 +38,9 @@ impl AgentSession {
         .boxed()
     }
 
-    /// Lets several sub-agents work side by side, each as [`delegate`](Self::delegate) does. The
-    /// results have the order of the tasks. The log has them in the order in which the sub-agents
-    /// end.
+    /// Lets several sub-agents work at the same time, as [`delegate`](Self::delegate) does for one.
+    /// The results have the order of the tasks. The log has them in the order in which the
+    /// sub-agents end.
     ///
     /// # Errors
     /// `busy`, as for [`delegate`](Self::delegate). If one sub-agent cannot be created, only its own

@@ -176,7 +176,8 @@ impl Inner {
     /// Announces `session:start` for the first turn of the session. Announces `session:resume` for
     /// the first turn in this process if the session had turns before. Otherwise announces nothing.
     fn announce_start(&self, header: &Header) {
-        // A turn whose future is dropped ends without a word: it was interrupted.
+        // If the future of the turn is dropped, nothing reports how the turn ended. Such a turn
+        // counts as interrupted, so this status is set in advance.
         if self.state().ran.replace(EndStatus::Cancelled).is_some() {
             return;
         }
@@ -210,8 +211,8 @@ impl Inner {
         self.context.announce(KernelEvent::OrchestratorComplete(ended));
     }
 
-    /// Returns the events that complete an interrupted turn. They are synthetic results for its
-    /// open tool calls, or a message that its answer was cut short.
+    /// Returns the events that must precede the next model call of an interrupted turn: synthetic
+    /// results for the open tool calls, or a message to the model that its answer was cut short.
     async fn broken_off(&self, header: &Header) -> Result<Vec<NewEvent>> {
         let id = header.id.clone();
         let looked = self.context.kernel.run(move |engine| {

@@ -24,14 +24,14 @@ impl AgentSession {
     /// Forks this session. Ignores the `parent` in `request`. A running turn continues. If a turn
     /// runs and `request` has no cut, the cut is the end of the last closed turn
     /// (docs/semantics.md, Where to cut). Hooks run before anything is written. `session:fork` is
-    /// announced after the child is durable. Where the store limits the depth of forks, a child that
-    /// would be deeper gets its own copy of the history.
+    /// announced after the child is durable. If the store limits the depth of forks and the child
+    /// would exceed this limit, the child gets its own copy of the history.
     ///
     /// # Errors
     /// - `invalid_args`: the cut is invalid, or the request is a dry run: see
     ///   [`plan_fork`](Self::plan_fork).
     /// - `already_exists`: another session has the id or the label.
-    /// - `permission_denied`: a hook denies the fork, or the request has a permission that this
+    /// - `permission_denied`: a hook denies the fork, or the child requests a permission that this
     ///   session does not have.
     pub async fn fork(&self, request: Fork) -> Result<Branched> {
         let (request, generated) = self.inner.of_this(request)?;
@@ -70,7 +70,7 @@ impl AgentSession {
         async move {
             let inner = &self.inner;
             let (mut request, generated) = inner.of_this(request)?;
-            // An existing child is the answer only if it has a summary.
+            // Without this, the plan would also accept an existing child that has no summary.
             request.summarize.get_or_insert_with(|| Summarize::fallback("the model was not asked"));
             let _turn = inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
             let running = inner.context.begin();
@@ -96,8 +96,8 @@ impl AgentSession {
     }
 
     /// Creates the child session of a fork, or opens the child if it exists. The hooks have already
-    /// allowed the fork. If the child's id was `generated` and another process has taken it since,
-    /// the child gets another one.
+    /// allowed the fork. If the child's id was `generated` and another process has used this id
+    /// since, the child gets another id.
     async fn carry_out(&self, mut request: Fork, generated: bool) -> Result<Branched> {
         let home = &self.inner.home;
         let made = home.kernel.run(move |engine| {
@@ -114,8 +114,7 @@ impl AgentSession {
         let (forked, header) = made.await?;
         let child = Self::of(home, &header, self.equipment());
         if self.inner.state().ended_with_children {
-            // The cleanup of this session may have looked for its children before this one was
-            // there.
+            // The cleanup of this session may have looked for children before this child existed.
             child.inner.state().ended = true;
         }
         if forked.recorded {
@@ -127,7 +126,7 @@ impl AgentSession {
 
 impl Inner {
     /// Sets the parent in the fork request to this session. Generates an id for the child if the
-    /// request has none. The second value is whether it did.
+    /// request has none. The second value says whether the id was generated.
     fn of_this(&self, request: Fork) -> Result<(Fork, bool)> {
         let parent = self.context.identity().session_id;
         if self.state().ended {

@@ -14,8 +14,8 @@ use super::truncate::{truncated, whole};
 use crate::media::sniff;
 use crate::tool::ToolOutcome;
 
-/// Maximum length in bytes of an inline part that stays in a result if the store cannot store it as
-/// an attachment.
+/// Maximum length in bytes of a part with base64 data that stays in a result if the store cannot
+/// store the data as an attachment.
 const INLINE: usize = 96 << 10;
 
 /// The attachments of a tool result. They stay pinned until the event that names them is written.
@@ -81,9 +81,10 @@ fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attach
     parts.and_then(|parts| Data::of(&parts).ok()).unwrap_or(content)
 }
 
-/// Returns a part that references a new attachment with the inline bytes of `part`. If the bytes
-/// cannot be stored, returns `part` unchanged if it is short, and otherwise a text part that
-/// describes it.
+/// Returns a part that references a new attachment with the inline bytes of `part`. If the base64
+/// data is damaged, returns a text part that describes the data. If the store cannot store the
+/// bytes, returns `part` unchanged if it is at most [`INLINE`] bytes long, and otherwise such a
+/// text part.
 fn named(
     engine: &Engine,
     part: &RawValue,

@@ -35,7 +35,7 @@ pub(super) struct Record {
     pub(super) subagent: Subagent,
     pub(super) ends: bool,
     pub(super) event: NewEvent,
-    /// Told when the record is durable.
+    /// Notified when the record is durable.
     pub(super) stored: oneshot::Sender<()>,
 }
 

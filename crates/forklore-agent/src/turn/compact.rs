@@ -22,7 +22,8 @@ pub struct Compacted {
     pub from_index: u64,
     /// The conversation index at which the messages that the summary replaces end, exclusive.
     pub to_index: u64,
-    /// Who wrote the summary: the model, or the engine without a model.
+    /// Names who wrote the summary: `model_summary_v1` is the model,
+    /// `deterministic_operational_summary_v2` is the engine without a model.
     pub strategy: &'static str,
     /// The number of tokens that the next request would have without the compaction, partly
     /// estimated.

@@ -32,10 +32,10 @@ pub(super) struct RunningCalls {
     running: JoinSet<(usize, Done)>,
     outcomes: Vec<Option<Done>>,
     grace: Duration,
-    /// The grace period of a call without a sub-agent.
+    /// The grace period while no sub-agent runs: how long cancelled calls may take to end.
     shortest_grace: Duration,
-    /// When the calls and the sub-agents that still run are given up. `None` while nothing ends
-    /// them.
+    /// The time at which the calls and the sub-agents that still run are given up. `None` until an
+    /// interruption or the end of all calls starts the grace period.
     deadline: Option<Instant>,
     records: mpsc::UnboundedReceiver<Record>,
     /// The sub-agents that tools run now.
@@ -131,7 +131,7 @@ impl RunningCalls {
         calls
     }
 
-    /// Waits longer for a sub-agent, because its own calls have a grace period too.
+    /// Extends the grace period, because the calls of a sub-agent have a grace period too.
     fn wait_for_subagents(&mut self) {
         self.grace = self.shortest_grace * 3;
     }
@@ -141,7 +141,7 @@ impl RunningCalls {
         !self.subagents.is_empty()
     }
 
-    /// Notes the start or the end of a tool's sub-agent, whose record was stored.
+    /// Updates the list of the tools' sub-agents after the record of a start or an end was stored.
     pub(super) fn stored(&mut self, record: Record) {
         let Record { subagent, ends, stored, .. } = record;
         if ends {
@@ -155,15 +155,15 @@ impl RunningCalls {
         let _ = stored.send(());
     }
 
-    /// Removes and returns the tools' sub-agents that were given up, so that no record of their end
-    /// comes.
+    /// Removes and returns the tools' sub-agents that were given up. They send no record of their
+    /// end, so the caller must write one.
     pub(super) fn take_lost(&mut self) -> Vec<Subagent> {
         std::mem::take(&mut self.lost)
     }
 
-    /// Waits until one more call is done, or until a tool's sub-agent has a record to store, which
-    /// this function returns. After an interruption, waits at most for the grace period, and so it
-    /// does for sub-agents that a tool left behind.
+    /// Waits until one more call is done, and then returns `None`. If a tool's sub-agent has a
+    /// record to store first, returns the record. Waits at most for the grace period after an
+    /// interruption, or if all calls are done and only sub-agents still run.
     pub(super) async fn next(&mut self, cancel: &CancellationToken) -> Option<Record> {
         if self.running.is_empty() {
             // Panics of tools and sub-agents become outcomes. An outcome is therefore missing only
@@ -199,7 +199,7 @@ impl RunningCalls {
         None
     }
 
-    /// Gives the calls without an outcome a failed one.
+    /// Sets a failed outcome for each call that has no outcome yet.
     fn give_up(&mut self, why: &str) {
         for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
             *missing = Some(Done::failed(why));

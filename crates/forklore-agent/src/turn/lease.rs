@@ -128,7 +128,8 @@ async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result
     kernel.run(move |engine| Ok(take_over(engine, &session, &owner))).await?
 }
 
-/// Acquires the lease of a session. The store does not mind a lease whose owner's process is gone.
+/// Acquires the lease of a session. Replaces a lease of another runtime whose process is certainly
+/// gone.
 fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header> {
     let refused = match engine.take_lease(session, owner) {
         Err(error) if error.holder().is_some() => error,

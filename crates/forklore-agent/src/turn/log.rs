@@ -1,6 +1,6 @@
-//! The log of a session, as a turn writes it. Each batch must follow the head that the turn saw,
-//! and is written under the turn's lease. A turn that lost its session to another runtime continues
-//! in a fork (docs/semantics.md, Writing).
+//! The log of a session, as a turn writes it. The store accepts a batch only if the turn has the
+//! session's lease and the log ends where the turn saw it end. A turn that lost its session to
+//! another runtime continues in a fork (docs/semantics.md, Writing).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{ForkReason, SessionForked};
 use crate::{Error, Result};
 
-/// The log of a session, which a turn writes under a lease.
+/// The log of a session, which a turn writes while it has the lease.
 pub(crate) struct Log<'a> {
     pub(crate) context: &'a Arc<Context>,
     pub(crate) view: &'a mut View,

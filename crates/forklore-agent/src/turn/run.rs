@@ -284,7 +284,7 @@ async fn drop_reasoning(log: &mut Log<'_>, model: &dyn Model, call: &ModelCall) 
     Ok(true)
 }
 
-/// Appends messages of hooks for the model to the log.
+/// Appends to the log the messages for the model that hooks injected.
 async fn inject(log: &mut Log<'_>, texts: Vec<String>) -> Result<()> {
     let messages = texts.iter().map(|text| user_message(text, true));
     log.append(messages.collect::<Result<_>>()?).await

@@ -1,5 +1,6 @@
-//! Logs model calls for operators. A log line contains no text of a message, of an answer or of a
-//! provider's error: such an error may quote the other two.
+//! Logs model calls for operators. A log line contains no text of a message or of an answer. It
+//! contains no text of a provider's error either, because the error may quote a message or an
+//! answer.
 
 use std::time::Duration;
 

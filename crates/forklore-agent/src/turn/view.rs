@@ -9,7 +9,7 @@ use crate::config::SessionConfig;
 use crate::media::{Attached, Capabilities, Named, named};
 use crate::model::{Model, Request};
 
-/// The messages that a model would receive of a session. The view is read once and then updated
+/// The messages of a session that a model would receive. The view is read once and then updated
 /// with each append.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
@@ -74,8 +74,8 @@ impl View {
         self.followed = false;
     }
 
-    /// Checks whether the view has exactly the messages that `model` would receive of the session
-    /// at `head`.
+    /// Checks whether the view has exactly the messages that `model` would receive if the log of
+    /// `session` ends at `head`.
     pub(crate) fn is_current(&self, session: &SessionId, head: i64, model: &dyn Model) -> bool {
         self.current.as_ref().is_some_and(|current| {
             current.session == *session
@@ -230,9 +230,9 @@ fn has_purpose(event: &NewEvent) -> bool {
     event.data.read::<Purpose>().is_ok_and(|usage| usage.purpose.is_some())
 }
 
-/// Checks whether a later user message changes how this message is sent. Such a message contains
-/// tool calls or reasoning: open calls then get results, and reasoning that no answer follows is
-/// omitted.
+/// Checks whether this message may be sent in another form once a user message follows it. This is
+/// an answer with tool calls or reasoning: open calls then get synthetic results, and reasoning
+/// without an answer is then omitted.
 fn is_loose(message: &Message) -> bool {
     let loose = |part: &Part| matches!(part, Part::ToolCall { .. } | Part::Reasoning { .. });
     match &message.content {

@@ -9,8 +9,8 @@ tokio::task_local! {
     static TURNS: Vec<Arc<Context>>;
 }
 
-/// Runs `work`, such as a tool call, as a part of the running turn of a session. Turns that contain
-/// the caller contain `work` too.
+/// Runs `work`, such as a tool call, as a part of the running turn of a session. `work` is then
+/// also a part of every turn that the caller is a part of.
 pub(crate) fn within<F: Future>(
     context: &Arc<Context>,
     work: F,

@@ -19,7 +19,8 @@ use tokio::sync::Barrier;
 use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::{World, data, equipment, new_session};
 
-/// A model that repeats its prompt as soon as as many requests are there as the barrier waits for.
+/// A model that repeats its prompt. It answers only when as many requests have arrived as the
+/// barrier waits for.
 struct Together {
     name: ModelName,
     barrier: Barrier,
@@ -57,7 +58,7 @@ struct Inside {
     /// The model of the sub-agents.
     model: Arc<dyn Model>,
     session: OnceLock<AgentSession>,
-    /// Says that the sub-agent runs that the tool `leave` began.
+    /// Checks whether the sub-agent that the tool `leave` started is running.
     begun: Box<dyn Fn() -> bool + Send + Sync>,
 }
 

@@ -189,7 +189,7 @@ async fn a_waiting_turn_begins_with_the_commit_that_ends_the_lease() {
     }
 }
 
-/// A tool that returns when the test lets it.
+/// A tool that returns only when the test notifies it.
 #[derive(Default)]
 struct Gate(Notify);
 

@@ -172,7 +172,8 @@ async fn an_unknown_session_is_never_a_new_one(world: World) {
     assert!(world.kernel.engine().show(&missing).is_err());
 }
 
-/// A hook that lets a fork begin, and then waits until the test lets it go on.
+/// A hook that decides about a fork: it notifies `begun`, and allows the fork only when the test
+/// notifies `go_on`.
 #[derive(Default)]
 struct Gate {
     begun: Notify,

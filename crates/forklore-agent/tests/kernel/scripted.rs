@@ -20,7 +20,7 @@ pub(crate) enum Act {
     Say(StreamEvent),
     Fail(ModelErrorKind),
     Wait(Duration),
-    /// Notifies the test that the steps before were read.
+    /// Notifies the test that the earlier steps were read.
     Signal(Arc<Notify>),
     Hang,
     Panic,
