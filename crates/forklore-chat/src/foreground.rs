@@ -1,5 +1,5 @@
-//! Runs a host in the foreground of a program: with an async runtime of its own, and interruptible
-//! by signals.
+//! Runs the operations of a host for a program at a terminal. Has its own async runtime, and lets
+//! signals interrupt the operations.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

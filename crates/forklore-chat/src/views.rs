@@ -26,16 +26,16 @@ pub enum View {
     Stats(Header),
     /// The list of the sessions of the conversation's folder.
     List,
-    /// Writes a session to a new file, in the format of an agent.
+    /// Writes a session to a new file, in the format of an agent or as plain JSON lines.
     Export {
         /// The session to export.
         session: Header,
-        /// The name of the agent whose format is written.
+        /// The name of the agent whose format is written, or `plain`.
         to: String,
         /// The path of the new file.
         file: PathBuf,
     },
-    /// The result of `/bring`, and the session in which `/bring` recorded a branch's summary.
+    /// The result of `/bring`, and the session into which `/bring` wrote the summary.
     Brought(Box<Brought>, Header),
     /// The plan and the result of an exploration that ended. An exploration runs several
     /// continuations of a session.

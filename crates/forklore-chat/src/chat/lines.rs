@@ -1,4 +1,4 @@
-//! Reads the lines of a conversation, and runs the prompt or the command of each.
+//! Reads the lines of a conversation, and runs the prompt or the command in each line.
 
 use super::Chat;
 use crate::command::definition::Next;

@@ -14,13 +14,13 @@ use crate::input::Reply;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// The maximum number of a turn's notifications that wait to be shown. Beyond this number, the
-/// oldest is dropped.
+/// The number of a turn's notifications that can wait to be shown. If so many wait, new pieces of
+/// an answer are dropped, and above 16 times this number all new notifications.
 const CAPACITY: usize = 4096;
 /// The interval at which the progress line is redrawn.
 const TICK: Duration = Duration::from_millis(100);
-/// The filled fraction of the context window from which on a conversation shows that fraction. From
-/// the fraction `FULL` on, it shows a warning.
+/// If at least this fraction of the context window is full, the conversation shows how full it is.
+/// From the fraction `FULL` on, the conversation shows a warning.
 const FILLING: f64 = 0.5;
 const FULL: f64 = 0.7;
 
@@ -188,8 +188,8 @@ impl Chat<'_> {
             },
             Some(Reply::No) => Answer::Denied(Some("the user said no".to_owned())),
             None => {
-                // Interrupt the session before the turn receives the answer, because the turn would
-                // continue with it.
+                // Interrupt the session before the turn receives the answer, because the answer
+                // would let the turn continue.
                 self.conversation.session().interrupt();
                 cancel.cancel();
                 Answer::Denied(Some("the user interrupted".to_owned()))

@@ -9,7 +9,7 @@ use crate::chat::Chat;
 use crate::input::Argument;
 use crate::screen::Tone;
 
-/// The maximum number of notifications about a compaction that wait to be shown.
+/// The capacity of the queue for the notifications about a compaction.
 const CAPACITY: usize = 64;
 
 pub(super) const COMMAND: Command = Command {

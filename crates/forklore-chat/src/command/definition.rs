@@ -1,4 +1,4 @@
-//! The definition of a slash command. Each command fills one in.
+//! The type that defines a slash command. The file of each command contains one value of it.
 
 use crate::Result;
 use crate::chat::Chat;

@@ -1,4 +1,5 @@
-//! `/summarize`: continues in a fork whose inherited history is followed by a summary of it.
+//! `/summarize`: continues in a fork, in which a summary of the inherited history follows that
+//! history.
 
 use forklore_engine::Summarize;
 use forklore_host::{Conversation, SummarizeBy, SummarizedFork};

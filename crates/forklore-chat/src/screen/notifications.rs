@@ -22,8 +22,8 @@ impl Screen {
         }
     }
 
-    /// Shows a notification, if its type is of interest to users. The words of sub-agents that work
-    /// side by side are shown one after the other, with their names.
+    /// Shows a notification, if its type is of interest to users. If several sub-agents answer at
+    /// the same time, shows their answers one after the other, each with the sub-agent's name.
     pub fn notification(&mut self, notification: &Notification) {
         if self.speakers.takes(notification) {
             show(self, notification);
@@ -31,7 +31,8 @@ impl Screen {
         self.show_waiting();
     }
 
-    /// Shows what waited for the end of another session's words, and ends the line of an answer.
+    /// Ends the answer that is being shown, and shows the notifications that waited for its end.
+    /// Call this when the turn ends.
     pub fn end_turn(&mut self) {
         self.end_answer();
         self.speakers.end();
@@ -96,7 +97,7 @@ fn show(screen: &mut Screen, notification: &Notification) {
     }
 }
 
-/// Checks whether an event writes something that belongs to its session.
+/// Checks whether the screen shows an event as output of its session.
 fn is_shown(event: &KernelEvent) -> bool {
     matches!(
         event,

@@ -1,4 +1,4 @@
-//! Separates the words of sub-agents that work side by side, and names them.
+//! Separates the output of sub-agents that work at the same time, and names the sub-agents.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,26 +6,27 @@ use forklore_agent::notify::event::Block;
 use forklore_agent::notify::{KernelEvent, Notification};
 use forklore_core::{SessionId, SessionKind};
 
-/// The sub-agents that are shown, and which of them speaks.
+/// The sub-agents whose output is shown, and the session that is writing an answer.
 ///
-/// While one session writes an answer, the notifications of the others wait. An answer of which
-/// pieces arrived meanwhile is shown whole at its end.
+/// While one session writes a block of an answer, the notifications of other sessions wait. If
+/// pieces of a block arrive while another session writes, they are left out, and the whole block is
+/// shown when it ends.
 #[derive(Default)]
 pub(super) struct Speakers {
     /// The names of the sub-agents.
     names: HashMap<SessionId, String>,
     /// The session whose block is being written.
     writes: Option<SessionId>,
-    /// The session that was shown last.
+    /// The session whose output was shown last.
     last: Option<SessionId>,
-    /// The sessions of whose current answer pieces were left out.
+    /// The sessions with a current answer from which pieces were left out.
     unheard: HashSet<SessionId>,
     waiting: Vec<Notification>,
 }
 
 impl Speakers {
-    /// Checks whether a notification is shown now. If not, it waits, or is a piece of a block that
-    /// is shown whole later.
+    /// Checks whether a notification is shown now. Otherwise, the notification waits, or it is a
+    /// piece of a block that is shown whole later.
     pub(super) fn takes(&mut self, notification: &Notification) -> bool {
         self.learn(notification);
         let (id, event) = (&notification.session_id, &notification.event);
@@ -47,8 +48,8 @@ impl Speakers {
         true
     }
 
-    /// Returns the whole text of the block that ends with this notification, if pieces of it were
-    /// left out.
+    /// Returns the whole text of the block that ends with this notification, if pieces of the block
+    /// were left out.
     pub(super) fn unheard<'a>(&mut self, notification: &'a Notification) -> Option<&'a str> {
         let text = match &notification.event {
             KernelEvent::ContentBlockEnd(ended) => match &ended.block {
@@ -61,15 +62,15 @@ impl Speakers {
         self.unheard.contains(&notification.session_id).then_some(text)
     }
 
-    /// Notes that a notification was shown.
+    /// Records that a notification was shown.
     pub(super) fn shown(&mut self, notification: &Notification) {
         if ends_answer(&notification.event) {
             self.unheard.remove(&notification.session_id);
         }
     }
 
-    /// Returns the name of the sub-agent that a notification comes from, if the session shown before
-    /// is another and there are several sub-agents.
+    /// Returns the name of the sub-agent that a notification comes from. Returns `None` if the
+    /// output shown last is from the same session, or if there is only one sub-agent.
     pub(super) fn change(&mut self, notification: &Notification) -> Option<String> {
         let id = &notification.session_id;
         if self.last.as_ref() == Some(id) {
@@ -89,7 +90,8 @@ impl Speakers {
         self.writes = None;
     }
 
-    /// Learns the names of sub-agents: the name that the delegation gave, otherwise the label.
+    /// Stores the name of a sub-agent that starts: the name that the delegation gave it, if any,
+    /// followed by its label.
     fn learn(&mut self, notification: &Notification) {
         match &notification.event {
             KernelEvent::SessionFork(forked) if forked.kind == SessionKind::Delegate => {
@@ -118,7 +120,7 @@ fn ends_answer(event: &KernelEvent) -> bool {
     )
 }
 
-/// Checks whether an event ends a block of words or of reasoning, or the turn that writes it.
+/// Checks whether an event ends a block of text or reasoning, or the turn that writes the block.
 fn ends_words(event: &KernelEvent) -> bool {
     matches!(
         event,

@@ -27,7 +27,7 @@ impl io::Write for Shown {
     }
 }
 
-/// Returns what a screen shows of events, each given with its session.
+/// Returns what a screen shows for these events. Each event is paired with its session's id.
 fn shown(events: Vec<(&str, KernelEvent)>) -> String {
     let out = Shown::default();
     let mut screen = Screen::new(Box::new(out.clone()), Look { color: false, width: 80 });
