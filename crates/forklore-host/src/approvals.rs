@@ -25,8 +25,8 @@ impl PendingApproval {
     }
 }
 
-/// A channel that sends each question about a tool call to the receiver that [`Approvals::channel`]
-/// returned.
+/// Sends each question to the receiver that [`Approvals::channel`] returned, and waits for the
+/// answer. Answers a question by itself if a person has allowed the tool until the program ends.
 pub struct Approvals {
     questions: mpsc::UnboundedSender<PendingApproval>,
     /// The names of the tools that need no approval until the program ends.

@@ -21,13 +21,14 @@ pub struct PendingAttachment {
     pin: Arc<Pin>,
     /// The file name without its directory.
     pub name: String,
-    /// The media type, detected from the content of the file.
+    /// The media type, determined from the content and the name of the file.
     pub media_type: String,
 }
 
 impl PendingAttachment {
-    /// Stores a file as an attachment. Detects the media type from the content; for text, the file
-    /// name determines which text type.
+    /// Stores a file as an attachment. Detects the media type of images, PDF files and text from
+    /// the content. The file name determines which kind of text it is, and the type of any other
+    /// content.
     ///
     /// # Errors
     /// Returns an error if the path is not a regular file, if the file cannot be read or is too
@@ -77,7 +78,7 @@ impl PendingAttachment {
     }
 
     /// Returns a message for users that explains why the model does not receive the file. Returns
-    /// `None` if the model receives it. `takes` describes the files that the model accepts.
+    /// `None` if the model receives the file. `takes` describes the files that the model accepts.
     #[must_use]
     pub fn problem(&self, takes: &Capabilities) -> Option<String> {
         if takes.takes(&self.media_type, self.bytes()) {

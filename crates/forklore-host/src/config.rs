@@ -1,8 +1,8 @@
 //! The user's configuration: models, tools, and the policy for tool calls.
 //!
 //! The configuration is one file in the user's own configuration directory. forklore never reads a
-//! configuration from the directory of a project: its author must not decide which programs start
-//! or where a conversation is sent.
+//! configuration from the directory of a project: the author of the project must not decide which
+//! programs start or where a conversation is sent.
 
 mod error;
 mod read;

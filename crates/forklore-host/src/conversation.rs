@@ -109,8 +109,8 @@ impl Conversation {
         self.state().model.clone()
     }
 
-    /// Returns the stored header of the current session. A new session is first stored with its
-    /// first turn.
+    /// Returns the stored header of the current session. A new session has no header before its
+    /// first turn, which stores the session.
     ///
     /// # Errors
     /// `invalid_args` before the first turn of a new session, or the errors of the store.
@@ -123,8 +123,8 @@ impl Conversation {
     }
 
     /// Finds a session. `word` is either a label of the current session's family (all sessions with
-    /// one root), or a reference in the conversation's workspace. A reference is an id, a part of
-    /// an id, `@label` or `last`.
+    /// one root), or a reference in the conversation's workspace. A reference is an id, the
+    /// beginning or the end of an id, `@label` or `last`.
     ///
     /// # Errors
     /// `not_found` if no session matches; `invalid_args` if several sessions match.
@@ -145,8 +145,8 @@ impl Conversation {
         self.host.run(find).await
     }
 
-    /// Subscribes to the notifications of the current session. The subscription buffers at most
-    /// `capacity` notifications.
+    /// Subscribes to the notifications of the current session. If `capacity` notifications wait in
+    /// the subscription, new ephemeral ones are dropped; if 16 times as many wait, all new ones.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.session().subscribe(capacity)

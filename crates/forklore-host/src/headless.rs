@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::interrupt::interruptible;
 use crate::{Host, Result, Start};
 
-/// The maximum number of notifications buffered for the caller. Beyond this number, the oldest is
-/// dropped.
+/// The capacity of the queue for notifications. If so many wait, new pieces of an answer are
+/// dropped, and above 16 times this number all new notifications.
 const CAPACITY: usize = 4096;
 
 impl Host {
@@ -80,7 +80,8 @@ impl From<SessionId> for Followed {
 }
 
 impl Followed {
-    /// Checks whether a notification belongs to the turn. Follows the sessions that begin with it.
+    /// Checks whether a notification belongs to the turn. If the notification announces a further
+    /// session of the turn, adds that session to the set.
     fn contains(&mut self, notification: &Notification) -> bool {
         let id = &notification.session_id;
         let parent = notification.parent_id.as_ref();

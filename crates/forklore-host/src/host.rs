@@ -114,8 +114,8 @@ impl Host {
         async move { self.tools.start().await.iter().map(ToString::to_string).collect() }.boxed()
     }
 
-    /// Releases the sessions of interrupted turns, stops the tool servers, and sends the remaining
-    /// tracing spans to the collector.
+    /// Waits until turns whose futures were dropped have released their sessions. Then stops the
+    /// tool servers, and sends the remaining tracing spans to the collector.
     pub fn close(&self) -> BoxFuture<'_, ()> {
         async move {
             self.kernel.settle().await;

@@ -1,4 +1,4 @@
-//! Runs work in a session that a cancellation token can interrupt.
+//! Runs an operation of a session, and interrupts it when a cancellation token is cancelled.
 
 use std::time::Duration;
 

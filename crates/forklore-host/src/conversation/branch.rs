@@ -33,8 +33,8 @@ impl Conversation {
         self.branch(request, stay).await
     }
 
-    /// Rewinds the conversation: moves it into a fork that ends at the cut `at`. `None` cuts before
-    /// the last turn.
+    /// Rewinds the conversation: forks the current session at the cut `at`, and moves the
+    /// conversation into the fork. With `None`, the cut is before the last turn.
     ///
     /// # Errors
     /// The errors of [`fork`](Self::fork); `invalid_args` if `at` is `None` and the conversation
@@ -58,8 +58,8 @@ impl Conversation {
         Ok(branched.forked)
     }
 
-    /// Begins a new session and moves the conversation into it. The new session is stored with its
-    /// first turn. The previous session stays unchanged.
+    /// Begins a new session and moves the conversation into it. The first turn of the new session
+    /// stores it. The previous session stays unchanged.
     pub async fn begin(&self, title: Option<String>) {
         let new = NewSession { title, ..NewSession::in_workspace(self.workspace().clone()) };
         let session = self.host().kernel().create(new, self.session().equipment());

@@ -1,4 +1,4 @@
-//! What an exploration tries.
+//! The plan of an exploration: which continuations it runs.
 
 use std::time::Duration;
 
@@ -35,9 +35,9 @@ impl Plan {
     /// requests from others must refuse [`Explore::judge`] from callers who may not run programs.
     ///
     /// # Errors
-    /// `invalid_args` if the request names another session than `session`, and for the number of
-    /// continuations, the prompts, the judge or its time limit. An error when a model is not
-    /// configured.
+    /// `invalid_args` if the request names another session than `session`, or if the number of
+    /// continuations, a prompt, the judge or the judge's time limit is invalid. An error if a model
+    /// is not configured.
     pub fn of(host: &Host, session: Header, request: &Explore) -> Result<Self> {
         check(&session, request)?;
         let configured = host.configured();

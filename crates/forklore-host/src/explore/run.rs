@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Changed, Judge, Plan, Row, State, fail, seconds, state_of};
 use crate::interrupt::interruptible;
 
-/// The maximum number of buffered notifications of one continuation.
+/// The capacity of the queue for the notifications of one continuation.
 const CAPACITY: usize = 1024;
 
 /// Runs all continuations of an exploration. The first continuation runs alone until its answer
