@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::key::KeyVariable;
 
 /// The maximum total size of the media in one request, in bytes of base64. Some providers refuse
-/// requests of more than 20 MB, which include the text.
+/// requests of more than 20 MB, including the text.
 const MAX_MEDIA_BYTES: usize = 18 << 20;
-/// The maximum size of an attached text, in bytes. A small context window reduces the limit to a
-/// quarter of the window, at four bytes per token.
+/// The maximum size of an attached text, in bytes. For a small context window, the limit is as many
+/// bytes as the window has tokens. This is about a quarter of the window, because a token has about
+/// four bytes.
 const MAX_TEXT_BYTES: usize = 128 << 10;
 
 /// The configuration of one model. It contains no API key, only the name of the environment
@@ -48,9 +49,9 @@ pub struct ModelConfig {
     /// `prompt_cache_key`. Set this to false for a server that refuses unknown fields.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub cache_key: bool,
-    /// Whether requests contain images. The default is true at the provider's own address, but
-    /// false for Ollama and at any other address, because many servers refuse a request with an
-    /// image.
+    /// Whether requests may contain images. If false, they contain no PDF documents either. The
+    /// default is true at the provider's own address, but false for Ollama and at any other
+    /// address, because many servers refuse a request with an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
     /// The prices of a million tokens, from which costs are computed.

@@ -140,7 +140,8 @@ fn part_segment<'a>(
 
 /// Converts a content part to a segment, and returns the segment's author and content. Media from
 /// the assistant or in the system instructions become a note, because no provider accepts them
-/// there. Media and text in a tool message become the user's, because the user attached them.
+/// there. Media and text that a tool message contains outside a tool result become content of the
+/// user, because the user attached them.
 fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_>) {
     match (role, piece) {
         (Role::User | Role::Tool, ContentPart::Media(shown)) => {

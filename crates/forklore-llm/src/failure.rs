@@ -95,6 +95,7 @@ impl Report {
         ])
     }
 
+    /// Checks whether the server refuses reasoning because it belongs to another conversation.
     /// Anthropic binds a block of thinking to the messages before it.
     fn has_foreign_reasoning(&self) -> bool {
         self.says(&["bound to a different conversation"])

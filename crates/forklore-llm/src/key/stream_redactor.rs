@@ -50,7 +50,8 @@ impl StreamRedactor {
         }
     }
 
-    /// Ends the response, and pushes the text that was not yet passed on to `out`.
+    /// Ends the response. Pushes to `out` the text that was held back because it could be the start
+    /// of the key.
     pub(crate) fn end(&mut self, out: &mut VecDeque<StreamEvent>) {
         self.end_text(out);
         self.end_thinking(out);

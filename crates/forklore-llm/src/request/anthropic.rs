@@ -1,8 +1,8 @@
 //! Writes requests to Anthropic's messages API.
 //!
 //! Cache breakpoints mark the ends of the prefixes that a session shares with its ancestors. The
-//! last message gets a breakpoint too. A field of the body requests it, not the message itself, so
-//! an earlier message has the same bytes in the next request.
+//! last message gets a breakpoint too. A field of the body sets this breakpoint, not a field of the
+//! message. So the message has the same bytes in the next request, in which it is not the last.
 
 use std::borrow::Cow;
 
@@ -185,10 +185,11 @@ fn prompt<'a>(
 struct Breakpoints(Vec<usize>);
 
 impl Breakpoints {
-    /// Sets a cache breakpoint after the messages that each of the oldest forks inherited. These
-    /// are the first forks on the path from the root to the session, so the requests of parent and
-    /// child have the same breakpoints. The breakpoint of the whole request covers shared prefixes
-    /// after the last of them, because the server looks back over 20 blocks.
+    /// Sets a cache breakpoint for each of the first forks on the path from the root to the
+    /// session, after the messages that the fork inherited. So the requests of parent and child
+    /// have the same breakpoints. A later fork needs no breakpoint if its prefix ends at most 20
+    /// blocks before the end of the request: the server looks back that far from the breakpoint of
+    /// the whole request.
     fn of(request: &Request) -> Self {
         let mut breakpoints = request.forks.clone();
         if breakpoints.is_empty() && request.shared > 0 {

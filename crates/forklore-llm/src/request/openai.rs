@@ -254,8 +254,9 @@ impl ChatMessage<'_> {
         !self.tool_calls.is_empty()
     }
 
-    /// Checks whether the message can contain one more segment (part) of this kind without changing
-    /// their order. The order is reasoning, content, calls.
+    /// Checks whether a further segment (part) of this kind can be added to the message. The order
+    /// in a message is fixed: reasoning, content, calls. A segment cannot be added if it belongs
+    /// before a part that the message already has.
     fn takes(&self, kind: &SegmentKind<'_>) -> bool {
         match kind {
             SegmentKind::Reasoning { .. } => self.content.is_none() && !self.calls(),

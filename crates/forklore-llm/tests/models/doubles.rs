@@ -16,8 +16,8 @@ async fn all(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
     ask(&model, &request(vec![user("Hello")])).await.unwrap()
 }
 
-/// Lets the double answer with `events` and returns what the model yields, except the usage that it
-/// reports meanwhile (see [`so_far`]).
+/// Lets the double answer with `events` and returns what the model yields, except the reports of
+/// intermediate usage (see [`so_far`]).
 async fn pieces(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
     let mut text = all(provider, events).await;
     text.retain(|piece| !matches!(piece, StreamEvent::Usage { .. }));
