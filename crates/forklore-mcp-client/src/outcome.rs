@@ -36,8 +36,8 @@ fn is_plain(part: &Value) -> bool {
 }
 
 /// Checks whether a text part of a tool's result repeats the structured result `value`. Servers
-/// send both forms. The text may also be that of the only field of `value`, because some servers
-/// wrap a string or a number into an object.
+/// send both forms. The text may also repeat the value of the only field of `value`, because some
+/// servers wrap a string or a number into an object.
 fn says(part: &Value, value: &Value) -> bool {
     let Some(text) = part["text"].as_str() else { return false };
     let parsed = serde_json::from_str::<Value>(text).ok();

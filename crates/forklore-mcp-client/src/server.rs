@@ -195,8 +195,8 @@ impl Server {
         }
     }
 
-    /// Initializes the connection and lists the tools of the server. Stops the server if that takes
-    /// too long.
+    /// Initializes the connection and lists the tools of the server. Stops the server if this fails
+    /// or takes too long.
     async fn connect(
         &self,
         transport: impl Transport<RoleClient> + 'static,

@@ -17,7 +17,7 @@ pub struct McpTools {
     servers: BTreeMap<ServerName, Server>,
 }
 
-/// A tool that a server has listed. The server need not run any more.
+/// A tool that a server has listed. The server may have stopped since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// The name by which a model calls the tool.

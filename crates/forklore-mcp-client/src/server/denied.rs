@@ -13,7 +13,8 @@ use crate::redact::redact_values;
 /// The maximum length of the server's reply in an error message, in characters.
 const MAX_REPLY_LENGTH: usize = 200;
 
-/// An HTTP response with status 401 or 403, with the reply of the server to display.
+/// An HTTP response with status 401 or 403. Contains the server's reply, which the error message
+/// shows.
 #[derive(Debug)]
 pub(super) struct Denied {
     status: u16,
@@ -21,8 +22,8 @@ pub(super) struct Denied {
 }
 
 impl Denied {
-    /// Returns the 401 or 403 response because of which a server did not initialize. Returns `None`
-    /// if the initialization failed for another reason.
+    /// Returns the 401 or 403 response that made the initialization of a server fail. Returns
+    /// `None` if the initialization failed for another reason.
     pub(super) fn at_start(error: &ClientInitializeError) -> Option<Self> {
         match error {
             ClientInitializeError::TransportError { error, .. } => Self::of(error),
@@ -30,8 +31,8 @@ impl Denied {
         }
     }
 
-    /// Returns the 401 or 403 response because of which a request failed. Returns `None` if the
-    /// request failed for another reason.
+    /// Returns the 401 or 403 response that made a request fail. Returns `None` if the request
+    /// failed for another reason.
     pub(super) fn later(error: &ServiceError) -> Option<Self> {
         match error {
             ServiceError::TransportSend(error) => Self::of(error),

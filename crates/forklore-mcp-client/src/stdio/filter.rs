@@ -1,6 +1,7 @@
 //! A streaming filter for the standard output of a server. Each line should be a frame, a JSON-RPC
-//! message. Lines that are not frames go to the tail of standard error. Long strings are truncated,
-//! and a frame that is too long becomes an error of the call that it answers.
+//! message. Lines that are not frames are stored with the last lines of standard error. Long
+//! strings are truncated. A frame that is too long or too deeply nested becomes an error of the
+//! call that it answers.
 
 /// The maximum nesting depth of a JSON message that the JSON parser accepts.
 const DEPTH: usize = 128;

@@ -103,7 +103,8 @@ impl Process {
         waited.ok()?.ok().and_then(|status| *status)
     }
 
-    /// Returns whether the program has ended, and all processes that it started with it.
+    /// Checks whether the program has ended. When it has, the processes that it started have been
+    /// killed too.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.borrow().is_some()
     }

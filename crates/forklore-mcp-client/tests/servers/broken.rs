@@ -101,8 +101,9 @@ async fn gone((server, child): (i32, i32)) {
     }
 }
 
-/// Checks whether a process is a zombie. A process that adopts a grandchild reaps it; in a
-/// container, no process may do so.
+/// Checks whether a process is a zombie: it has ended, but its parent has not collected its exit
+/// status. A process that the server started can stay a zombie, because in a container it may have
+/// no parent that collects the status.
 fn is_zombie(id: rustix::process::Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()));
     stat.is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))

@@ -91,8 +91,8 @@ pub(crate) fn context() -> CallContext {
 }
 
 /// Stops tokio's clock until `condition` holds. Then the clock advances to the next timer whenever
-/// all tasks wait, until [`tokio::time::resume`]. So a timeout ends after an event, however slow the
-/// machine is.
+/// all tasks wait, until [`tokio::time::resume`]. So a timeout never ends before the event that
+/// `condition` waits for, however slow the machine is.
 pub(crate) fn stop_clock_until(condition: impl Fn() -> bool + Send + 'static) {
     tokio::time::pause();
     // A paused clock does not advance while a blocking task runs.
@@ -103,7 +103,7 @@ pub(crate) fn stop_clock_until(condition: impl Fn() -> bool + Send + 'static) {
     });
 }
 
-/// The file in which a test double notes events, a word a line.
+/// The file in which a test double notes events, one word per line.
 #[derive(Clone)]
 pub(crate) struct Notes(PathBuf);
 
