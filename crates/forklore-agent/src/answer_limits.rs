@@ -15,8 +15,8 @@ use crate::model::StreamEvent;
 pub const TEXT_BYTES: usize = 2 << 20;
 /// Maximum length in bytes of all readable reasoning in an answer.
 pub const THINKING_BYTES: usize = 1 << 20;
-/// Maximum length in bytes of all opaque data in an answer, as JSON. The provider requires this
-/// data back with the reasoning.
+/// Maximum length in bytes of all opaque data in an answer, as JSON. Opaque data, such as a
+/// signature, belongs to reasoning, and later requests must return it to the provider.
 pub const OPAQUE_BYTES: usize = 8 << 20;
 /// Maximum length in bytes of the arguments of all calls in an answer.
 pub const ARGUMENTS_BYTES: usize = 2 << 20;
@@ -24,7 +24,7 @@ pub const ARGUMENTS_BYTES: usize = 2 << 20;
 pub const NAME_BYTES: usize = 1 << 10;
 /// Maximum number of tool calls in an answer.
 pub const CALLS: usize = 128;
-/// Maximum number of blocks in one answer of the model. A block is a piece of text, a piece of
+/// Maximum number of blocks in one answer of the model. A block is a continuous text, a continuous
 /// reasoning, or a tool call.
 pub const BLOCKS: usize = 1_000;
 

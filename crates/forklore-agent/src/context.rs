@@ -34,8 +34,8 @@ pub(crate) struct Context {
 
 struct Ids {
     identity: Identity,
-    /// The ids of the sessions in which this handle ran before. When another runtime takes over a
-    /// session, the handle leaves that session and continues in a fork.
+    /// The ids of the sessions in which this `AgentSession` ran before. When another runtime takes
+    /// over a session, the `AgentSession` leaves it and continues in a fork.
     former: Vec<SessionId>,
 }
 
@@ -52,7 +52,7 @@ impl Context {
         }
     }
 
-    /// Returns the ids of the session in which this handle runs now.
+    /// Returns the ids of the session in which this `AgentSession` runs now.
     pub(crate) fn identity(&self) -> Identity {
         lock(&self.ids).identity.clone()
     }
@@ -71,8 +71,8 @@ impl Context {
         ids.former.push(former.session_id);
     }
 
-    /// Checks whether `id` is the session in which this handle runs now, or one in which it ran
-    /// before.
+    /// Checks whether `id` is the session in which this `AgentSession` runs now, or a session in
+    /// which it ran before.
     pub(crate) fn is_or_was(&self, id: &SessionId) -> bool {
         let ids = lock(&self.ids);
         ids.identity.session_id == *id || ids.former.contains(id)

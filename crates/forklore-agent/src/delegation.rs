@@ -23,7 +23,7 @@ pub struct Delegate {
     pub resume: Option<SessionId>,
     /// The id of the sub-agent's session; `None` generates one.
     pub id: Option<SessionId>,
-    /// The label of the sub-agent's session.
+    /// The label of the sub-agent's session; `None` generates one.
     pub label: Option<Label>,
     /// The title of the sub-agent's session.
     pub title: Option<String>,

@@ -44,7 +44,7 @@ use crate::tool::ToolCall;
 /// }
 /// ```
 ///
-/// A verdict that has no effect at an operation does not compile:
+/// A verdict that has no effect on an operation does not compile:
 ///
 /// ```compile_fail,E0308
 /// use forklore_agent::hook::{Decision, ForkInput, Hook, Moment, Verdict};

@@ -73,7 +73,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Shows an error and suggests what the user can do next.
+    /// Shows an error message. Long session ids in it are replaced by labels or short ids.
     pub(crate) fn report(&mut self, error: &Error) {
         self.screen.end_answer();
         let message = self.with_names(&error.to_string());

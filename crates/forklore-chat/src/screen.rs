@@ -180,8 +180,9 @@ impl Screen {
         self.write(&lines);
     }
 
-    /// Wraps `text`, and writes its first `most` lines, each after `margin`. The number of omitted
-    /// lines follows. If only one line would be omitted, writes all lines.
+    /// Wraps `text`, and writes its first `most` lines, each with `margin` at its beginning. Then
+    /// writes how many lines are omitted. If only one line would be omitted, writes all lines
+    /// instead.
     pub fn excerpt(&mut self, tone: Tone, text: &str, margin: &str, most: usize) {
         let text = terminal::block(text.trim()).replace('\t', "    ");
         let width = self.width().saturating_sub(margin.len()).max(20);

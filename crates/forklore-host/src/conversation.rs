@@ -146,7 +146,8 @@ impl Conversation {
     }
 
     /// Subscribes to the notifications of the current session. If `capacity` notifications wait in
-    /// the subscription, new ephemeral ones are dropped; if 16 times as many wait, all new ones.
+    /// the subscription, new ephemeral notifications are dropped. If 16 times as many wait, all new
+    /// notifications are dropped.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.session().subscribe(capacity)

@@ -14,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 use crate::interrupt::interruptible;
 use crate::{Host, Result, Start};
 
-/// The capacity of the queue for notifications. If so many wait, new pieces of an answer are
-/// dropped, and above 16 times this number all new notifications.
+/// The capacity of the queue for notifications. If this many wait, new notifications of mere
+/// progress, such as pieces of an answer, are dropped. If 16 times as many wait, all new
+/// notifications are dropped.
 const CAPACITY: usize = 4096;
 
 impl Host {

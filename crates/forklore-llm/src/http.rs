@@ -1,4 +1,4 @@
-//! Sends HTTP requests: creates the client, the URL and the headers, and reads errors.
+//! Sends HTTP requests: creates the client, the URL and the headers, and reads error responses.
 
 use std::fmt::Write as _;
 use std::future::Future;

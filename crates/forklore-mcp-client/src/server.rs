@@ -27,8 +27,8 @@ use denied::Denied;
 /// The maximum time for closing a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An MCP server of the configuration, which is started when it is needed. It may be running
-/// already.
+/// An MCP server of the configuration. The first call of one of its methods that needs the server
+/// starts it.
 pub(crate) struct Server {
     pub(crate) name: ServerName,
     config: ValidConfig,

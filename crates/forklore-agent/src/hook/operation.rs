@@ -11,8 +11,8 @@ use super::{
 use crate::model::Request;
 use crate::tool::{ToolCall, ToolOutcome};
 
-/// Names what a hook received if the hook failed while it heard of an event. The counterpart of
-/// [`Operation::WHAT`].
+/// What a failed hook had received, in words, if that was an event. For an operation, these words
+/// are [`Operation::WHAT`].
 pub(crate) const TO_EVENTS: &str = "the event";
 
 /// A session is about to be initialized.

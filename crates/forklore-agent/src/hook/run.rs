@@ -21,10 +21,10 @@ pub(crate) struct HookOutcome<T> {
     pub(crate) questions: Vec<(String, String)>,
     /// Whether a person received a question from a hook.
     pub(crate) person_consulted: bool,
-    /// The notes of the person who granted what hooks had asked about.
+    /// The notes of a person who answered questions of hooks and allowed the operation.
     pub(crate) notes: Vec<String>,
-    /// If the operation was denied: the name of the hook that denied it, or whose question a person
-    /// answered with a denial; and the reason.
+    /// The name of a hook and the reason, if the operation was denied. The hook denied it, or a
+    /// person denied it after the hook had asked.
     pub(crate) denied: Option<(String, String)>,
     /// The hooks that failed: the name of each, and the reason.
     pub(crate) failed: Vec<(String, String)>,

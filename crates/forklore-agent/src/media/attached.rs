@@ -1,4 +1,4 @@
-//! Reads each attachment that a history references, only once, and converts the attachments to the
+//! Reads the attachments that a history references, each of them only once. Converts them to the
 //! form in which a request contains them.
 
 use std::collections::HashMap;

@@ -39,8 +39,8 @@ impl AgentSession {
     }
 
     /// Lets several sub-agents work at the same time, as [`delegate`](Self::delegate) does for one.
-    /// The results have the order of the tasks. The log has them in the order in which the
-    /// sub-agents end.
+    /// Returns the results in the order of the tasks. The log has the results in the order in which
+    /// the sub-agents end.
     ///
     /// # Errors
     /// `busy`, as for [`delegate`](Self::delegate). If one sub-agent cannot be created, only its own

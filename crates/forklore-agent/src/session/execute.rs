@@ -74,10 +74,10 @@ impl AgentSession {
         .boxed()
     }
 
-    /// Continues an interrupted turn, for example of a killed process. Each open call gets a
-    /// synthetic result that states the interruption, and then the model is called. If an answer
-    /// was cut short, its stored part stays, and an injected message asks the model to continue
-    /// from there.
+    /// Continues an interrupted turn, for example the turn of a process that was killed. Each open
+    /// call gets a synthetic result that states the interruption, and then the model is called. If
+    /// an answer was cut short, its stored part stays, and an injected message asks the model to
+    /// continue from there.
     ///
     /// # Errors
     /// [`Error::NothingToResume`] if the last turn is complete. Otherwise the errors of

@@ -19,6 +19,7 @@ impl AgentSession {
     /// - `permission_denied`: a hook denies the session. Nothing was written.
     /// - `already_exists`: another session has the id or the label.
     /// - `not_found`: the parent does not exist.
+    /// - `busy`: this runtime is running a turn of the session.
     pub async fn initialize(&self) -> Result<()> {
         let _turn = self.inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
         self.inner.make_ready().await

@@ -1,4 +1,4 @@
-//! Calls a model, and retries while a further attempt may help.
+//! Calls a model. After a failure, tries again as long as another attempt may succeed.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl From<Failed> for Error {
     }
 }
 
-/// Calls the model until it answers, the turn is interrupted, or a further attempt cannot help.
+/// Calls the model until it answers, the turn is interrupted, or another attempt cannot succeed.
 pub(super) async fn call_model(
     context: &Context,
     model: &dyn Model,

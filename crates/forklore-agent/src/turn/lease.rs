@@ -1,5 +1,5 @@
-//! The lease of a session. A turn acquires it and renews it while the turn runs (docs/semantics.md,
-//! Writing).
+//! The lease of a session. A turn acquires the lease, and renews it until the turn ends
+//! (docs/semantics.md, Writing).
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

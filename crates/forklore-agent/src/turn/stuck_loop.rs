@@ -6,8 +6,8 @@ use super::authorize::Authorized;
 use super::truncate::boundary;
 use crate::tool::ToolOutcome;
 
-/// Maximum length in bytes of the failed call's result that the reason for the end of a turn
-/// quotes.
+/// When a stuck turn is ended, the reason quotes the result of a failed call. This is the maximum
+/// length of the quotation, in bytes.
 const SHOWN: usize = 200;
 
 /// How a tool call failed. Two executed calls failed in the same way only if their arguments are

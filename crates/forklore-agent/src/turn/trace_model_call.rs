@@ -1,6 +1,5 @@
-//! Logs model calls for operators. A log line contains no text of a message or of an answer. It
-//! contains no text of a provider's error either, because the error may quote a message or an
-//! answer.
+//! Writes diagnostic log messages about model calls. They contain no text of the conversation, and
+//! no text of a provider's error, because the error may quote the conversation.
 
 use std::time::Duration;
 

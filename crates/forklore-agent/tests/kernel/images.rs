@@ -78,7 +78,7 @@ fn seeing(model: &Arc<Scripted>) -> SessionConfig {
     SessionConfig { model: model_with_eyes, tools: Arc::new(Gives), ..equipment(model) }
 }
 
-/// Returns what the request sends of an attachment: the bytes of an image, or of a text.
+/// Returns the bytes that the request sends for an attachment, which is an image or a text.
 fn sent(request: &Request, reference: &str) -> Result<Vec<u8>, NotSent> {
     request.attached.get(reference).map(|media| match media {
         Media::Shown { base64, .. } => BASE64_STANDARD.decode(base64).unwrap(),

@@ -1,4 +1,5 @@
-//! Tests of the kernel's events as JSON: one line for each form.
+//! Tests of the kernel's events as JSON. The snapshot has one line for each different form of an
+//! event.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

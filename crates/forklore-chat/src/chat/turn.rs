@@ -14,8 +14,9 @@ use crate::input::Reply;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// The number of a turn's notifications that can wait to be shown. If so many wait, new pieces of
-/// an answer are dropped, and above 16 times this number all new notifications.
+/// The number of a turn's notifications that can wait to be shown. If this many wait, new
+/// notifications of mere progress, such as pieces of an answer, are dropped. If 16 times as many
+/// wait, all new notifications are dropped.
 const CAPACITY: usize = 4096;
 /// The interval at which the progress line is redrawn.
 const TICK: Duration = Duration::from_millis(100);

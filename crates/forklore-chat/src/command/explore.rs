@@ -41,40 +41,40 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-/// The options of an exploration, for `/explore` and the program's own verb.
+/// The options of an exploration, for `/explore` and for the subcommand `explore` of a program.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExploreOptions {
     /// Where: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
     at: Option<String>,
-    /// How many [default: 4, or as many as there are prompts and models]
+    /// How many continuations [default: 4, or one for each pair of a prompt and a model]
     #[arg(short, value_name = "N")]
     n: Option<usize>,
-    /// What is said in each
+    /// The prompt of each continuation
     #[arg(value_name = "PROMPT", conflicts_with_all = ["prompt", "prompts"],
         required_unless_present_any = ["prompt", "prompts"])]
     words: Vec<String>,
     /// The same as PROMPT
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// A file with what is said, a line for each continuation
+    /// A file with one prompt per line
     #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
     prompts: Option<PathBuf>,
-    /// The models that answer, with commas
+    /// The models that answer, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     models: Vec<String>,
     /// The model that answers
     #[arg(long, value_name = "NAME", conflicts_with = "models")]
     model: Option<String>,
-    /// A command that gives an answer a mark
+    /// A command that reads an answer and prints its score, a number
     #[arg(long, value_name = "CMD")]
     judge: Option<String>,
-    /// How long the judge may take over one answer
+    /// How long the judge may take to score one answer
     #[arg(long, value_name = "SECONDS", requires = "judge",
         default_value_t = Explore::JUDGE_TIMEOUT_SECONDS,
         value_parser = clap::value_parser!(u64).range(1..=86_400))]
     judge_timeout: u64,
-    /// How many run at once [default: all]
+    /// How many continuations run at once [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// What the labels of the forks begin with [default: try, or the label of the fork]

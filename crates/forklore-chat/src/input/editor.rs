@@ -50,7 +50,7 @@ enum Request {
     PutBack,
 }
 
-/// What ended a read of the terminal: the input from the thread that reads it, or a signal.
+/// What ended a read of the terminal: the result from the reading thread, or a signal.
 enum Event {
     Read(Result<String, ReadlineError>),
     Stopped(Stop),

@@ -24,7 +24,7 @@ pub(super) struct Inline {
     on: On,
     /// The styles that the escape sequences written so far have switched on in the terminal.
     written: On,
-    /// Whether the current fence line opens a code block, and does not close one.
+    /// Whether the current fence line opens a code block instead of closing one.
     pub(super) opens_code: bool,
 }
 
@@ -112,7 +112,7 @@ impl Inline {
 
     /// Checks whether `rest` begins with a Markdown mark that switches a style. The second returned
     /// value is the length of the mark in bytes. `rest` is the unread part of a word, and `first`
-    /// means that it is the whole word. `run` is the text between the previous mark and `rest`.
+    /// says whether that is the whole word. `run` is the text between the previous mark and `rest`.
     fn mark(&self, rest: &str, first: bool, run: &str) -> (bool, usize) {
         if rest.starts_with('`') {
             return (true, 1);

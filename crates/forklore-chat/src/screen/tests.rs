@@ -1,4 +1,4 @@
-//! Tests of what is shown of sub-agents that work side by side.
+//! Tests of what the screen shows when several sub-agents work at the same time.
 
 use std::io;
 use std::sync::{Arc, Mutex};

@@ -21,8 +21,9 @@ const CONFIG: &str = "default_model = 'one'\n\
     [models.one]\nprovider = 'openai'\nmodel = 'm1'\nbase_url = 'http://127.0.0.1:9/v1'\n\
     [models.two]\nprovider = 'openai'\nmodel = 'm2'\nbase_url = 'http://127.0.0.1:9/v1'\n";
 
-/// A model that answers `<model> read: <prompt>`. It fails for the prompt `fail`, sends nothing for
-/// `hang`, and calls the tool `delegate` for `call` (wrongly) and for `hand over`.
+/// A model that answers `<model> read: <prompt>`. It fails for the prompt `fail`. For `hang`, it
+/// never ends its answer. For `call` and `hand over`, it calls the tool `delegate`, for `call` with
+/// wrong arguments.
 struct Echo {
     name: ModelName,
     requests: Arc<Mutex<Vec<Request>>>,

@@ -40,7 +40,7 @@ struct Read {
     to: usize,
 }
 
-/// Decodes the escapes in `text`, and returns all its characters.
+/// Decodes the escape sequences in `text`, and returns all characters of the text.
 fn read(text: &str) -> Vec<Read> {
     let mut all = Vec::with_capacity(text.len());
     let mut from = 0;
@@ -53,8 +53,8 @@ fn read(text: &str) -> Vec<Read> {
     all
 }
 
-/// Decodes the escape at the start of `text`. Returns the character, and the length of the escape
-/// in bytes. Returns `None` if there is no escape.
+/// Decodes the escape sequence of JSON, of a URL or of HTML at the start of `text`. Returns the
+/// character, and the length of the sequence in bytes. Returns `None` if there is no such sequence.
 fn escape(text: &str) -> Option<(char, usize)> {
     let code =
         |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);

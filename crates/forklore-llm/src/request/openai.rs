@@ -148,7 +148,7 @@ pub(super) fn body(
 /// Converts the history to messages. A response of the model becomes an assistant message with its
 /// calls and the text before them; one tool message per result follows. A tool message may contain
 /// only text, so the media of the results become a user message after the results. Text that the
-/// model wrote after a call becomes an assistant message of its own after all of these.
+/// model wrote after a call becomes a separate assistant message after these messages.
 fn messages<'a>(all: Vec<Segment<'a>>) -> Vec<ChatMessage<'a>> {
     let mut messages: Vec<ChatMessage<'a>> = Vec::new();
     let mut deferred = Deferred::default();

@@ -11,7 +11,7 @@ const DEPTH: usize = 128;
 const ID: usize = 32;
 
 /// A filter that separates the frames (JSON-RPC messages) of a server from its other output. Scans
-/// the JSON of each line, as far as the limits require.
+/// the JSON of each line only as far as the limits require.
 #[derive(Debug)]
 pub(super) struct Filter {
     /// The maximum length of one frame (a JSON-RPC message), in bytes.
