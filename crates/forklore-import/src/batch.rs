@@ -123,8 +123,9 @@ impl Batch {
         self.locations.push((key, location));
     }
 
-    /// Raises the time of this import step's append to `session` to at least `updated`. That is the
-    /// time of the session's latest event. Does nothing if the step appends nothing to the session.
+    /// Raises the time of this import step's append to `session` to at least `updated`. `updated`
+    /// is the time of the session's latest event. Does nothing if the step appends nothing to the
+    /// session.
     pub(crate) fn not_before(&mut self, session: u32, updated: Timestamp) {
         let append = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
         if let Some(Write::Append { append, .. }) = append {
@@ -178,8 +179,9 @@ impl Batch {
     }
 
     /// Records that a record repeats the event `spot` of an earlier revision (the file's content
-    /// before a rewrite). The event's payload has one line, but the record has several. `spread` is
-    /// the layout (line breaks and indentation) that restores the record from the payload.
+    /// before a rewrite). The event's payload is one line, but the record has several lines in the
+    /// file. `spread` is the layout (line breaks and indentation) that restores the record from the
+    /// payload.
     pub(crate) fn shared_spread(&mut self, spot: &EventLocation, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         let EventLocation { session, seq } = spot.clone();
@@ -199,7 +201,7 @@ impl Batch {
     }
 
     /// Records that a record has several lines in the file. The payload of its event, at
-    /// `location`, has one line. `spread` is the layout (line breaks and indentation) that restores
+    /// `location`, is one line. `spread` is the layout (line breaks and indentation) that restores
     /// the record from the payload.
     pub(crate) fn spread(&mut self, location: RecordLocation, spread: &Spread<'_>) {
         let RecordLocation { session, position, .. } = location;
@@ -216,8 +218,9 @@ impl Batch {
         }
     }
 
-    /// Adds the bytes of the file's unfinished last line. They come after the first `after` bytes
-    /// that the store already has of this line. `sha256` is that of the whole file.
+    /// Adds the bytes of the file's unfinished last line. The store already has the first `after`
+    /// bytes of this line, and `bytes` are those that follow. `sha256` is the hash of the whole
+    /// file.
     pub(crate) fn wait(&mut self, after: u64, bytes: &[u8], sha256: [u8; 32]) {
         self.ranges.push(SourceSpan::Waiting { after, bytes: bytes.to_vec(), sha256 });
     }

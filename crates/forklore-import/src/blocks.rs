@@ -58,8 +58,8 @@ impl Blocks {
     }
 }
 
-/// Fills a block from `input`, beginning after its first `filled` bytes. Returns the whole block, and
-/// the part of it that has bytes.
+/// Fills a block from `input`, beginning after its first `filled` bytes. Returns the whole block,
+/// and the part of it that is filled.
 fn fill(
     input: &mut impl Read,
     mut block: BytesMut,

@@ -9,7 +9,7 @@ use crate::file_session::FileSession;
 /// parent session, the last event of the parent before the new session, and the new session's kind.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BranchStart {
-    /// The session that the new branch continues.
+    /// The parent of the new session.
     pub(crate) parent: BranchParent,
     pub(crate) after: Follows,
     pub(crate) kind: SessionKind,

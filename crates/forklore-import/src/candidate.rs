@@ -111,17 +111,17 @@ impl Candidate {
     }
 }
 
-/// Sorts files by the first time in their records, but puts each file after its base. The base is
-/// the file that it continues or copies, or whose session called its session as a sub-agent. If
-/// bases form a cycle, the oldest file in the cycle comes last.
+/// Sorts files by the first time in their records, but puts each file after its base. The base of a
+/// file is the file that it continues or copies, or the file of the session that called it as a
+/// sub-agent. If bases form a cycle, the oldest file in the cycle comes last.
 pub(crate) fn ordered(mut files: Vec<Candidate>) -> Vec<Candidate> {
     files.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
     parents_first(files)
 }
 
-/// Puts each file after its base, and otherwise preserves the order. The base is the file that it
-/// continues or copies, or whose session called its session as a sub-agent. If bases form a cycle,
-/// the first file in the cycle comes last.
+/// Puts each file after its base, and otherwise preserves the order. The base of a file is the file
+/// that it continues or copies, or the file of the session that called it as a sub-agent. If bases
+/// form a cycle, the first file in the cycle comes last.
 fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
     let mut by_id = HashMap::new();
     for (at, file) in files.iter().enumerate() {

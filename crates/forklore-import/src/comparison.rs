@@ -20,7 +20,8 @@ pub(crate) struct Comparison {
     /// revision (the content before the rewrite).
     differs: bool,
     /// The record that was read last, if the earlier revision (the content before the rewrite) also
-    /// has it. Contains the record's key, and the event of the earlier revision that it repeats.
+    /// has it. Contains the record's key, and the event of the earlier revision that the record
+    /// repeats.
     last: Option<(Option<RecordKey>, EventLocation)>,
     /// The event after which the rewritten file's first session begins as a branch. It is an event
     /// of the earlier revision (the content before the rewrite).
@@ -76,8 +77,8 @@ impl Comparison {
     }
 
     /// Records that the earlier revision (the content before the rewrite) also has the record that
-    /// was read last. `key` is the record's key, and `spot` the event of the earlier revision that
-    /// it repeats.
+    /// was read last. `key` is the record's key, and `spot` is the event of the earlier revision
+    /// that the record repeats.
     pub(crate) fn end_shared(&mut self, key: Option<RecordKey>, spot: EventLocation) {
         self.last = Some((key, spot));
     }

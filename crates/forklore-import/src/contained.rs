@@ -87,7 +87,9 @@ impl ContainedSession {
     }
 
     /// Writes the session's lines to a temporary file: the lines already imported, followed by the
-    /// new lines. If the session has not changed since its last import, the file is empty.
+    /// new lines. The file is empty if nothing needs to be read: the session has not changed since
+    /// its last import, or a forklore session that was imported from it was deleted. `again` means
+    /// that a deleted session is imported again.
     pub(crate) fn open(
         &self,
         engine: &Engine,

@@ -21,9 +21,9 @@ use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::record_patch::{DIFFERENCE, Limit, NAMELESS, RecordPatch};
 
-/// Maximum number of imported files with the same first record among which the original of a copy is
-/// searched. Later files with this first record are not recorded under it, so that the import of
-/// very many of them does not read all of them for each file.
+/// Maximum number of imported files that the store finds by the same first record, when an import
+/// searches for the original of a copy. Further files with this first record are not recorded under
+/// it. Otherwise, the import of very many such files would read all of them for each file.
 const ORIGINALS: usize = 16;
 
 /// A record of a session file, with the text and the line terminator that it has in the file.
@@ -138,9 +138,9 @@ impl CopiedPrefix {
     }
 }
 
-/// Checks whether a record repeats the next event of the original session. The first event of a
-/// branch that begins at this position counts too. If the record repeats it, advances `original` to
-/// the event after it.
+/// Checks whether a record repeats the next event of the original session, or the first event of a
+/// branch that begins at this position. If it does, advances `original` to the event after the
+/// repeated one.
 fn same_event(
     lookup: Lookup<'_>,
     progress: &mut CopyProgress,
@@ -238,8 +238,8 @@ fn originals(
     Ok(sources)
 }
 
-/// Returns in how much a copied record may differ from its original event. It is less for a record
-/// without an id, unless the agent gives all copies new ids.
+/// Returns how much a copied record may differ from its original event. A record without an id may
+/// differ less, unless the agent gives all copies new ids.
 fn most(format: &dyn AgentFormat, record: &Record) -> Limit {
     let named = record.native_id.is_some() || format.renames_copies();
     if named { DIFFERENCE } else { NAMELESS }
@@ -252,8 +252,8 @@ fn says_the_same(format: &dyn AgentFormat, event: &Event, text: &ByteString) -> 
     format.says_the_same(&event.kind, &record, &event.data)
 }
 
-/// Returns the key under which the store finds the file of a copy by the first record that it does
-/// not share with its original. `key` is the record's key.
+/// Returns the key under which the store finds a copied file. `key` is the key of the first record
+/// that the file does not share with its original.
 pub(crate) fn branch_name(format: &dyn AgentFormat, key: RecordKey) -> RecordKey {
     record_key(format!("{}\0copy goes on with\0{key:x}", format.name()).as_bytes())
 }

@@ -70,7 +70,7 @@ impl<'a> Discovery<'a> {
 
     /// Returns the session files to read, and the sidecar files (files without a session that
     /// belong to session files). Session files are sorted oldest first, but each comes after its
-    /// base: the file that it continues or copies, or whose session called its session as a
+    /// base: the file that it continues or copies, or the file of the session that called it as a
     /// sub-agent. An unchanged session file is not returned but added to the report; for this, only
     /// its metadata and its entry in the store are read.
     pub(crate) fn find(
@@ -147,9 +147,9 @@ impl<'a> Discovery<'a> {
         Ok(())
     }
 
-    /// Returns the store's entry of a file that need not be read again. Neither the file nor its
-    /// title has changed since the last import, and that import did not lack the file that this one
-    /// continues.
+    /// Returns the store's entry of a file that need not be read again. Returns `None` if the file
+    /// or its title has changed since the last import, or if that import did not find the file that
+    /// this file continues.
     fn unchanged(&mut self, path: &Path) -> Result<Option<Source>> {
         let Some(source) = source_state::unchanged(self.sources, path)? else { return Ok(None) };
         let Some(dialect) = self.engine.agent_formats().named(&source.dialect) else {

@@ -1,5 +1,5 @@
-//! Reads the revision of a file from before the file was rewritten: its records in order, or by
-//! key.
+//! Reads the earlier revision of a rewritten file (the content before the rewrite): all records in
+//! order, or one record by its key.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,5 @@
-//! Events of earlier revisions that records of a file repeat.
+//! The location of an event in the store. An import uses it for the events of an earlier revision
+//! that a rewritten file repeats.
 
 use forklore_core::SessionId;
 use forklore_store::sources::RecordLocation;

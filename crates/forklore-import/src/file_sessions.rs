@@ -44,7 +44,8 @@ impl<'a> FileSessions<'a> {
         self.list.get_mut(usize::try_from(number).ok()?)
     }
 
-    /// Returns the id of the file's first session, or `None` if that session was deleted.
+    /// Returns the id of the file's first session. Returns `None` if the file has no session yet,
+    /// or if its first session was deleted.
     pub(crate) fn living_first(&self) -> Option<&SessionId> {
         let first = self.list.first().filter(|first| first.following != Following::Deleted);
         first.map(|first| &first.id)

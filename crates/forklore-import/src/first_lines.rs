@@ -32,10 +32,11 @@ struct SameFirstLine {
 struct Contents(HashMap<u64, HashMap<[u8; 32], Vec<String>>>);
 
 impl FirstLines {
-    /// Finds the imported file of which this file is a copy, or which was moved to its path. Such a
-    /// file begins with the bytes that were read of the imported file. It has the same size, or the
-    /// imported file is no longer at its paths. Also returns the sha256 state of those bytes. If
-    /// there are several such files, returns the newest.
+    /// Finds the imported file of which `file` is a copy, or which was moved to the path of `file`.
+    /// In both cases, `file` begins with the bytes that were read of the imported file. A copy also
+    /// has the same size; a moved file is no longer at the paths where it was imported. If there
+    /// are several such imported files, returns the one that was imported last. Also returns the
+    /// sha256 state of the bytes that were read of it.
     pub(crate) fn find(
         &mut self,
         sources: &dyn Store,
@@ -73,7 +74,8 @@ impl FirstLines {
         Ok(found)
     }
 
-    /// Adds a file that this import has read up to `read`. Its size is `size`.
+    /// Adds a file that this import has read up to `read`. `seen` has its path and size. Does
+    /// nothing if the cache has no entry for this first line; [`Self::find`] adds the entry.
     pub(crate) fn add(&mut self, first_line: RecordKey, seen: &SeenFile, read: &Progress) {
         if let Some(same) = self.0.get_mut(&first_line) {
             same.add(&seen.path, [seen.size, read.offset], read);

@@ -42,7 +42,7 @@ impl HeaderState {
 
     /// Returns a header change that names the session which the agent would resume. Returns `None`
     /// if imports last wrote the same session. `leaf` is that session's number in the file, and
-    /// `id` its id.
+    /// `id` is its id.
     pub(crate) fn leaf_change(
         &mut self,
         leaf: Option<u32>,

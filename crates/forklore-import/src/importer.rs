@@ -45,7 +45,8 @@ impl<'e> Importer<'e> {
         let behind = Arc::new(WriteBehind::over(self.engine.shared_store()));
         let engine = self.engine.on_store(behind.clone());
         let done = Run::new(&engine, options).import(&behind, paths, progress);
-        // After an error too, nothing that was read is read again by the next import.
+        // The steps are also written after an error, so that the next import need not read them
+        // again.
         let ended = behind.end();
         let report = done?;
         ended?;

@@ -34,7 +34,8 @@ impl Input {
         Self { reader, position, lines, in_long_line, unfinished: None, problems }
     }
 
-    /// Sets the unfinished last line that earlier imports stored. It begins at the reading position.
+    /// Sets the unfinished last line that earlier imports stored. The line begins at the reading
+    /// position.
     pub(crate) fn with_unfinished(self, unfinished: Option<UnfinishedLine>) -> Self {
         Self { unfinished, ..self }
     }
@@ -67,8 +68,9 @@ impl Input {
     /// Returns the state of the format's reader at the reading position. The next import of the
     /// file continues with this state.
     pub(crate) fn reader_state(&self) -> Option<String> {
-        // Inside a record, whose bytes are not accounted for yet, the next import reads that record
-        // again. The reader then needs its state from before that record.
+        // The bytes of a record count as imported only at its end. If this step ends inside a
+        // record, the next import reads that record again. The reader then needs its state from
+        // before the record.
         match self.position.is_inside() {
             true => self.reader.memory_before(),
             false => self.reader.memory(),

@@ -11,11 +11,11 @@ use forklore_store::port::Filter;
 
 use crate::candidate::Candidate;
 
-/// Sets the working directory of each file whose path contains only its key. It is the folder with
-/// this key among those that are known: `current` and the folders above it, the folders that the
-/// other files name, the workspaces in the store, and their neighbours. A key of an unknown folder
-/// proves that the agent worked elsewhere. The file's own folder then stands for it, so that the
-/// sessions of different folders do not mix.
+/// Sets the working directory of each file whose path contains only the key of that directory. It
+/// is the folder with this key among those that are known: `current` and the folders above it, the
+/// folders that the other files name, the workspaces in the store, and their neighbours. If none of
+/// them has this key, the agent worked in an unknown folder. The file's own folder then stands for
+/// the unknown one, so that the sessions of different folders do not mix.
 pub(crate) fn assign(
     engine: &Engine,
     current: &Workspace,
@@ -64,7 +64,7 @@ impl KeyedFolders {
     }
 
     /// Returns the path of the folder with this key: a folder that was added, or one in such a
-    /// folder. The key begins with the name of its folder.
+    /// folder. A key begins with the name of its folder.
     fn find(&self, key: &str) -> Option<String> {
         if let Some(found) = self.by_key.get(key) {
             return Some(found.as_str().to_owned());

@@ -9,7 +9,7 @@ use forklore_store::{Error as StoreError, Store};
 
 use forklore_engine::{Error, Result};
 
-/// Maximum number of the last id that is tried.
+/// The highest number for which [`NameConflicts::first_free`] derives an id.
 const ATTEMPTS: usize = 1 << 40;
 
 /// Session ids and labels that the new sessions of a file must not get.

@@ -1,4 +1,4 @@
-//! Finds the JSON objects in a line that is more than one object: a damaged line, a line with
+//! Finds the JSON objects in a line that is not simply one object: a damaged line, a line with
 //! several records, or a line that is not UTF-8.
 
 use serde::de::IgnoredAny;

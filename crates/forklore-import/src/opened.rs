@@ -112,7 +112,7 @@ impl Opened {
     }
 
     /// Returns the reason why the last read of a compressed file stopped before its end, and clears
-    /// it. Returns `None` if the read did not stop early.
+    /// the reason. Returns `None` if the read did not stop early.
     pub(crate) fn trouble(&self) -> Option<(ProblemKind, String)> {
         self.trouble.take()
     }
@@ -196,9 +196,10 @@ impl Opened {
         Ok(Box::new(content))
     }
 
-    /// Returns the first time in the file's first records, and all facts in the records up to
-    /// there. An import sorts files by this time. If none of these records has a time, it is the
-    /// file's modification time.
+    /// Returns the first time in the file's first records, by which an import sorts files. Also
+    /// returns all facts in the records up to the one with that time. If none of the first records
+    /// has a time, returns the time for records without a time, usually the file's modification
+    /// time.
     pub(crate) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
         let mut facts = FileFacts::default();

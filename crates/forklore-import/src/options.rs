@@ -20,8 +20,8 @@ pub struct ImportOptions {
     pub workspace: Workspace,
     /// Whether to import sessions again after they were deleted from the store. They get new ids.
     pub again: bool,
-    /// Whether a search found the given paths, instead of a person who named them. A file without
-    /// sessions is then not reported as a problem.
+    /// Whether a search found the given paths; `false` if a person named them. If a search found
+    /// them, a file without sessions is not reported as a problem.
     pub found: bool,
     /// Stops the import when it becomes `true`. The store retains everything written before, and
     /// the next import continues from there.

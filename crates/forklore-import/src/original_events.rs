@@ -13,9 +13,9 @@ use crate::copied_prefix::branch_name;
 use crate::lookup::Lookup;
 use crate::record_patch::{Limit, RecordPatch};
 
-/// Maximum number of events retained between two inheritable events of a copied file's original.
-/// The original is the session from which the file was copied. A copied record without an id is
-/// compared with the retained events.
+/// Maximum number of retained events that forks do not inherit. They are the first ones between two
+/// inheritable events of the original, the session from which a file was copied. A copied record
+/// without an id is compared with these events.
 const PASSED: usize = 256;
 
 /// Reads the events of the original, the session from which a file was copied. The next records of
@@ -30,7 +30,7 @@ pub(crate) struct OriginalEvents {
     /// inheritable record of the copy may repeat it. `None` at the end of the session.
     next: Option<LogEntry>,
     /// The events of the original session directly before `next` that forks do not inherit. They
-    /// begin after the previous inheritable event; not all are retained if there are many.
+    /// begin after the previous inheritable event. At most [`PASSED`] of them are retained.
     passed: VecDeque<LogEntry>,
 }
 
@@ -87,7 +87,7 @@ impl OriginalEvents {
 
     /// Checks whether a copied record without an id repeats an event before the original's next
     /// inheritable event. Only events that forks do not inherit count. The types must be equal, and
-    /// the content may differ in `most`. Drops the found event and the events before it.
+    /// the content may differ by at most `most`. Drops the found event and the events before it.
     pub(crate) fn passed(&mut self, record: &Record, text: &ByteString, most: Limit) -> bool {
         let same = |stored: &LogEntry| {
             stored.event.kind == record.kind

@@ -1,5 +1,5 @@
-//! What became of each session file of an import. The report is made after the last file, because the
-//! store then has all sessions.
+//! What became of each session file of an import. The report is made after the last file, because
+//! the store then has all sessions.
 
 use forklore_engine::{Engine, Error, Result};
 use forklore_sanitize::terminal;

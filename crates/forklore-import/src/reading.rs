@@ -137,8 +137,8 @@ impl<'a> Reading<'a> {
     }
 
     /// Imports the JSON objects in a line that is not simply one object. `whole` is false for a
-    /// last line without a line end. Of such a line, only complete objects are imported. Returns the
-    /// rest of it, which the next import reads again.
+    /// last line without a line end. Of such a line, only complete objects are imported. Returns
+    /// the rest of the line, which the next import reads again.
     fn apart(&mut self, line: &Bytes, whole: bool) -> Result<Bytes> {
         let Self { input, records } = self;
         let (mut objects, mut unfinished) = (0, Bytes::new());

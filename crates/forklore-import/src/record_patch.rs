@@ -4,21 +4,22 @@ use std::collections::HashMap;
 
 use forklore_store::sources::{LineEnd, Patch, SourceSpan};
 
-/// In how many bytes and places a copied record may differ from its original.
+/// The maximum number of bytes, and of places, in which a copied record may differ from its
+/// original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     bytes: usize,
     differences: usize,
 }
 
-/// In how much a copied record with an id may differ from its original. It is large enough for
+/// How much a copied record with an id may differ from its original. The limit is large enough for
 /// different ids and times, and for fields that only the copy has.
 pub(crate) const DIFFERENCE: Limit = Limit { bytes: 512, differences: 8 };
-/// In how much a copied record without an id may differ from its original.
+/// How much a copied record without an id may differ from its original.
 pub(crate) const NAMELESS: Limit = Limit { bytes: 64, differences: 1 };
 
-/// Number of equal bytes behind a difference after which the two records count as equal again. It
-/// is longer than what unrelated JSON fields have in common, such as `":"`.
+/// A difference ends where at least this many bytes are equal again. Unrelated JSON fields have
+/// fewer bytes in common, for example `":"`.
 const SAME: usize = 16;
 
 /// The difference between an event and the copied record that repeats it.
@@ -35,8 +36,8 @@ struct Difference<'t> {
 }
 
 impl<'t> RecordPatch<'t> {
-    /// Returns the difference between an event and a record's `text`. Returns `None` if more bytes
-    /// are removed or inserted than `most` allows, or if the two differ in more places.
+    /// Returns the difference between an event and a record's `text`. Returns `None` if the two
+    /// differ in more bytes or more places than `most` allows.
     pub(crate) fn of(event: &str, text: &'t str, most: Limit) -> Option<Self> {
         let (event, text) = (event.as_bytes(), text.as_bytes());
         let whole = Difference::between(event, text)?;
@@ -126,7 +127,8 @@ fn differences<'t>(event: &[u8], record: &'t [u8], most: Limit) -> Option<Vec<Di
 }
 
 /// Returns after how many bytes of each text the two are equal again for at least [`SAME`] bytes.
-/// Searches at most `most` bytes of each. If both texts end before, returns their lengths.
+/// Searches at most `most` bytes of each text. If the search finds nothing, returns the lengths of
+/// the texts, or `None` if one of them is longer than `most`.
 fn equal_again(old: &[u8], new: &[u8], most: usize) -> Option<(usize, usize)> {
     let windows = |text: &[u8]| text.len().saturating_sub(SAME - 1).min(most + 1);
     let mut positions = HashMap::new();

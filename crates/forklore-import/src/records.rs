@@ -1,5 +1,5 @@
-//! Imports the records of one file into its sessions: each continues a session, begins a branch, or
-//! is shared with another file.
+//! Imports the records of one file into its sessions. Each record continues a session, begins a
+//! branch, or repeats an event of another file or of an earlier revision.
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{FileFacts, Parent, Record};
@@ -84,14 +84,15 @@ impl<'a> Records<'a> {
         self.output.batch()
     }
 
-    /// Checks whether the import has found nothing to store in the file. That means no session, and
-    /// a last record that does not repeat the earlier revision (the content before a rewrite).
+    /// Checks whether the import has found nothing to store in the file. The file then has no
+    /// session, and its last record does not repeat the earlier revision (the content before a
+    /// rewrite).
     pub(crate) fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.revision.last_shared().is_none()
     }
 
-    /// Adds the facts in a line about the file's session. If the line is irregular, reports the
-    /// problem.
+    /// Adds what a line of the file states about the file's session. If the line is irregular,
+    /// reports the problem.
     pub(crate) fn learn(&mut self, input: &mut Input, mut facts: FileFacts) {
         if let Some(what) = facts.irregular.take() {
             input.problem(ProblemKind::Irregular, &what);
@@ -99,7 +100,8 @@ impl<'a> Records<'a> {
         self.file.learn(facts);
     }
 
-    /// Decides what the parent of a record is that may continue the previous record.
+    /// Resolves a parent of the kind [`Parent::IdOrPrevious`]: the record with this id if the file
+    /// had one so far, or else the previous record.
     pub(crate) fn settle_parent(&mut self, record: &mut Record) -> Result<()> {
         if let Parent::IdOrPrevious(id) = &record.parent {
             let found = self.output.locate(record_key(id.as_bytes()))?.is_some();
@@ -393,8 +395,8 @@ impl<'a> Records<'a> {
         self.flush(input, true)
     }
 
-    /// Marks this file's session as the leaf of another session, if the agent continues this file to
-    /// resume that session.
+    /// Marks this file's session as the leaf of another session, if the agent would resume that
+    /// other session by continuing this file.
     fn mark_as_leaf(&mut self) -> Result<()> {
         let Some(native_id) = self.file.facts().leaf_of.clone() else { return Ok(()) };
         let Some(own) = self.sessions.living_first().cloned() else { return Ok(()) };

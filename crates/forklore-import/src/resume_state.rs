@@ -14,7 +14,7 @@ use crate::unfinished_line::UnfinishedLine;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ResumeState {
-    /// The facts about its session that the file contains, for example its title and its working
+    /// The facts that the file states about its session, for example the title and the working
     /// directory.
     pub(crate) facts: FileFacts,
     /// Number of line feeds that imports have read in the file.

@@ -3,7 +3,8 @@
 //!
 //! The records of the file are compared in order with those of the earlier revision. After the
 //! first difference, a record is still shared if the earlier revision has the same record and the
-//! record continues a shared one. Therefore a branch that nobody changed is not created again.
+//! record has no parent or continues a shared record. Therefore a branch that nobody changed is not
+//! created again.
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{Parent, Record};
@@ -58,8 +59,9 @@ impl Revision {
 
     /// Returns the event of the file's earlier revision (the content before the rewrite) that this
     /// record repeats. Before the first difference, the record must repeat the next record in
-    /// order. After it, the record must have the id of an earlier record. It must also be a root
-    /// record (one without a parent), or its parent must be shared with the earlier revision.
+    /// order. After the first difference, it may repeat any record of that revision that has the
+    /// same id. Then its parent must also be shared with that revision. A record without a parent
+    /// is shared too, unless it is a sub-agent's.
     pub(crate) fn unchanged(
         &mut self,
         lookup: Lookup<'_>,

@@ -74,10 +74,10 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent: BranchParent::Own(number), after, kind })
     }
 
-    /// Decides to which session a record is appended whose parent record is shared. A shared record
-    /// is one that the file's content before a rewrite also has. `spot` is the event of the parent
-    /// record, and `header` belongs to the session of that event. `begun` is the shared event after
-    /// which the file's first session begins.
+    /// Decides to which session the import appends a record whose parent record is shared. A shared
+    /// record is one that the file's content before a rewrite also has. `spot` is the event of the
+    /// parent record, and `header` belongs to the session of that event. `begun` is the shared
+    /// event after which the file's first session begins.
     pub(crate) fn after_shared(
         self,
         record: &Record,
@@ -101,9 +101,9 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent, after: Follows::Seq(spot.seq), kind })
     }
 
-    /// Decides to which session a record is appended whose parent record is not known. Such a
-    /// record is the first of the file, the root of another conversation in it, the first record of
-    /// a sub-agent, or a record whose parent is missing.
+    /// Decides to which session the import appends a record whose parent record is not known. Such
+    /// a record is the first of the file, the root of another conversation in it, the first record
+    /// of a sub-agent, or a record whose parent is missing.
     fn root(self, record: &Record) -> Route {
         if record.sidechain {
             let number = self.state.last_main.unwrap_or(0);

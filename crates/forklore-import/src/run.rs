@@ -238,8 +238,8 @@ fn anew(source: &Source) -> SourceState {
     SourceState::New { revision: source.revision + 1, latest: Some(source.id), earlier: None }
 }
 
-/// Returns the outcome of a file. An error that concerns only this file is an outcome too, unless
-/// the file is the whole import.
+/// Returns the outcome of a file. An error that concerns only this file becomes an outcome too,
+/// unless the import has no other file.
 fn unless_single(outcome: Result<Outcome>, all: &Overall) -> Result<Outcome> {
     match outcome {
         Err(error) if all.files > 1 && concerns_one_file(&error) => Ok(Outcome::Refused(error)),

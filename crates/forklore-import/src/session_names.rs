@@ -12,8 +12,8 @@ use crate::opened::Opened;
 /// ignored.
 const LIST_BYTES: u64 = 64 << 20;
 
-/// The lists of session names that were read so far, by the path of the list. Agents store such
-/// lists. Each list has the names by native id (the agent's own session id).
+/// The agents' lists of session names that this import has read so far, by the path of the list.
+/// Each list has the names by native id (the agent's own session id).
 #[derive(Default)]
 pub(crate) struct SessionNames(HashMap<PathBuf, HashMap<String, String>>);
 

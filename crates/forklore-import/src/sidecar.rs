@@ -100,8 +100,8 @@ impl<'a> Sidecars<'a> {
 /// An agent format, and the session file to which a sidecar file would belong in that format.
 type Owner = (&'static dyn AgentFormat, PathBuf);
 
-/// Returns the owner of a sidecar file. If several formats give such files the same path, the owner
-/// is the first one whose format recognises the session file.
+/// Returns the owner of a sidecar file. If the path fits several formats, this is the first owner
+/// whose format recognises the session file, or else the first one.
 fn owner(owners: Vec<Owner>) -> Option<Owner> {
     let recognises =
         |(format, of): &&Owner| Opened::open(of).is_ok_and(|file| format.detect(of, &file.head));

@@ -31,8 +31,8 @@ pub(crate) struct SidecarStore<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     options: &'a ImportOptions,
-    /// A cache of the states of session files in the store, by path. The sidecar files that belong
-    /// to them need it.
+    /// A cache of the states of the session files to which sidecar files belong, by the path of the
+    /// session file.
     owners: HashMap<PathBuf, Owner>,
 }
 
@@ -192,8 +192,9 @@ impl<'a> SidecarStore<'a> {
     }
 }
 
-/// Returns where the new bytes of a sidecar file are written. Also returns the hash state and the
-/// number of its bytes that the store already has. Returns `None` if there is nothing to write.
+/// Returns where to write the new bytes of a sidecar file. Also returns the sha256 state and the
+/// number of the bytes that the store already has of the file. Returns `None` if there is nothing
+/// to write.
 fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64)> {
     match state {
         SidecarState::Unchanged | SidecarState::Erased => None,

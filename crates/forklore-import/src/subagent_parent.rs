@@ -35,7 +35,8 @@ impl Lookup<'_> {
     }
 
     /// Returns the cut in the calling session at which a sub-agent was called. It is before the
-    /// first event that is later than `begun`, the start time of the sub-agent.
+    /// first event that is later than `begun`, the start time of the sub-agent. Without `begun`, it
+    /// is at the start.
     fn called(&self, caller: &Header, begun: Option<Timestamp>) -> Result<Cut> {
         let Some(begun) = begun else { return Ok(Cut::default()) };
         match self.last_until(caller, begun)? {

@@ -73,7 +73,8 @@ impl Importer<'_> {
     }
 
     /// Returns the sessions that were imported from the file at this path and were not deleted.
-    /// Includes those of the file's contents before rewrites. The file itself need not exist.
+    /// Includes the sessions of the file's earlier revisions (contents before rewrites). The file
+    /// itself need not exist.
     ///
     /// # Errors
     /// `unsupported` if the store does not support sources, and failures of the store.

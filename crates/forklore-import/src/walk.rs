@@ -107,7 +107,7 @@ impl Walk<'_> {
     }
 }
 
-/// Checks by a file's name whether the file contains JSON lines. It may be compressed.
+/// Checks by a file's name whether the file contains JSON lines, compressed or not.
 pub(crate) fn is_lines(path: &Path) -> bool {
     let is = |path: &Path, ending| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))

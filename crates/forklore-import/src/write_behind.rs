@@ -22,15 +22,16 @@ use forklore_store::sources::{
 use forklore_store::{Result, Store};
 use jiff::Timestamp;
 
-/// Number of transactions, and of bytes in them, at which they are passed on.
+/// The number of held transactions at which all of them are passed on. They are also passed on when
+/// they contain `BYTES` bytes.
 const MOST: usize = 10_000;
 const BYTES: usize = 8 << 20;
 /// The id that the caller gets for a new source until the source is stored. The caller does not use
 /// it, because the step is the last one of its file.
 const NOT_YET: SourceId = SourceId(u64::MAX);
 
-/// A store that holds back the last import steps of small files. All other calls go to the store
-/// behind it.
+/// A store that holds back the last import step of a file if the step is small. All other calls go
+/// to the store behind it.
 pub(crate) struct WriteBehind {
     store: Arc<dyn Store>,
     pending: Mutex<Pending>,
@@ -44,7 +45,8 @@ struct Pending {
     /// The sessions that the transactions create or change. Case does not count.
     sessions: HashSet<String>,
     paths: HashSet<String>,
-    /// The keys of first lines and names.
+    /// The keys (of first lines and of names) by which the store would find the sources of the
+    /// transactions.
     keys: HashSet<RecordKey>,
     sources: HashSet<SourceId>,
     /// The paths of the files whose steps were refused when they were passed on.
@@ -59,7 +61,8 @@ impl WriteBehind {
     }
 
     /// Passes on all transactions, and holds back none from now on. Returns the paths of the files
-    /// whose steps were refused, because another writer was faster. Nothing of them was written.
+    /// whose steps the store refused, for example because another writer was faster. None of these
+    /// steps was written.
     pub(crate) fn end(&self) -> Result<Vec<String>> {
         let mut pending = self.pending();
         pending.ended = true;
@@ -140,14 +143,16 @@ impl Pending {
     }
 }
 
-/// Copies the payload of an event. The payload is a part of the memory block into which its file was
-/// read, which can be much larger and would remain in memory.
+/// Copies the payload of an event. The payload is a part of the memory block into which its file
+/// was read. That block can be much larger and would remain in memory.
 fn detach(event: &mut Event) {
     event.data = Data::from_checked(event.data.get().to_owned());
 }
 
-/// Returns the number of bytes in a transaction, or `None` if it must not be held back: it is not
-/// the last step of a file, it is a sidecar's, or attachments are held for it only until it ends.
+/// Returns the number of bytes in a transaction. Returns `None` if the transaction must not be held
+/// back. That is the case if it is not the last step of a file, is too large, belongs to a sidecar
+/// file, or mentions attachments. The caller protects these attachments from cleanup only until
+/// `commit` returns.
 fn bytes_to_hold(transaction: &Transaction) -> Option<usize> {
     let step: &SourceStep = transaction.source.as_deref()?;
     if !step.last || step.sidecar_of.is_some() || !transaction.attachments.is_empty() {
@@ -182,7 +187,7 @@ impl Store for WriteBehind {
         let bytes = bytes_to_hold(&transaction).filter(|_| !pending.ended);
         let Some(bytes) = bytes else {
             self.pass_on(&mut pending)?;
-            // Another thread may read meanwhile.
+            // Other threads may read during this commit.
             drop(pending);
             return self.store.commit(transaction);
         };
