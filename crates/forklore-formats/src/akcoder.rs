@@ -1,6 +1,6 @@
 //! The format of ak-coder: `~/.ak-coder/history/workspaces/<folder>-<hash>/<session>.jsonl`, with
-//! one message of OpenAI's API per line. Only the path of a file shows that ak-coder wrote the
-//! file.
+//! one message per line, in the form of OpenAI's API. Only the path of a file shows that ak-coder
+//! wrote the file.
 
 mod export;
 mod name;

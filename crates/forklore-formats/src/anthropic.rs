@@ -1,5 +1,5 @@
-//! Converts the blocks of messages in the form of Anthropic's API, which Claude Code and Factory
-//! Droid store.
+//! Converts the blocks of a message in the form of Anthropic's API to the common form. Claude Code
+//! and Factory Droid store such messages.
 
 use forklore_core::{Data, Part};
 use serde::Deserialize;
@@ -27,7 +27,8 @@ struct ContentBlock<'a> {
     is_error: Option<bool>,
 }
 
-/// Converts a block of a message. `provider` and `model` wrote the message, if that is known.
+/// Converts a block of a message. `provider` and `model` name who wrote the message, if that is
+/// known.
 pub(crate) fn part(raw: &RawValue, provider: Option<&str>, model: Option<&str>) -> Part {
     let other = || Part::Other { value: Data::from_checked(raw.get()) };
     let Ok(block) = serde_json::from_str::<ContentBlock<'_>>(raw.get()) else {

@@ -1,6 +1,6 @@
 //! The format of OpenAI Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, with one envelope
-//! per line. The records of a file form no tree. The file of a fork names another file and a
-//! position in that file at which it begins. A rollback abandons turns.
+//! per line. The records of a file form no tree. The file of a fork names another file, and the
+//! position in that file at which the fork begins. A rollback abandons turns.
 
 mod export;
 mod fields;
@@ -41,8 +41,8 @@ impl AgentFormat for Codex {
     }
 
     /// Checks by its path whether a file may be a session file: a JSONL file, possibly compressed
-    /// with zstd, or a document of the first versions. Codex compresses sessions that nobody has used
-    /// for a long time.
+    /// with zstd, or a document of the first versions. Codex compresses sessions that nobody has
+    /// used for a long time.
     fn may_own(&self, path: &Path) -> bool {
         let is = |path: &Path, ending| {
             path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 /// A JSON document that contains a list of records, split into its elements.
 #[derive(Debug, Default)]
 pub(crate) struct Document<'a> {
-    /// The top-level fields of the document, in its order, without the field from which `items`
-    /// were read.
+    /// The top-level fields of the document, in the order of the document, without the field from
+    /// which `items` were read.
     pub(crate) fields: Vec<(Cow<'a, str>, &'a RawValue)>,
     /// The records of the document: the elements of one of its fields, or of the document itself if
     /// it is a list.

@@ -38,8 +38,8 @@ impl AgentFormat for Droid {
         view::message(kind, data)
     }
 
-    /// Returns the range that a compaction replaces: all messages up to the one that it names. If
-    /// it names none, replaces all messages before the compaction.
+    /// Returns the range that a compaction replaces: all messages up to the message that the
+    /// compaction names. If it names no message, it replaces all messages before the compaction.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -1,4 +1,5 @@
-//! Converts the parts of messages in the form of Google's API, which Gemini CLI and Qwen Code store.
+//! Converts the parts of a message in the form of Google's API to the common form. Gemini CLI and
+//! Qwen Code store such messages.
 
 use forklore_core::{Data, Part};
 use serde::Deserialize;
@@ -29,8 +30,8 @@ pub(crate) struct Function<'a> {
     pub(crate) response: Option<&'a RawValue>,
 }
 
-/// Converts a part of a message. A part may also be plain text. `provider` and `model` wrote the
-/// message, if that is known.
+/// Converts a part of a message. A part may also be plain text. `provider` and `model` name who
+/// wrote the message, if that is known.
 pub(crate) fn part(raw: &RawValue, provider: Option<&str>, model: Option<&str>) -> Part {
     if let Ok(text) = serde_json::from_str::<String>(raw.get()) {
         return Part::Text { text };

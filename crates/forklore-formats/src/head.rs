@@ -13,7 +13,8 @@ const LINES: usize = 200;
 pub(crate) struct Probe<'a> {
     #[serde(borrow, rename = "type")]
     pub(crate) kind: Text<'a>,
-    /// The field `kind`, which says what a line is in files of which `type` says what an entry is.
+    /// The field `kind`. In Pi's files from version 4 on, it states what a line is, and `type`
+    /// states what the entry in the line is.
     #[serde(borrow, rename = "kind")]
     pub(crate) form: Text<'a>,
     #[serde(borrow)]

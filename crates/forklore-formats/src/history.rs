@@ -60,14 +60,14 @@ struct Memory {
 pub(crate) struct History {
     memory: Memory,
     children: HashMap<(At, String), At>,
-    /// The last message that was read with a message id, by that id.
+    /// For each message id, the last message that was read with that id.
     latest: HashMap<String, At>,
     calls: HashMap<At, u32>,
     checkpoint: Checkpoint,
 }
 
 /// The state before the last line that was read. Entries of `nodes` and `calls` never change and
-/// are only appended, so their numbers are enough to restore both lists.
+/// are only appended, so the lengths of both lists are enough to restore the lists.
 #[derive(Debug, Default)]
 struct Checkpoint {
     nodes: usize,

@@ -20,8 +20,8 @@ pub(crate) type Losses = BTreeMap<String, u64>;
 
 /// The kind of loss that counts images.
 const IMAGE: &str = "image";
-/// The kind of loss that counts tool results whose mark of failure an agent's format has no field
-/// for.
+/// The kind of loss that counts failed tool results in a format that cannot mark a result as
+/// failed.
 const FAILURE: &str = "is_error";
 
 /// A part of a message that every agent's format can express.

@@ -1,5 +1,6 @@
-//! Writes ak-coder's session files: one message of OpenAI's API per line, without a line break at
-//! the end. A file for a session of ak-coder has the name of a fork.
+//! Writes ak-coder's session files: one message per line, in the form of OpenAI's API, without a
+//! line break at the end. If ak-coder wrote the original session, the file is named as ak-coder
+//! names a fork.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,8 +15,8 @@ use sha2::{Digest, Sha256};
 
 use crate::pieces::{self, Losses, Piece};
 
-/// Maximum length of a session's name, in bytes. The name of a fork contains that of its original,
-/// and a file's name can have 255 bytes.
+/// Maximum length of a session's name, in bytes. The name of a fork contains the name of its
+/// original, and a file's name can have 255 bytes.
 const NAME: usize = 235;
 /// Maximum length of the readable part of a folder's name, in characters.
 const FOLDER: usize = 32;
@@ -45,7 +46,8 @@ impl Export for super::AkCoder {
         vec![vec!["ak-coder".to_owned()]]
     }
 
-    /// ak-coder has no argument that names a session.
+    /// Returns the command that the user must enter to resume the session, because ak-coder has no
+    /// program argument for a session.
     fn first_input(&self, file: &NewFile) -> Option<String> {
         Some(format!("/resume {}", name_of(file)))
     }
@@ -134,7 +136,7 @@ impl FileWriter for Writer {
     }
 }
 
-/// Converts a message of the user. Images are strings beside the text.
+/// Converts a message of the user. Images become data URLs in the field `images`.
 fn user(pieces: &[Piece]) -> Value {
     let images: Vec<_> = pieces
         .iter()
@@ -170,7 +172,7 @@ fn assistant(pieces: &[Piece]) -> Value {
     message
 }
 
-/// Converts a tool result. Its form has text only, and no mark of failure.
+/// Converts a tool result. ak-coder's form of a result has only text, and no mark of failure.
 fn tool(result: &Piece, losses: &mut Losses) -> Option<Value> {
     let Piece::Result { call_id, name, content, is_error } = result else { return None };
     pieces::lose_failure(*is_error, losses);

@@ -25,7 +25,8 @@ pub(super) fn is_history(path: &Path) -> bool {
     }
 }
 
-/// Checks whether a directory has the name that ak-coder gives to that of a workspace.
+/// Checks whether `name` has the form of the names that ak-coder gives to the directories of
+/// workspaces.
 fn is_key(name: &str) -> bool {
     let hash = name.rsplit_once('-').map(|(_, hash)| hash);
     hash.is_some_and(|hash| hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -42,8 +43,9 @@ pub(super) fn workspace_key(path: &Path) -> Option<&str> {
 
 /// Reads facts from a session file's name: `session-<time>`, `fork-<original>-<time>` for a fork,
 /// or `<caller>-depth-<n>-<time>` for a sub-agent. `<time>` is the start time of the session.
-/// `<original>` is the file name of the forked session without its extension, and `<caller>` that
-/// of the calling session. `<caller>` is `sub` if that session has no name.
+/// `<original>` is the file name of the forked session, without the extension. `<caller>` is the
+/// same of the calling session, or `sub` if the calling session has no name. `<n>` is how deep the
+/// call is nested.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let Some((before, time)) = stem.rsplit_once('-') else { return FileFacts::default() };

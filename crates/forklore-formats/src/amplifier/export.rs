@@ -56,8 +56,9 @@ fn folder_of(cwd: &str) -> String {
     if name.starts_with('-') { name } else { format!("-{name}") }
 }
 
-/// Returns the document that describes the new session. `original` is that of the original session.
-/// With `forked_at` beside `parent_id`, the session is a fork.
+/// Returns the document that describes the new session. `original` has the fields of the original
+/// session's document. The fields `parent_id` and `forked_at` together mark the new session as a
+/// fork.
 fn metadata(file: &NewFile, mut original: Map<String, Value>) -> Value {
     let now = time(file.now);
     let mut fields = Map::new();
@@ -124,8 +125,8 @@ impl FileWriter for Writer {
     }
 }
 
-/// Converts a message of the user or the model. A call is a block of the content and also an element
-/// of `tool_calls`, as Amplifier writes it.
+/// Converts a message of the user or the model. A call is a block of the content and also an
+/// element of `tool_calls`, as Amplifier writes it.
 fn spoken(role: Role, pieces: &[Piece], ts: Timestamp) -> Value {
     let content = match pieces {
         [Piece::Text(text)] => json!(text),
@@ -163,7 +164,7 @@ fn block(piece: &Piece) -> Option<Value> {
     })
 }
 
-/// Converts a tool result. Its form has text only, and no mark of failure.
+/// Converts a tool result. Amplifier's form of a result has only text, and no mark of failure.
 fn tool(result: &Piece, ts: Timestamp, losses: &mut Losses) -> Option<Value> {
     let Piece::Result { call_id, name, content, is_error } = result else { return None };
     pieces::lose_failure(*is_error, losses);

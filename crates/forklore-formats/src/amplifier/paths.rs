@@ -57,9 +57,9 @@ fn caller(name: &str) -> Option<&str> {
     (!caller.is_empty() && !is_span(caller)).then_some(caller)
 }
 
-/// Reads facts about a session from its `metadata.json`. The meaning of its `parent_id` depends on
-/// the document. With the turn or the time of a fork, it is the session from which the messages
-/// were copied. Otherwise it is the session that called this one as a sub-agent.
+/// Reads facts about a session from its `metadata.json`. If the document has the turn or the time
+/// of a fork, its `parent_id` is the session from which the messages were copied. Otherwise its
+/// `parent_id` is the session that called this one as a sub-agent.
 pub(super) fn metadata_facts(document: &str) -> FileFacts {
     #[derive(Debug, Default, Deserialize)]
     #[serde(default)]

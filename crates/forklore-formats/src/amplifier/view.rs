@@ -16,8 +16,8 @@ struct RecordFields<'a> {
     tool_calls: Option<Vec<Called<'a>>>,
 }
 
-/// A tool call in the field `tool_calls` of a message. Amplifier's orchestrators write the tool's
-/// name as `tool`, and OpenAI's API writes it in `function`.
+/// A tool call in the field `tool_calls` of a message. Amplifier writes the tool's name as `tool`;
+/// messages in the form of OpenAI's API have it in `function`.
 #[derive(Deserialize)]
 struct Called<'a> {
     id: String,

@@ -87,10 +87,10 @@ struct Writer {
     session_id: String,
     /// The id of the record that the export wrote last; `None` before the first record.
     tip: Option<String>,
-    /// Hashes of the record ids that were written since the last compaction. Ids from before it may
-    /// occur again, because messages that the compaction retained are written again with their old
-    /// ids. If they had new ids, the SDK would mistake them for the rest of the response that they
-    /// repeat.
+    /// Hashes of the record ids that were written since the last compaction. Ids from before the
+    /// compaction may occur again, because messages that the compaction retained are written again
+    /// with their old ids. With a new id, Anthropic's SDK would mistake such a message for the rest
+    /// of the response that it repeats.
     used_ids: HashSet<u64>,
     hasher: RandomState,
     /// The id of the model's response to which the next written blocks belong. `None` if the next

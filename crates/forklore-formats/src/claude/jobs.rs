@@ -32,8 +32,9 @@ pub(super) fn state_file(path: &Path) -> Option<PathBuf> {
     is_claudes.then(|| projects.with_file_name("jobs").join(job).join("state.json"))
 }
 
-/// Returns the session that the session in the file at `path` is a fork of, as the document about
-/// its job states it. A document about another session with the same first digits states nothing.
+/// Returns the session from which the session in the file at `path` was forked, according to the
+/// document about its job. Ignores a document about another session whose id begins with the same
+/// digits.
 pub(super) fn facts(path: &Path, document: &str) -> FileFacts {
     let state: State<'_> = serde_json::from_str(document).unwrap_or_default();
     let own = paths::session_id(path);

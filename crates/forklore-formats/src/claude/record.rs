@@ -114,11 +114,12 @@ pub(super) struct Reader {
     /// Whether the file continues the conversation of another file without repeating it. The
     /// parents of its first records are then in the other file.
     continues: bool,
-    /// Whether a record of a known type was read. Records of unknown types before it are no events.
-    /// The first one shows whether the file is that of a sub-agent ([`Reader::begin`]).
+    /// Whether a record of a known type was read. Records of unknown types become no events before
+    /// that. The first record of a known type shows whether the file belongs to a sub-agent
+    /// ([`Reader::begin`]).
     begun: bool,
-    /// The id of the last record of an unknown type that is no event. A record that names it as its
-    /// parent continues the record before it.
+    /// The id of the last record of an unknown type that became no event. A record that names this
+    /// id as its parent continues the previous record instead.
     before: Option<String>,
     cwd: Option<String>,
 }
@@ -161,8 +162,9 @@ impl Reader {
         }
     }
 
-    /// Decides with the first record of a known type whether the file is that of a sub-agent, if
-    /// its name does not show it: the record belongs to a side chain of a session with another name.
+    /// Decides with the first record of a known type whether the file belongs to a sub-agent,
+    /// unless its path already shows it. The file belongs to a sub-agent if the record is in a side
+    /// chain and names a session other than the file name.
     fn begin(&mut self, fields: &Fields<'_>) {
         if self.begun || fields.uuid.get().is_none() || !is_recognised(fields) {
             return;
@@ -275,9 +277,9 @@ fn is_recognised(fields: &Fields<'_>) -> bool {
     fields.kind.get().is_some_and(|kind| RECOGNISED.contains(&kind))
 }
 
-/// Returns where the conversation begins that this file continues, from a `fork-context-ref`
-/// record. Claude Code writes such a record at the beginning of a forked sub-agent's file, instead
-/// of the calling session's conversation.
+/// Returns which conversation this file continues, and after which record, from a
+/// `fork-context-ref` record. Claude Code writes such a record at the beginning of a forked
+/// sub-agent's file, instead of the calling session's conversation.
 fn base(fields: &Fields<'_>) -> Option<Base> {
     let native_id = fields.parent_session.to_owned()?;
     Some(Base { native_id, end: 0, after: Some(fields.parent_last.to_owned()?), bytes: None })

@@ -1,6 +1,6 @@
-//! Writes Codex's session files. The items for the model remain unchanged. The export generates the
-//! `event_msg` records that Codex's interface shows as turns and messages. Records have ordinals
-//! only in a file that continues another file.
+//! Writes Codex's session files. The records with the model's input and output remain unchanged.
+//! The export generates the `event_msg` records, which Codex's interface shows as turns and
+//! messages. Records have ordinals only in a file that continues another file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

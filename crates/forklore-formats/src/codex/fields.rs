@@ -90,7 +90,7 @@ pub(super) struct Subagent<'a> {
     pub(super) thread_spawn: Object<Spawn<'a>>,
 }
 
-/// The conversation that started a sub-agent's session, as the id `parent_thread_id`.
+/// The conversation that started a sub-agent's session. `parent_thread_id` is its id.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Spawn<'a> {

@@ -43,8 +43,9 @@ struct Ids {
     file: String,
 }
 
-/// What the reader remembers of the lines that it has read. A record's number is its ordinal, or
-/// its position in the file, counted from 0, if the file has no ordinals.
+/// What the reader remembers of the lines that it has read. A record's number is its ordinal. If
+/// the file has no ordinals, it is the record's position among the records of the file, counted
+/// from 0.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Counts {

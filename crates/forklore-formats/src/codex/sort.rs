@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::fields::Item;
 use crate::lenient::{Object, Text};
 
-/// The texts with which messages begin that have the role `user` but were written by Codex.
+/// The beginnings of messages that have the role `user` although Codex wrote them.
 const INJECTED: [&str; 12] = [
     "<environment_context>",
     "<user_instructions>",

@@ -27,7 +27,8 @@ struct Fields<'a> {
     session_title: Text<'a>,
     #[serde(borrow)]
     cwd: Text<'a>,
-    /// The session from which this one was forked, or that called it.
+    /// The session from which this session was forked, or the session that called this one as a
+    /// sub-agent.
     #[serde(borrow)]
     parent: Text<'a>,
     #[serde(borrow)]
@@ -65,7 +66,7 @@ struct ContentBlock<'a> {
 /// Reads the lines of one Factory Droid session file.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Whether a line was read that says whose session the file is.
+    /// Whether a header was read, or a record before any header.
     header_read: bool,
     before: bool,
 }
@@ -89,7 +90,8 @@ impl Reader {
         }
     }
 
-    /// Returns the facts for a record. They report that the file does not begin with a header.
+    /// Returns the facts for a record. For the first record of a file without a header, they report
+    /// that the header is missing.
     fn facts(&mut self) -> FileFacts {
         if std::mem::replace(&mut self.header_read, true) {
             return FileFacts::default();
@@ -117,8 +119,9 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the facts in the header. A session with a caller is that of a sub-agent; its parent is
-/// then the caller too. Without a caller, its first messages are copied from the parent.
+/// Returns the facts in the header. If the header names a calling session, the session is a
+/// sub-agent's, and `parent` also names the calling session. Otherwise `parent` names the session
+/// from which the first messages were copied.
 fn header(fields: &Fields<'_>) -> FileFacts {
     let caller = fields.calling_session_id.to_owned();
     FileFacts {

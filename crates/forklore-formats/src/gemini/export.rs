@@ -31,9 +31,9 @@ impl Export for super::Gemini {
         Some(Home { variable: "GEMINI_CLI_HOME", holds: true, folder: ".gemini" })
     }
 
-    /// Returns the path of the exported file, with the current minute in its name. If the name
-    /// contained an earlier time, Gemini CLI would delete the file at its next start if a newer
-    /// file has the same session id.
+    /// Returns the path of the exported file, with the current minute in its name. With an earlier
+    /// time in its name, the file could be lost: when Gemini CLI starts, it deletes a file if a
+    /// newer one has the same session id.
     fn destination(
         &self,
         file: &NewFile,
@@ -138,8 +138,8 @@ impl Writer {
         self.file.fresh_id(self.count)
     }
 
-    /// Writes a record from a saved conversation as a message. Such a record is a content in the form
-    /// of Google's API, which a session file cannot contain.
+    /// Writes a record from a saved conversation as a message. Such a record has the form of a
+    /// message in Google's API, which a session file cannot contain.
     fn content(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
         let message = view::message(&event.kind, &event.data.readable());
         let Some(message) = message else { return Ok(false) };

@@ -1,5 +1,6 @@
 //! Parses a line or a document of Gemini CLI. A line contains a new, extended or repeated message,
-//! or makes the conversation return to an earlier position.
+//! replaces the list of messages, describes the session, or makes the conversation return to an
+//! earlier position.
 
 use std::ops::Range;
 use std::path::Path;
@@ -221,9 +222,9 @@ impl Reader {
         })
     }
 
-    /// Moves the conversation back to the position before the message `id`, or to the start without
-    /// such a message. Returns a record of this step. With this record, the log contains both the
-    /// abandoned messages and the position at which the agent would resume.
+    /// Moves the conversation back to the position before the message `id`, or to the start if
+    /// there is no such message. Returns a record of this step. With this record, the log contains
+    /// both the abandoned messages and the position at which the agent would resume.
     fn rewind(&mut self, id: &str) -> Line {
         let to = self.history.in_list(id).map_or(START, |at| self.history.parent(at));
         if to == self.history.tip() {
@@ -295,8 +296,8 @@ fn has_type(raw: &RawValue) -> bool {
     serde_json::from_str::<Message<'_>>(raw.get()).is_ok_and(|message| message.kind.get().is_some())
 }
 
-/// Returns the record of a message of type `kind`. `answered` means that the message before it
-/// already contains the tool results in this message.
+/// Returns the record of a message of type `kind`. `answered` means that the message before this
+/// one already contains the tool results that this message contains.
 fn record(message: &Message<'_>, summary: &MessageSummary, kind: &str, answered: bool) -> Record {
     let evidence = |name: &str| (EventType::extension(super::NAME, name), Class::Evidence);
     let (kind, class) = match kind {

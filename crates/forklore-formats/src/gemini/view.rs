@@ -45,9 +45,10 @@ struct ToolCall<'a> {
     status: Option<String>,
 }
 
-/// Converts a stored message to a [`Message`]. Of a `tool_call` event, converts only the tool
-/// calls, because the message is repeated and only they are new. Of a `tool_result` event, converts
-/// only the results, because the message contains only results or repeats everything else.
+/// Converts a stored message to a [`Message`]. Of a `tool_call` event, converts only the tool calls
+/// and their results, because the message repeats an earlier one and only these are new. Of a
+/// `tool_result` event, converts only the results, because the message contains only results or
+/// repeats everything else.
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.or(shown.parts);

@@ -95,8 +95,8 @@ struct Writer {
 }
 
 /// Gives the messages of an exported document times that never fall. opencode sorts messages by
-/// their times, and the summary of a compaction is later than the messages that follow it. Times of
-/// the future become the time of the export, because opencode's next message must be the last.
+/// their times, and the summary of a compaction is later than the messages that follow it. A time
+/// in the future becomes the time of the export, because opencode's next message must be the last.
 struct Clock {
     last: i64,
     now: i64,
@@ -139,8 +139,8 @@ struct Info<'a> {
 }
 
 impl<'a> Info<'a> {
-    /// Returns the time at which the message was created, as it is written in the line and in
-    /// milliseconds.
+    /// Returns the time at which the message was created: the field in the line, and its value in
+    /// milliseconds since 1970.
     fn created(&self) -> Option<(Field<'a>, i64)> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -316,8 +316,9 @@ impl Writer {
         is_there
     }
 
-    /// Returns the state of a tool call that has a result. The images of a result are files beside
-    /// its text; the state of a failed call has no place for files.
+    /// Returns the state of a tool call that has a result. The images of a result become
+    /// attachments of the state. The state of a failed call can have no attachments, so its images
+    /// are lost.
     fn state(
         &mut self,
         ts: Timestamp,

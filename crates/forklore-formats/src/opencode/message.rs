@@ -104,7 +104,8 @@ impl<'a> OwnMessage<'a> {
         info.role.is("assistant") && info.summary.0 && finished
     }
 
-    /// Checks whether this message asks the model for a summary, with which a compaction begins.
+    /// Checks whether this message asks the model for a summary. A compaction begins with such a
+    /// message.
     pub(super) fn asks_for_summary(&self) -> bool {
         self.parts.blocks().iter().any(|part| part.kind.is("compaction"))
     }

@@ -1,7 +1,8 @@
 //! Parses a document of opencode, or a line that was generated from its database.
 //!
-//! A message may occur in several lines, because opencode updates the message's rows. An unchanged
-//! repetition becomes no event and is stored with the source. A changed message becomes a branch.
+//! A message may occur in several lines, because opencode updates the message's rows in its
+//! database. An unchanged repetition becomes no event and is stored with the source. A changed
+//! message becomes a branch.
 
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record, Several};
 use forklore_core::call::Effect;
@@ -127,7 +128,8 @@ impl Reader {
 
     /// Hides the message `from` and all later messages, or restores them if `from` is `None`.
     /// Returns a record that follows the last visible message, because the agent would continue
-    /// there. Returns `None` if nothing changes.
+    /// there. Returns `None` if nothing changes, or if the current conversation does not contain
+    /// `from`.
     fn revert(&mut self, from: Option<&str>) -> Option<Record> {
         if self.history.hidden() == from {
             return None;

@@ -118,7 +118,7 @@ impl Writer {
         }
     }
 
-    /// Returns an id of eight hexadecimal digits, as in Pi's files.
+    /// Returns the id that is derived from `number`: eight hexadecimal digits, as in Pi's files.
     fn id_at(&self, number: u64) -> String {
         let id = self.file.fresh_id(number);
         id.get(id.len().saturating_sub(8)..).unwrap_or_default().to_owned()

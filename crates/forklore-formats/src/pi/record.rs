@@ -22,15 +22,16 @@ struct Fields<'a> {
     id: Text<'a>,
     #[serde(borrow, rename = "parentId")]
     parent: Text<'a>,
-    /// A text, or a number of milliseconds since version 4.
+    /// A text. From version 4 of the format on, a number of milliseconds since 1970.
     #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
     #[serde(borrow)]
     cwd: Text<'a>,
-    /// What the line is, since version 4: a header, an entry, or a record beside the tree.
+    /// What the line is: a header, an entry, or a record beside the tree of entries. Only files
+    /// from version 4 on have this field.
     #[serde(borrow, rename = "kind")]
     form: Text<'a>,
-    /// The running number of the line, since version 4.
+    /// The running number of the line. Only files from version 4 on have this field.
     seq: Whole,
     #[serde(rename = "createdAt")]
     created_at: Number,
@@ -101,7 +102,8 @@ impl LineReader for Reader {
     }
 }
 
-/// The lane of a conversation that Pi resumes. The other lanes of a file are worked on beside it.
+/// The name of the lane that Pi resumes. The lanes of a file are branches of its conversation that
+/// Pi continues side by side.
 const MAIN: &str = "main";
 
 /// Reads a line of a file of version 4 that is no entry. Returns `None` for any other line.
@@ -128,7 +130,7 @@ fn off_tree(fields: &Fields<'_>) -> Option<FileFacts> {
     }
 }
 
-/// Converts a time: a text, or a number of milliseconds.
+/// Converts a time: a text, or a number of milliseconds since 1970.
 fn time_of(raw: Option<&RawValue>) -> Option<Timestamp> {
     let raw = raw?.get();
     match serde_json::from_str::<Text<'_>>(raw) {

@@ -73,8 +73,8 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
 }
 
 /// Returns the messages that replace the earlier history at a compaction: its summary, and the
-/// messages that it retains itself. A compaction that names the first entry it retains contains no
-/// such messages.
+/// retained messages that its record contains. The record contains none if it names the first entry
+/// that the compaction retains.
 pub(super) fn instead(data: &Data) -> Vec<Message> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -95,8 +95,8 @@ pub(super) fn instead(data: &Data) -> Vec<Message> {
     summary.into_iter().chain(retained).collect()
 }
 
-/// Parses a record that changes an earlier record. It replaces the content of the earlier record,
-/// or removes it.
+/// Parses a record that changes an earlier record. The change replaces the content of the earlier
+/// record, or removes the earlier record.
 pub(super) fn edit(data: &Data) -> Option<Edit> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

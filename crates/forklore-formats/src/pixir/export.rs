@@ -40,8 +40,8 @@ impl Export for super::Pixir {
         Ok(Placement { path, companions: Vec::new() })
     }
 
-    /// Returns the path for a resource of the original. A fork of Pixir has a copy of each resource
-    /// that its events name.
+    /// Returns the path for a copy of a resource file (an attachment) of the original. A fork of
+    /// Pixir has a copy of each resource that its events name.
     fn sidecar(&self, file: &NewFile, name: &Path) -> Option<PathBuf> {
         let inside = name.strip_prefix(&file.original.as_ref()?.native_id).ok()?;
         Some(sessions().join(session_id(file)).join(inside))
@@ -222,7 +222,7 @@ impl FileWriter for Writer {
 }
 
 /// Converts adjacent parts of a message to an event: its type and its `data`. Pixir's events have
-/// no place for images; an image of the user is a file beside the log.
+/// no place for images, so images are counted as lost.
 fn event(role: Role, pieces: &[Piece], losses: &mut Losses) -> Option<(&'static str, Value)> {
     match pieces {
         [Piece::Call { id, name, arguments }] => {

@@ -63,7 +63,7 @@ struct Payload<'a> {
     compressed_history: MessageContent<Content>,
 }
 
-/// A message of a compressed history. Only their number matters here.
+/// A message of a compressed history. None of its fields is needed here.
 #[derive(Debug, Default, Deserialize)]
 struct Content {}
 
@@ -75,8 +75,8 @@ struct ForkedFrom<'a> {
     session_id: Text<'a>,
 }
 
-/// The parents of the records that are beside the conversation, by their ids. A parent that is
-/// beside the conversation itself is replaced by its own parent.
+/// For the id of each record beside the conversation, the id of the record that it continues. If
+/// the continued record is beside the conversation too, its own parent takes its place.
 type OffChain = BTreeMap<String, Option<String>>;
 
 /// Reads the lines of one Qwen Code session file.

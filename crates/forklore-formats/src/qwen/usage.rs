@@ -25,8 +25,8 @@ struct Tokens {
     cached_content_token_count: Number,
 }
 
-/// Returns the usage of the model call that wrote a message. A fragment of the message has the same
-/// id and counts as the same model call.
+/// Returns the usage of the model call that wrote a message. All fragments of a message have the
+/// same id and count as the same model call.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let tokens = &fields.usage_metadata.0;

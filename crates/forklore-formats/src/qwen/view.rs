@@ -85,7 +85,8 @@ fn parts(content: &Content<'_>, model: Option<&str>) -> Vec<Part> {
     content.parts.iter().map(|raw| google::part(raw, None, model)).collect()
 }
 
-/// Marks a tool result as an error if the call failed, which a field outside the message states.
+/// Marks a tool result as an error if `failed` is set. A field outside the message states whether
+/// the call failed.
 fn failed_result(part: Part, failed: bool) -> Part {
     match part {
         Part::ToolResult { call_id, name, content, is_error, synthetic } => {
