@@ -24,8 +24,8 @@ const FIXED: [(&str, &str); 6] = [
     ("directory", "directory"),
     ("version", "version"),
 ];
-/// The time in milliseconds after which an unfinished message counts as abandoned. It is measured
-/// from opencode's last write to the session until its last write of any message in the database.
+/// A number of milliseconds. An unfinished message counts as abandoned if opencode wrote any
+/// message of the database more than this long after its last write to the session.
 const LONG_AFTER: i64 = 600_000;
 /// The columns of opencode's session table whose strings are JSON.
 const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];

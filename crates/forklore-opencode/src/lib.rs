@@ -39,7 +39,8 @@
 //!
 //! The crate never writes to opencode's files, and never opens the original database. It copies the
 //! database and its write-ahead log to a folder that only its owner can look into, reads the copy,
-//! and removes it. If the process is killed before that, the next one removes it.
+//! and removes the folder. If the process is killed before that, the next process that reads a
+//! database removes the folder.
 
 mod copy;
 mod database;

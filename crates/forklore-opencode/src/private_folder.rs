@@ -1,4 +1,5 @@
-//! Temporary folders that only their owner can look into, and that do not outlive a killed process.
+//! Temporary folders that only their owner can look into. If a killed process leaves a folder, the
+//! next process removes the folder.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -9,8 +10,8 @@ use tempfile::{Builder, TempDir};
 
 /// The permissions of a folder that only its owner can look into.
 const PRIVATE: u32 = 0o700;
-/// The name of the file in each folder on which its process has a lock. The operating system
-/// releases the lock when the process ends, however it ends.
+/// The name of a file in each folder, on which the process that uses the folder has a lock. The
+/// operating system releases the lock when the process ends, however it ends.
 const LOCKED: &str = "locked";
 
 /// A temporary folder that only its owner can look into. Dropping this value removes the folder. If
@@ -22,27 +23,28 @@ pub(crate) struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Creates a folder. First removes those that killed processes of the same user left.
+    /// Creates a folder. First removes the folders that killed processes of the same user left.
     pub(crate) fn new() -> io::Result<Self> {
         let user = rustix::process::geteuid();
         let all = std::env::temp_dir().join(format!("forklore-copies-{}", user.as_raw()));
         if is_own(&all, user.as_raw())? {
             return Self::within(&all);
         }
-        // Somebody else made a folder with that name. Other processes of this user cannot find a
-        // folder with a random name, so they cannot clean it up; but it is private.
+        // Somebody else made a folder with that name, so a private folder with a random name is
+        // used. Other processes of this user cannot find and remove it if this process is killed.
         let folder = Builder::new().permissions(Permissions::from_mode(PRIVATE)).tempdir()?;
         Self::hold(folder)
     }
 
-    /// Creates a folder in the private folder `all`, and removes those in it that nobody holds.
+    /// Creates a folder in the private folder `all`. First removes the folders in `all` that no
+    /// living process has locked.
     fn within(all: &Path) -> io::Result<Self> {
-        // While a process has this lock, no other one can take a folder that is not held yet for
-        // one that a killed process left.
+        // A folder exists for a moment before its process locks it. While this lock is held, no
+        // other process can mistake such a folder for one that a killed process left.
         let lock = File::open(all)?;
         lock.lock()?;
         for left in left_behind(all)? {
-            // The folder may be one that cannot be removed. That must not prevent an import.
+            // A folder that cannot be removed must not prevent an import.
             let _ = fs::remove_dir_all(left);
         }
         let private = Permissions::from_mode(PRIVATE);
@@ -78,7 +80,7 @@ fn is_own(path: &Path, user: u32) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Returns the paths in the folder `all` of those folders that no living process holds.
+/// Returns the paths of the folders in `all` that no living process has locked.
 fn left_behind(all: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(all)? {

@@ -112,8 +112,8 @@ impl Opened {
         Ok(())
     }
 
-    /// Reads the fields of a message or part. Counts a text that is not a JSON object; it is stored
-    /// all the same.
+    /// Reads the fields of a message or part. A text that is not a JSON object counts as damaged,
+    /// but is stored nevertheless.
     fn fields(&mut self, text: &str) -> MessageFields {
         let read = serde_json::from_str(text);
         self.damaged += usize::from(read.is_err());
