@@ -12,13 +12,13 @@ use crate::about::About;
 use crate::vocabulary as v;
 use crate::{iri, session};
 
-/// What precedes an event in its history, as far as the quads of the event and of later ones need
-/// it.
+/// What the quads of an event need to know about the events before it in its history.
 #[derive(Debug, Default)]
 pub(crate) struct Preceding {
     /// The tool calls that have no result yet, by call id. They link a later result to its call.
     open: HashMap<String, OpenCall>,
-    /// The last event of the conversation, and its time. A model call receives everything up to it.
+    /// The last event of the conversation, and its time. A model call receives everything up to
+    /// this event.
     pub(crate) message: Option<(Origin, Timestamp)>,
 }
 
@@ -30,8 +30,8 @@ struct OpenCall {
     started: Timestamp,
 }
 
-/// Adds the RDF quads of an event to `out`, and the event to what precedes the next one. The session
-/// `writer` wrote the event itself and did not inherit it.
+/// Adds the RDF quads of an event to `out`, and adds the event to `preceding`, for the next event.
+/// The session `writer` wrote the event itself and did not inherit it.
 pub(crate) fn describe(
     engine: &Engine,
     writer: &Header,
@@ -118,8 +118,8 @@ fn text(content: &Data) -> String {
 }
 
 /// Adds the tool calls that an event opens, and links the event's results to the calls that they
-/// close. If the event has several calls and results, also adds their ordered list as JSON, because
-/// triples have no order.
+/// close. If the event has more than one call or result, also adds their ordered list as JSON,
+/// because triples have no order.
 fn calls(stored: &LogEntry, open: &mut HashMap<String, OpenCall>, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     if event.effect.starts_turn {
@@ -156,8 +156,9 @@ fn calls(stored: &LogEntry, open: &mut HashMap<String, OpenCall>, about: &mut Ab
     }
 }
 
-/// Links the result of a tool call to the call, and adds the end of the call. A call has several
-/// results if forks inherit it open, and ends with the one in the session that began it.
+/// Links the result of a tool call to the call, and adds the end of the call. A call that forks
+/// inherit while it is open can get a result in each fork. The call ends with the result in the
+/// session that began the call.
 fn close(stored: &LogEntry, call: OpenCall, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     about.put(v::WAS_GENERATED_BY, call.iri.clone());
@@ -169,8 +170,8 @@ fn close(stored: &LogEntry, call: OpenCall, about: &mut About<'_>) {
 }
 
 /// Adds the call of the model that generated an assistant message. `message` is the last message
-/// before it, the last one that the model received. When the call began was not recorded; it is
-/// taken to begin when that message is there.
+/// that the model received, with its time. The log does not contain the time at which the call
+/// began, so the call begins at the time of `message`.
 fn model_call(stored: &LogEntry, message: Option<&(Origin, Timestamp)>, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     let call = iri::model_call(origin);

@@ -178,8 +178,8 @@ impl<'a> Projection<'a> {
         Ok((self.engine.events(&header.id, At::Seq(last + 1)), preceding))
     }
 
-    /// Returns the last event of the conversation up to and including the event with the seq `at`, and
-    /// its time. Returns `None` if there is none.
+    /// Returns the last event of the conversation up to and including the event with the seq `at`,
+    /// and its time. Returns `None` if there is none.
     fn last_message(&self, header: &Header, at: u64) -> Result<Option<(Origin, Timestamp)>> {
         let read = |at| {
             let query = Query { at, direction: Direction::Backward, limit: 1, bare: true };
@@ -193,9 +193,9 @@ impl<'a> Projection<'a> {
         Ok(last.map(|last| (last.origin, last.event.ts)))
     }
 
-    /// Adds to `preceding` the tool calls that have no result up to and including the event with the seq
-    /// `at`. Reads backwards to an event after which every call had a result, or to the start of a
-    /// turn.
+    /// Adds to `preceding` the tool calls that have no result up to and including the event with
+    /// the seq `at`. Reads backwards to an event after which every call had a result, or to the
+    /// start of a turn.
     fn look_back(&self, header: &Header, mut at: u64, preceding: &mut Preceding) -> Result<()> {
         let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {
@@ -255,8 +255,8 @@ impl<'a> Projection<'a> {
     }
 }
 
-/// Checks that the parent of each session is among the sessions. A graph without an ancestor would
-/// answer queries about histories from a part of them.
+/// Checks that the parent of each session is among the sessions. Without an ancestor, a graph would
+/// contain only a part of some histories, and would answer queries about them wrongly.
 ///
 /// # Errors
 /// `missing_ancestor`, which names the first session whose parent is missing.

@@ -177,7 +177,7 @@ impl<'a> Query<'a> {
     /// query.
     ///
     /// # Errors
-    /// Any [`QueryError`] except `Value`, `Timeout`, `Evaluation` and `Storage`.
+    /// Any [`QueryError`] except `Value`, `TimeLimit`, `Timeout`, `Evaluation` and `Storage`.
     pub fn check(&self) -> Result<(), QueryError> {
         let prepared = Prepared::of(self);
         let answers = on_deep_stack(move || prepared.parsed().map(drop))?;
@@ -217,9 +217,9 @@ impl Prepared {
         Ok((parsed, added))
     }
 
-    /// Returns a parameter for which the query asks in a comment, `# --param NAME=...`, and which has
-    /// no value. Without a value, its variable would stand for everything, and the query might not
-    /// end.
+    /// Returns the name of a parameter that a comment of the query (`# --param NAME=...`) requires
+    /// but that has no value. Without a value, its variable could have any value, and the query
+    /// might not end.
     fn missing_parameter(&self) -> Option<&str> {
         let comments = self.text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
         let required = comments.flat_map(|comment| comment.split("--param ").skip(1));

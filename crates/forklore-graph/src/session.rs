@@ -78,7 +78,8 @@ fn lineage(header: &Header, about: &mut About<'_>) {
     }
 }
 
-/// Adds the fork of `parent` that made the session. A fork takes no time.
+/// Adds the fork of `parent` that made the session. The fork begins and ends when the session was
+/// created.
 fn fork(header: &Header, parent: &SessionId, about: &mut About<'_>) {
     let fork = iri::fork(&header.id);
     about.put(v::WAS_GENERATED_BY, fork.clone());

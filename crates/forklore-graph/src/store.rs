@@ -1,9 +1,9 @@
 //! A store that contains sessions in a journal and a graph of the sessions in memory.
 //!
-//! The journal is a files store and the only source of truth. It has the same records, checksums,
-//! repair of torn tails and syncs. Every read of a session's log reads the journal. The first query
-//! builds the graph from the journal. Every later query first applies the changes since the query
-//! before, including those of other processes.
+//! The journal is a files store and the only source of truth. It has the same records, checksums
+//! and syncs as any files store, and repairs torn records in the same way. Every read of a
+//! session's log reads the journal. The first query builds the graph from the journal. Every later
+//! query first applies the changes since the query before, including those of other processes.
 
 mod port;
 
@@ -81,8 +81,9 @@ impl GraphStore {
         Ok(Self { journal, reader, profile, live: Mutex::default() })
     }
 
-    /// Checks whether there is something at `path` that [`GraphStore::open`] would open without
-    /// creating a store: a store, or something that it refuses. Writes nothing.
+    /// Checks whether [`GraphStore::open`] would find something at `path` and therefore create no
+    /// store there. It may be a store, or something that [`GraphStore::open`] refuses. Writes
+    /// nothing.
     #[must_use]
     pub fn exists(path: &Path) -> bool {
         let there = path.symlink_metadata().is_ok();

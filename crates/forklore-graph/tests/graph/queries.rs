@@ -100,7 +100,8 @@ fn a_tool_call_used_the_event_that_asks_and_ends_with_its_result() {
            OPTIONAL { ?call prov:endedAtTime ?ended FILTER(?ended > ?started) }
          } ORDER BY ?call",
     );
-    // A fork that inherits an open call does not end it: the call ends in the session that began it.
+    // A fork that inherits an open call does not end it: the call ends in the session that began
+    // it.
     let expected = [
         "<tool-call:demo-a:6:0> | <event:demo-a:6> | true",
         "<tool-call:demo-a-2:8:0> | <event:demo-a-2:8> | false",
