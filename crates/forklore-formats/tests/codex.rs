@@ -242,7 +242,8 @@ fn the_first_line_says_whose_session_it_is() {
     );
     let called = side(&mut *self::reader("f.jsonl"), &meta(A, &spawned));
     assert_eq!(called.caller.as_deref(), Some(B));
-    // A review names the conversation that it belongs to, in which no thread was spawned.
+    // The header of a review names only the conversation that the review belongs to, because no
+    // thread was spawned.
     let review = format!(r#","session_id":"{B}","source":{{"subagent":"review"}}"#);
     let called = side(&mut *self::reader("f.jsonl"), &meta(A, &review));
     assert_eq!(called.caller.as_deref(), Some(B));
@@ -302,8 +303,8 @@ fn rollbacks(script: &str, cut: usize) -> Vec<Parent> {
     let mut parents = Vec::new();
     for (at, step) in script.chars().enumerate() {
         if at == cut {
-            // A reader with the state from before the last step, and that step again, has the same
-            // state.
+            // A reader that begins with the state from before the last step, and reads that step
+            // again, gets the same state.
             let (memory, before) = (reader.memory(), reader.memory_before());
             let again = Codex.reader(Path::new("x.jsonl"), before.as_deref());
             let steps: Vec<char> = script.chars().collect();

@@ -197,7 +197,7 @@ fn a_torn_journal_loses_only_what_was_not_acknowledged() {
 
 #[test]
 fn a_vanished_parent_is_named_and_never_a_shorter_history() {
-    // Of some of these, no living session needs an event that lies in the file.
+    // Some of these parents have no event that a living session needs. Their loss is an error too.
     for (parent, child) in [("demo", "demo-a"), ("demo-a", "demo-a-2"), ("demo-b", "helper")] {
         let folder = tempfile::tempdir().unwrap();
         family::grow(&engine(&open(folder.path())));

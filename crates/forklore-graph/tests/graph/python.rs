@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::family::{grown, quads};
 
 /// The environment variable that contains the path of a Python with rdflib and pyshacl. `cargo
-/// xtask test` installs it and sets the variable.
+/// xtask test` installs such a Python and sets the variable.
 const VARIABLE: &str = "FORKLORE_RDF_PYTHON";
 
 const PROGRAM: &str = include_str!("reads.py");

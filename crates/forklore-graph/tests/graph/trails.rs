@@ -1,5 +1,6 @@
 //! The rules of the Trails profile: forks are at most 32 levels deep, principals are DIDs, and a
-//! session cannot be deleted before its children are detached. An index is exclusive.
+//! session cannot be deleted before its children are detached. A fork at an index inherits the
+//! conversation events before the index.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -64,7 +65,7 @@ fn what_needs_no_ancestor_is_never_too_deep() {
     };
     engine.fork(&below("sub", SessionKind::Delegate, Strategy::ShareV1)).unwrap();
     engine.fork(&below("copy", SessionKind::Branch, Strategy::ReplayV1)).unwrap();
-    // Links count from there.
+    // The depth of a fork counts from such a session, because it needs no ancestor.
     fork(&engine, "copy", Selector::End, "of-copy").unwrap();
     fork(&engine, "sub", Selector::Start, "of-sub").unwrap();
     // The store itself refuses what an engine without the limit would make.

@@ -181,7 +181,7 @@ fn an_export_of_a_fork_is_what_ak_coder_writes_for_its_own() {
     for turn_index in [1, 4] {
         let at = Selector::Message(i64::try_from(turn_index).unwrap());
         let fork = scene.engine.fork(&Fork::of(id(ROOT)).at(at)).unwrap().child_session_id;
-        // `history.slice(0, turnIndex + 1)`, and `saveSession`.
+        // When ak-coder forks, it calls `history.slice(0, turnIndex + 1)` and `saveSession`.
         assert_eq!(exported(&scene, &fork), lines[..=turn_index].join("\n"));
         let outgoing = outgoing(&scene, &fork);
         let placement = outgoing.agent().destination(outgoing.file(), &|_| None).unwrap();

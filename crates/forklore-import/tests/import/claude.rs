@@ -1,4 +1,4 @@
-//! Imports files of Claude Code whose records name parents in a way of their own.
+//! Imports files of Claude Code in which some records name parents in an unusual way.
 
 use forklore_import::ProblemKind;
 

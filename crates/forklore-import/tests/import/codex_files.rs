@@ -1,5 +1,5 @@
-//! Imports Codex's files of other forms: the document of its first versions, and the file that a
-//! revert begins.
+//! Imports Codex's files of other forms: the document of its first versions, and the new file that
+//! Codex begins at a revert.
 
 use std::path::PathBuf;
 

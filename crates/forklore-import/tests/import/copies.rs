@@ -198,7 +198,8 @@ fn a_copy_whose_records_have_a_field_more_shares_everything() {
     });
 }
 
-/// Returns the path of a session's file in the home of Claude Code that the scene's folder is.
+/// Writes a session's file where Claude Code stores it, with the scene's folder as Claude Code's
+/// home. Returns the path of the file.
 fn in_home(scene: &Scene, session: &str, text: &str) -> std::path::PathBuf {
     let folder = scene.folder.path().join("projects/-w");
     std::fs::create_dir_all(&folder).unwrap();

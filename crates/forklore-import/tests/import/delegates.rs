@@ -62,8 +62,8 @@ fn a_sub_agent_whose_caller_is_gone_is_a_root() {
 
 const CALLER: &str = "11111111-1111-4111-8111-111111111111";
 
-/// Writes the file of [`CALLER`] and a file of a sub-agent at the paths that Claude Code gives them.
-/// Returns the path of the sub-agent's file.
+/// Writes the file of [`CALLER`] and a file of a sub-agent at the paths that Claude Code gives
+/// them. Returns the path of the sub-agent's file.
 fn in_project(scene: &Scene, caller: &str, agent: &str, text: &str) -> std::path::PathBuf {
     let folder = scene.folder.path().join("-w");
     let agents = folder.join(CALLER).join("subagents");
@@ -150,7 +150,7 @@ fn a_sub_agents_file_under_another_name_gives_no_empty_session() {
     };
     assert_eq!(shape(&scene), [("kept".to_owned(), SessionKind::Root, 2)]);
 
-    // With its caller, it is a delegate, also if it grows.
+    // If the caller was imported, the session is a delegate, also after its file grew.
     let scene = Scene::new();
     scene.import(&scene.file("caller.jsonl", record("caller", "u", "null", 0).as_bytes()));
     for count in [1, 2] {

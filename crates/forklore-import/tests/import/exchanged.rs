@@ -42,7 +42,7 @@ pub(crate) struct Answer {
 /// The number of parts that an export leaves out, by kind.
 pub(crate) type Losses = BTreeMap<String, u64>;
 
-/// Returns what the messages of a request say. Empty messages say nothing.
+/// Returns the content of the messages of a request. Leaves out empty messages.
 pub(crate) fn exchanged(messages: &[Message]) -> Vec<Exchanged> {
     let mut exchanged = Vec::new();
     // The calls without a result: their ids and their positions.

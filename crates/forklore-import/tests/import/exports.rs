@@ -160,7 +160,8 @@ fn the_times_of_a_document_for_opencode_never_fall() {
     assert!(fell > 0, "no session has times that fall");
 }
 
-/// A session of opencode with a message of the future, and one whose call has no result.
+/// A session of opencode with a message whose time is in the future, and a message whose call has
+/// no result.
 const INTERRUPTED: &str = r#"{"info":{"id":"ses_1","directory":"/w","title":"t","time":{"created":1,"updated":1}},"messages":[
 {"info":{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":4102444800000}},"parts":[{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"look"}]},
 {"info":{"id":"msg_2","sessionID":"ses_1","role":"assistant","parentID":"msg_1","time":{"created":4102444800001,"completed":4102444800001}},"parts":[{"id":"prt_2","sessionID":"ses_1","messageID":"msg_2","type":"tool","callID":"c","tool":"read","state":{"status":"running","input":{"path":"a"},"time":{"start":1}}}]}]}"#;
@@ -184,7 +185,7 @@ fn a_call_of_opencodes_own_record_gets_its_result_in_the_record() {
     assert_eq!(lossy, []);
 }
 
-/// A result with an image of a call that failed.
+/// A session with a failed tool call, whose result contains an image.
 const FAILED: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"look"}}
 {"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"Read","input":{}}]}}
 {"type":"user","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","is_error":true,"content":[{"type":"text","text":"half"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}]}]}}

@@ -175,7 +175,7 @@ fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
     assert_eq!(users, ["[tool] write it", "[tool] again", "third"]);
 }
 
-/// An operation of Gemini CLI on its list.
+/// An operation of Gemini CLI on its list of messages.
 #[derive(Clone, Copy, Debug)]
 enum Does {
     Says,

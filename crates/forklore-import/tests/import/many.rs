@@ -1,5 +1,5 @@
-//! Imports folders with very many small files, as years of short sessions leave them, and a file with
-//! many sessions.
+//! Imports folders with very many small files, as years of short sessions leave them, and a file
+//! with many sessions.
 
 use std::fs;
 use std::sync::Arc;
@@ -108,8 +108,8 @@ fn crowd_of_small_files_writes_little() {
     assert!(written <= 3 * bytes, "{written} bytes written for {bytes}");
 }
 
-/// Imports files into a store that counts, and returns how much the import of the last half of them
-/// reads from the store, for each file.
+/// Imports two halves of the files one after the other. Returns how many sources and headers the
+/// import of the second half reads from the store, per file.
 fn reads_for_each_file(files: &[(String, String)]) -> usize {
     let store = Arc::new(Counted::over(Arc::new(MemoryStore::default())));
     let engine = Engine::new(store.clone()).with_agent_formats(AGENT_FORMATS);
@@ -145,10 +145,10 @@ fn files_that_begin_alike_do_not_read_each_other() {
         let first = record("same", "null", "s", "the same beginning");
         format!("{first}\n{}\n", record(&format!("u{n}"), "\"same\"", "s", "on"))
     });
-    // Sessions that only the id of the first record makes look like copies.
+    // Sessions that look like copies only because their first records have the same id.
     let alike =
         named(&|n| format!("{}\n", record("same", "null", "s", &"x".repeat(600 + n * 600))));
-    // Sessions whose agent gave all of them the same id.
+    // Sessions to all of which the agent gave the same id.
     let header = r#"{"type":"session","version":3,"id":"same","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}"#;
     let one_id = named(&|n| {
         format!(
@@ -162,8 +162,8 @@ fn files_that_begin_alike_do_not_read_each_other() {
     }
 }
 
-/// Returns how many thousand steps SQLite takes to verify a store with one file that has `sessions`
-/// sessions: each record is a further root.
+/// Returns how many thousand steps SQLite takes to verify a store with one imported file. The file
+/// has `sessions` sessions, because each record is a further root.
 fn steps_to_verify(sessions: usize) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");

@@ -124,7 +124,8 @@ impl Agent {
         scene
     }
 
-    /// Returns what is left of a request in a file of this agent, and counts what is not.
+    /// Returns the part of a request that a file of this agent can express. Counts the rest in
+    /// `lost`.
     fn written(&self, request: Vec<Exchanged>, lost: &mut Losses) -> Vec<Exchanged> {
         let mut lose = |kind: &str, count: usize| {
             if count > 0 {
@@ -275,7 +276,7 @@ fn sessions_of_all_agents_continue_in_pixir() {
     every_session_goes_to(&AGENTS[7]);
 }
 
-/// What a kind of sessions must contain for the other tests to mean something.
+/// What the sample sessions of an agent must contain, so that the other tests are meaningful.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Variety {
     compactions: bool,

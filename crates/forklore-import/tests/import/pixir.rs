@@ -13,7 +13,7 @@ use crate::scene::Scene;
 
 const ROOT: &str = "20260302T090000-a1b2c3";
 const FORK: &str = "20260302T093000-d4e5f6";
-/// The hash in the name of the resource of both sessions.
+/// The hash in the name of the resource file that both sessions have.
 const PICTURE: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
 fn file(session: &str) -> PathBuf {
@@ -149,7 +149,7 @@ fn fold(log: &str) -> Vec<PixirEvent> {
 }
 
 /// Returns the events that Pixir's `Compaction.provider_history` gives to the model: the last
-/// compaction, and the events behind its range.
+/// compaction, and the events after its range.
 fn provider_history(events: &[PixirEvent]) -> Vec<&PixirEvent> {
     let is_compaction = |event: &&PixirEvent| event.r#type == "history_compaction";
     let Some(last) = events.iter().rfind(is_compaction) else { return events.iter().collect() };

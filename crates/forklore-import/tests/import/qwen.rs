@@ -62,7 +62,7 @@ fn a_rewind_is_a_branch_and_a_branch_shares_its_parent() {
     assert_eq!(branch.inherited.inheritable, 4);
     let all = [&resumed[..], &["And in the branch?", "Answer 23."]].concat();
     assert_eq!(texts(&scene, BRANCH), all);
-    // The records of its title are no messages and begin no branch.
+    // The records of the session's title are no messages and begin no branch.
     assert_eq!(branch.leaf, Some(branch.id));
     assert_eq!(scene.sessions().len(), 5);
 }
@@ -94,7 +94,7 @@ fn a_sub_agent_is_a_delegate_of_its_session() {
     assert_eq!(agent.kind, SessionKind::Delegate);
     assert_eq!(agent.parent_id, Some(COMPRESSED.parse().unwrap()));
     assert_eq!(texts(&scene, agent.id.as_str()), ["Say what is there.", "Answer 4."]);
-    // The document about it is restored with it.
+    // The document about the sub-agent is restored with the sub-agent's session file.
     let files = scene.engine.files(&agent.id).unwrap();
     let paths: Vec<_> = files.iter().map(|file| file.relative_path().to_owned()).collect();
     assert!(paths.contains(&format!("{}.meta.json", agent.id).into()), "{paths:?}");

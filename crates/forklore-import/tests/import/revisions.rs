@@ -194,7 +194,7 @@ fn a_rewritten_file_of_claude_makes_no_unchanged_branch_again() {
         assert_eq!(lengths(&scene, &on.session_id), (2, 6));
         assert_eq!(scene.restore(&on.session_id), grown.as_bytes());
         assert_eq!(scene.restore(main), branched("four").as_bytes());
-        // A later import continues the sessions of the import before.
+        // A later import continues the sessions of the previous import.
         let again = branched("FOUR") + &more.concat() + &record("u7", Some("u6"), "more");
         let report = import(&scene, &scene.file("s.jsonl", again.as_bytes()), "claude", "/x");
         assert_eq!((report.sessions.len(), report.sessions[1].appended), (2, 1));

@@ -70,7 +70,7 @@ impl Scene {
         (engine.with_agent_formats(AGENT_FORMATS), folder)
     }
 
-    /// Checks whether the store has files, which a memory store has not.
+    /// Checks whether the store has files. A memory store has none.
     pub(crate) fn on_disk(&self) -> bool {
         !self.files_of_store().is_empty()
     }

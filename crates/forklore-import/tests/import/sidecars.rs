@@ -374,7 +374,7 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
     }
 }
 
-/// The name of the folder that contains a session file may be no UTF-8. The bytes of the name
+/// The name of the folder that contains a session file may be invalid UTF-8. The bytes of the name
 /// identify the folder.
 #[test]
 fn a_folder_whose_name_is_no_utf8_is_as_good_as_another() {

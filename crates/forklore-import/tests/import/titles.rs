@@ -1,4 +1,4 @@
-//! Titles and first words of imported sessions. No agent's own text may become one.
+//! Titles and first words of imported sessions. A text that an agent generated must become neither.
 
 use crate::scene::Scene;
 
