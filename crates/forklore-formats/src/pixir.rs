@@ -51,7 +51,7 @@ impl AgentFormat for Pixir {
     }
 
     /// Returns the range that a compaction replaces: all events up to the last event that its
-    /// record names. The events between that one and the compaction remain.
+    /// record names. The events between that event and the compaction remain.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         view::range_end(data).map(Covers::Through)
     }

@@ -39,8 +39,8 @@ struct Buried {
     projected: Option<u64>,
 }
 
-/// The session whose quads are being returned. Has its remaining events, and what precedes the next
-/// one.
+/// The session whose quads are being returned, with its remaining events, and with what precedes
+/// the next event.
 struct Projected {
     header: Header,
     events: Events,

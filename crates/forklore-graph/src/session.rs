@@ -136,8 +136,8 @@ pub(crate) fn describe_usage(usage: Usage, about: &mut About<'_>) {
     }
 }
 
-/// Adds the agent that runs a session, and those on whose behalf this agent acts. Those are the
-/// agent of the calling session and the session's principal, if they exist.
+/// Adds the agent that runs a session. Also adds on whose behalf this agent acts: the agent of the
+/// calling session and the session's principal, if they exist.
 fn agents(header: &Header, principals: &mut Principals, about: &mut About<'_>) {
     let runs = iri::agent(&header.id);
     about.put(v::WAS_ATTRIBUTED_TO, runs.clone());

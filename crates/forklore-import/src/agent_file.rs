@@ -102,8 +102,9 @@ impl<'a> AgentFile<'a> {
         record.ts.or(before).unwrap_or(self.time)
     }
 
-    /// Returns the creation time of the file's session. If the file states none, it is `first`, the
-    /// time of the first record. Without that, it is usually the file's modification time.
+    /// Returns the creation time of the file's session. If the file does not state it, returns
+    /// `first`, the time of the first record. If `first` is `None`, returns the fallback time,
+    /// usually the file's modification time.
     pub(crate) fn created(&self, first: Option<Timestamp>) -> Timestamp {
         self.facts.created.or(first).unwrap_or(self.time)
     }

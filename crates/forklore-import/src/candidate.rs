@@ -23,8 +23,9 @@ pub(crate) struct Candidate {
     /// The agent's own id of the file's session: from the records, or else the file name without
     /// the extension.
     pub(crate) native_id: Option<String>,
-    /// The session that this file's session continues, that called it, or from which it was copied.
-    /// The value is the agent's own id of that session, or the path of its file.
+    /// The session that this file's session continues, the session that called it as a sub-agent,
+    /// or the session from which it was copied. The value is the agent's own id of that session, or
+    /// the path of its file.
     pub(crate) base: Option<String>,
     /// Whether this file continues the session `base` and contains only the records added to it.
     /// Without `base`, such a file cannot be imported.

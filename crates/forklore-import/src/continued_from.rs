@@ -10,8 +10,8 @@ use crate::branch_start::Follows;
 use crate::lookup::Lookup;
 use crate::record_keys::record_key;
 
-/// Maximum number of record numbers that a search examines. It searches backwards for an imported
-/// record, from the position at which a continued session ends.
+/// Maximum number of record numbers that a search for an imported record examines. The search goes
+/// backwards from the position at which a continued session ends.
 const GAP: u64 = 1_000;
 /// Maximum number of characters of an agent's session id that an error message shows.
 const SHOWN: usize = 60;

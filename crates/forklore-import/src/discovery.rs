@@ -107,8 +107,9 @@ impl<'a> Discovery<'a> {
             }
     }
 
-    /// Adds a file to the files to import. A file that is not imported goes to the report instead:
-    /// as unchanged, or as skipped with the reason. `named` means that a person named the file.
+    /// Adds a file to the files to import. If the file is not imported, adds it to the report
+    /// instead: as unchanged, or as skipped with the reason. A readable file with neither sessions
+    /// nor JSON lines is only reported if a person named it (`named`).
     fn add(&mut self, path: PathBuf, named: bool, report: &mut ImportReport) -> Result<()> {
         if !self.options.again
             && let Some(source) = self.unchanged(&path)?

@@ -1,5 +1,5 @@
 //! Imported files with the same first line. A new file may have the same content as one of them, or
-//! may be one that was moved (docs/semantics.md, Sources).
+//! may be one of them that was moved (docs/semantics.md, Sources).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -77,8 +77,8 @@ impl NameConflicts {
     }
 
     /// Returns the first unused id among `id(0)`, `id(1)`, ... Ids are used in this order and never
-    /// become unused again, so the search doubles its steps and then halves them. It examines few
-    /// ids even if very many are used.
+    /// become unused again, so every id before the first unused one is used. The search therefore
+    /// doubles its steps and then halves them, and examines few ids even if very many are used.
     fn first_free(
         &self,
         store: &dyn Store,

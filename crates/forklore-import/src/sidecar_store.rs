@@ -214,9 +214,9 @@ fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64
     }
 }
 
-/// Returns the key that the store has for a sidecar file instead of a first-line key. It equals the
-/// first-line key of no session file. Otherwise an import could mistake a session file for a moved
-/// sidecar file.
+/// Returns the key that the store has for a sidecar file instead of a first-line key. No session
+/// file has this key as its first-line key. Otherwise an import could mistake a session file for a
+/// moved sidecar file.
 fn no_first_line(path: &Path) -> RecordKey {
     record_key(format!("\nbeside\0{}", path_text(path)).as_bytes())
 }

@@ -1,9 +1,9 @@
 //! Writes the import steps of many small files together.
 //!
-//! A small file is one transaction. Thousands of them would each write the same pages of the store,
-//! and wait for the disk. This store holds such transactions back and passes them on together. A
-//! read that may concern one of them passes all of them on first, so that every read returns what
-//! it would return without this store.
+//! The import of a small file is one transaction. Thousands of such transactions would each write
+//! the same pages of the store, and wait for the disk. This store holds such transactions back and
+//! passes them on together. A read that may concern one of them passes all of them on first, so
+//! that every read returns what it would return without this store.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,7 +42,8 @@ pub(crate) struct WriteBehind {
 struct Pending {
     transactions: Vec<Transaction>,
     bytes: usize,
-    /// The sessions that the transactions create or change. Case does not count.
+    /// The ids of the sessions that the transactions create or change, in a form that does not
+    /// depend on case.
     sessions: HashSet<String>,
     paths: HashSet<String>,
     /// The keys (of first lines and of names) by which the store would find the sources of the

@@ -259,7 +259,7 @@ fn json(value: ValueRef<'_>, is_json: bool) -> String {
     }
 }
 
-/// Adds the number `next` to the hash `sum`, as FNV-1a does.
+/// Adds the number `next` to the hash `sum`, as the hash function FNV-1a does.
 fn fold(sum: i64, next: i64) -> i64 {
     (sum ^ next).wrapping_mul(0x0100_0000_01b3)
 }

@@ -215,8 +215,9 @@ impl Reader {
     }
 
     /// Returns the parent of a record. In a sub-agent's file, the parent may be in the file of the
-    /// session that called the sub-agent: the file of a compaction (`agent-acompact-*`) repeats
-    /// that session's messages, but not the records between them.
+    /// session that called the sub-agent. For example, the file of a compaction
+    /// (`agent-acompact-*`) repeats the messages of the calling session, but not the records
+    /// between them.
     fn parent(&self, fields: &Fields<'_>) -> Parent {
         match parent(fields) {
             Parent::Id(id) if self.before.as_ref() == Some(&id) => Parent::Previous,

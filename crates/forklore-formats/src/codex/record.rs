@@ -362,8 +362,8 @@ fn caller(item: &Item<'_>) -> Option<String> {
     spawned().or_else(|| item.parent_thread_id.to_owned()).or_else(of_conversation)
 }
 
-/// Returns a problem message if a header is irregular. It is irregular with an unknown history
-/// mode, or with another session id than the file name.
+/// Returns a problem message if a header is irregular. A header is irregular if its history mode is
+/// unknown, or if its session id differs from the one in the file name.
 fn irregular(item: &Item<'_>, ids: Option<&Ids>) -> Option<String> {
     let shown = |text: &str| text.chars().take(SHOWN).collect::<String>();
     if let Some(mode) = item.history_mode.get()

@@ -194,9 +194,9 @@ impl Reader {
         record
     }
 
-    /// Returns a record for what a repeated message adds to the message's first version. That is
-    /// tool calls, or the results of tool calls. The record follows the last message of the current
-    /// conversation. Returns `None` if nothing was added.
+    /// Returns a record for the tool calls or the results of tool calls that a repeated message
+    /// adds to its first version. The record follows the last message of the current conversation.
+    /// Returns `None` if nothing was added.
     fn growth(
         &mut self,
         at: At,

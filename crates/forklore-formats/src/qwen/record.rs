@@ -82,7 +82,8 @@ type OffChain = BTreeMap<String, Option<String>>;
 /// Reads the lines of one Qwen Code session file.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The session that called this file's sub-agent, if it is the file of a sub-agent.
+    /// The session that called this file's sub-agent. `None` if the file is not that of a
+    /// sub-agent.
     caller: Option<String>,
     cwd: Option<String>,
     off_chain: OffChain,

@@ -175,8 +175,8 @@ fn records_that_say_something_else_are_no_copy() {
     });
 }
 
-/// Claude Code forks into the background: each record of the copy has another session id and one
-/// more field at its end.
+/// When Claude Code forks a session into the background, each record of the copy has another
+/// session id and one more field at its end.
 #[test]
 fn a_copy_whose_records_have_a_field_more_shares_everything() {
     on_every_store(|scene| {

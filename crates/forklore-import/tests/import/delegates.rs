@@ -80,7 +80,8 @@ fn ids(scene: &Scene, session: &str) -> Vec<String> {
     events.map(|stored| stored.event.id.to_string()).collect()
 }
 
-/// The file of a compaction repeats messages of its caller, but not the records between them.
+/// The file of a compaction repeats messages of the session that called it, but not the records
+/// between these messages.
 #[test]
 fn parents_that_stand_in_the_callers_file_begin_no_branch() {
     let scene = Scene::new();

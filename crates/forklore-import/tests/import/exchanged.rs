@@ -155,8 +155,9 @@ struct Function {
     response: Data,
 }
 
-/// Returns the text of a result that is no list: a string, the only field `output` or `error`, or
-/// the JSON itself.
+/// Returns the text of a result that is no list. A string is its own text. The text of an object
+/// whose only field is `output` or `error` is the string in this field. Any other result is
+/// returned as JSON.
 fn text_of(content: &Data) -> String {
     let value: Value = serde_json::from_str(content.get()).unwrap();
     let only = value.as_object().filter(|fields| fields.len() == 1);

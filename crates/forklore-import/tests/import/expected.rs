@@ -12,7 +12,7 @@ use crate::files::{outside, testdata};
 use crate::scene::Scene;
 
 /// The files for which forklore's answer differs from the agent's, with the fields that differ and
-/// the reason. `docs/formats/` contains the same table.
+/// the reason. The pages in `docs/formats/` list the same differences.
 const OTHERWISE: &[(&str, &[&str], &str)] = &[
     (
         "claude/malformed/parent-cycle.jsonl",

@@ -11,7 +11,7 @@ use crate::files::testdata;
 use crate::scene::Scene;
 
 /// Returns the messages that a model would receive. Tool results are reduced to their text, because
-/// the export to Pi writes results without a native form in Pi's form.
+/// the export to Pi converts results that are not in Pi's form to that form.
 fn messages(scene: &Scene, session: &SessionId) -> Vec<(Role, Content)> {
     let messages = scene.engine.inspect(session).unwrap().messages;
     let messages = messages.into_iter().map(|message| match message.role {

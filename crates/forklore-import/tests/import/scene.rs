@@ -111,9 +111,8 @@ impl Scene {
         Importer::new(&self.engine).import(&[path.to_owned()], options, &mut |_| {}).unwrap()
     }
 
-    /// Imports the file with another first line, and then records the real file as the source. The
-    /// result is the state that an earlier version of forklore left, which did not support
-    /// `history_base`.
+    /// Imports the file with another first line, and then records the real file as the source.
+    /// Earlier versions of forklore, which did not support `history_base`, left this state.
     pub(crate) fn import_as_root(&self, path: &Path, first_line: &str, dialect: &str) {
         let real = std::fs::read(path).unwrap();
         let rest = real.iter().position(|byte| *byte == b'\n').unwrap() + 1;

@@ -11,8 +11,7 @@ use forklore_sqlite::{Options, SqliteStore};
 use crate::files::{content, outside, testdata};
 use crate::scene::Scene;
 
-/// The files that are not restored: the end of their path, and the reason. `docs/formats/` lists
-/// those of them that agents write.
+/// The files that are not restored: the end of their path, and the reason.
 const NOT_RESTORED: &[(&str, &str)] = &[
     ("/EXPECT*.json", "answers of the agents' own libraries, for the tests"),
     ("/fixture.json", "what a collection says of its samples"),
