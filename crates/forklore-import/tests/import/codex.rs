@@ -96,8 +96,7 @@ fn a_call_of_the_model_is_paid_for_once() {
         let usage = header(&scene, session).usage;
         (usage.input, usage.output)
     };
-    // The usage is the last total that Codex wrote. For a fork, the total before the fork is
-    // subtracted.
+    // The last total that Codex wrote. For a fork, the total before the fork is subtracted.
     assert_eq!(usage(MAIN), (71_495, 140));
     assert_eq!(usage(CHILD), (71_573 - 40_218, 140 - 80));
     assert_eq!(usage(GRANDCHILD), (82_220 - 71_573, 160 - 140));
@@ -483,13 +482,12 @@ fn what_codex_refuses_is_read_and_reported() {
     };
     assert_eq!(of("2025"), [(1, vec![])]);
     let expected = [
-        // These files lack the first line, end with a torn line, contain zero bytes, and repeat an
-        // ordinal.
+        // Files without a first line, with a torn last line, zero bytes, and a repeated ordinal.
         (1, vec![Irregular]),
         (4, vec![Incomplete]),
         (4, vec![Damage]),
         (3, vec![Irregular]),
-        // Two files begin in each other, one begins after the end of its base, and one has no base.
+        // Two files that begin in each other, one after the end of its base, one without its base.
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
