@@ -89,8 +89,8 @@ struct Writer {
     tip: Option<String>,
     /// Hashes of the record ids that were written since the last compaction. Ids from before the
     /// compaction may occur again, because messages that the compaction retained are written again
-    /// with their old ids. With a new id, Anthropic's SDK would mistake such a message for the rest
-    /// of the response that it repeats.
+    /// with their old ids. With a new id, Anthropic's Agent SDK would mistake such a message for
+    /// the rest of the response that it repeats.
     used_ids: HashSet<u64>,
     hasher: RandomState,
     /// The id of the model's response to which the next written blocks belong. `None` if the next

@@ -51,7 +51,8 @@ struct Fields<'a> {
     parent_session: Text<'a>,
     #[serde(borrow, rename = "parentLastUuid")]
     parent_last: Text<'a>,
-    /// The session of this record's original, if the SDK copied the record into a forked session.
+    /// The session of this record's original, if Anthropic's Agent SDK copied the record into a
+    /// forked session.
     #[serde(borrow, rename = "forkedFrom")]
     forked_from: Object<ForkedFrom<'a>>,
 }
