@@ -1,9 +1,10 @@
 //! Tracks the messages of a conversation whose agent writes messages more than once, and the
 //! agent's current position in the conversation.
 //!
-//! Such an agent has a list of messages. It writes a message again when the message grows, goes
-//! back to an earlier message, or writes the whole list again. This module represents the list as a
-//! path in a tree. A repeated message is recognised, and a changed message becomes a branch.
+//! Such an agent has a list of messages. It writes a message again when the message grows. It may
+//! also go back to an earlier message, or write the whole list again. This module represents the
+//! list as a path in a tree. A repeated message is recognised, and a changed message becomes a
+//! branch.
 
 use std::collections::HashMap;
 

@@ -21,7 +21,7 @@ pub(crate) struct FirstLines(HashMap<RecordKey, SameFirstLine>);
 /// The imported files with one first line.
 #[derive(Default)]
 struct SameFirstLine {
-    /// The files by the sizes that a file with the same content can have.
+    /// The imported files, by each size that a file with the same content can have ([`sizes_of`]).
     by_size: HashMap<u64, Contents>,
     /// The files that are no longer at their recorded paths.
     moved: Contents,

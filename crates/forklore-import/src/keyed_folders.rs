@@ -13,9 +13,10 @@ use crate::candidate::Candidate;
 
 /// Sets the working directory of each file whose path contains only the key of that directory. It
 /// is the folder with this key among those that are known: `current` and the folders above it, the
-/// folders that the other files name, the workspaces in the store, and their neighbours. If none of
-/// them has this key, the agent worked in an unknown folder. The file's own folder then stands for
-/// the unknown one, so that the sessions of different folders do not mix.
+/// folders that the other files name, the workspaces in the store, the folders above all these, and
+/// the folders directly in any of them. If none of them has this key, the agent worked in an
+/// unknown folder. The file's own folder then stands for the unknown one, so that the sessions of
+/// different folders do not mix.
 pub(crate) fn assign(
     engine: &Engine,
     current: &Workspace,

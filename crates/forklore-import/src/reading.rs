@@ -1,4 +1,4 @@
-//! Reads one file from where the last import stopped. It splits lines into records, and writes the
+//! Reads one file from where the last import stopped, splits its lines into records, and writes the
 //! records in steps.
 
 use std::path::Path;

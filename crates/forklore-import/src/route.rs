@@ -22,7 +22,7 @@ pub(crate) enum Route {
     /// the position in the parent at which the new session begins.
     Fork(BranchStart),
     /// No session, because the record continues a deleted session. The import stores this location
-    /// for the record, so that it also skips the records that continue the record.
+    /// for the record, so that it also skips the records that continue this record.
     Nowhere(RecordLocation),
 }
 

@@ -70,8 +70,9 @@ impl Opened {
         Ok(fold(state, i64::from(self.is_left(id)?)))
     }
 
-    /// Checks whether opencode abandoned this session. It did if it last wrote a message or part of
-    /// the session more than `LONG_AFTER` before its last write of any message in the database.
+    /// Checks whether opencode abandoned this session. That is the case if opencode's last write of
+    /// a message or part of the session is more than `LONG_AFTER` before its last write of any
+    /// message in the database.
     fn is_left(&self, id: &str) -> rusqlite::Result<bool> {
         let updated = self.schema.updated();
         let sql = format!(

@@ -10,7 +10,7 @@ use tempfile::{Builder, TempDir};
 
 /// The permissions of a folder that only its owner can look into.
 const PRIVATE: u32 = 0o700;
-/// The name of a file in each folder, on which the process that uses the folder has a lock. The
+/// The name of a file in each folder. The process that uses the folder has a lock on this file. The
 /// operating system releases the lock when the process ends, however it ends.
 const LOCKED: &str = "locked";
 

@@ -46,8 +46,8 @@ impl Export for super::AkCoder {
         vec![vec!["ak-coder".to_owned()]]
     }
 
-    /// Returns the command that the user must enter to resume the session, because ak-coder has no
-    /// program argument for a session.
+    /// Returns the command that the user must enter in ak-coder to resume the session, because
+    /// ak-coder has no program argument for a session.
     fn first_input(&self, file: &NewFile) -> Option<String> {
         Some(format!("/resume {}", name_of(file)))
     }

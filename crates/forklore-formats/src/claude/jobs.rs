@@ -1,4 +1,4 @@
-//! The records of Claude Code about its background sessions: `jobs/<job>/state.json`, next to
+//! Claude Code's documents about its background sessions: `jobs/<job>/state.json`, next to
 //! `projects/`. A job is named after the first eight digits of its session's id.
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Paths of the files that belong to a session. They are in a directory with the session file's
-//! name without its extension, in `tool-results/` and, for sub-agents, in `subagents/`.
+//! Paths of the files that belong to a session. They are below the directory that has the session
+//! file's name without its extension: in `tool-results/` and, for sub-agents, in `subagents/`.
 
 use std::path::{Path, PathBuf};
 

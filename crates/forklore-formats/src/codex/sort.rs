@@ -1,6 +1,6 @@
 //! Determines which events Codex's records become. `response_item` records contain the model's
-//! input and output. `event_msg` records repeat it for the user interface, so they are not part of
-//! the conversation.
+//! input and output. `event_msg` records repeat both for the user interface, so they are not part
+//! of the conversation.
 
 use forklore_core::call::{CallStep, Effect, OpenCall};
 use forklore_core::{Class, EventType};
