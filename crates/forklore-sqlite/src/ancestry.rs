@@ -40,9 +40,9 @@ pub(crate) struct Page {
 }
 
 /// A link from one page of inherited ranges past several others to an earlier page. It speeds up
-/// the search for old events. `page` is the id of the target, or `None` on the first page. `depth`
-/// is the target's position in the chain of pages, and `start` are the event counts before the
-/// target's first range.
+/// the search for old events. `page` is the id of the target, or `None` on the first page of a
+/// chain. `depth` is the target's position in the chain, from 0. `start` are the event counts
+/// before the target's first range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
     page: Option<i64>,
@@ -158,9 +158,9 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     })
 }
 
-/// Inserts an ancestry page: a row that lists `spans` (ranges of inherited events). The list
-/// continues that of the page `prev`. `end` are the event counts of the inherited history up to the
-/// end of `spans`. Returns the id of the new page.
+/// Inserts an ancestry page: a row that lists `spans` (ranges of inherited events). The new page
+/// continues the list of the page `prev`, or begins a list if `prev` is `None`. `end` are the event
+/// counts of the inherited history up to the end of `spans`. Returns the id of the new page.
 pub(crate) fn add_page(
     tx: &WriteTx<'_>,
     prev: Option<i64>,

@@ -62,9 +62,9 @@ fn changes_calls(event: &Event) -> bool {
 }
 
 /// Returns the new value of the column `fresh_until`, an upper bound of the time of the session's
-/// last update. A bound that is too low is raised to a time up to a minute in the future (less for
-/// a young session). Most appends therefore leave the column unchanged and need not write its
-/// index.
+/// last update. A bound before `now`, or more than a minute after it, is replaced by a time up to a
+/// minute in the future (less for a young session). Most appends therefore leave the column
+/// unchanged and need not write its index.
 fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     let bound = session.fresh_until;
     if now <= bound && bound.duration_since(now) <= FRESH {

@@ -14,7 +14,7 @@ use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 
 /// Changes a field of a session's header, such as its label, title or lease. Returns the header
-/// after the change. Does nothing for [`Change::Detach`], which another function performs.
+/// after the change. Changes nothing for [`Change::Detach`], which the function `detach` performs.
 pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Result<Header> {
     let mut session = session::living(tx, id)?;
     match change {

@@ -1,8 +1,8 @@
 //! Chunks: up to 64 events of a segment in one row.
 //!
 //! An event is first stored in a row of its own. Once enough adjacent events have such rows, they
-//! are sealed: one chunk replaces their rows. Nothing is ever added to a chunk. Its content changes
-//! only when events are erased.
+//! are sealed: one chunk replaces their rows. No event is ever added to a chunk. A chunk is written
+//! again only to compress its payloads or to erase events.
 
 mod body;
 mod buffer;
@@ -28,8 +28,9 @@ use crate::fault::{Fault, Result};
 use crate::row::Row;
 use crate::row_key::Next;
 
-/// A chunk (up to 64 consecutive events in one row) that was read. Its row's checksum fits. Each
-/// event is decoded, and the checksum of its payload is checked, when that event is returned.
+/// A chunk (up to 64 consecutive events in one row) that was read. The checksum of its row was
+/// correct. Each event is decoded, and the checksum of its payload is checked, when that event is
+/// returned.
 pub(crate) struct Chunk<'r> {
     pub(crate) outline: Outline,
     pub(crate) codec: Codec,

@@ -27,9 +27,10 @@ const CACHE_KIB: u32 = 16 << 10;
 /// pages need no system call and no page cache. Mapping is safe: only checkpoints truncate the
 /// file, and never below the size that a reader's snapshot needs.
 const MAPPED_BYTES: i64 = 1 << 30;
-/// Number of bytes of payloads after which a reading connection gives back the mapped pages of a
-/// larger file. They count as memory of the process, so a read of a long session would seem to need
-/// as much memory as the session has bytes. The system keeps the pages in its cache.
+/// After a reading connection has read this many bytes of payloads, it unmaps the file if the file
+/// is larger than this number. Mapped pages count as memory of the process. Without this, a read of
+/// a long session would seem to need as much memory as the session has bytes. The operating system
+/// still has the pages in its cache.
 pub(crate) const MAPPED_BYTES_LIMIT: usize = 128 << 20;
 /// SQLite's name of the journal mode that every store uses. In this mode, SQLite writes each change
 /// to a WAL first.
@@ -68,8 +69,8 @@ pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> 
     Ok(())
 }
 
-/// Checks that nothing remains of a store whose file `path` does not exist. A new store in its place
-/// would look as if there had been none.
+/// Checks that nothing remains of a store whose file `path` does not exist. A new store in its
+/// place would hide that the earlier one was lost.
 ///
 /// # Errors
 /// `Corrupt` if changes in a WAL or attachments remain.

@@ -28,8 +28,9 @@ use crate::write_tx::WriteTx;
 /// number of events in a full chunk.
 pub(crate) const BATCH: u64 = 512;
 
-/// The time in microseconds after which an unfinished copy of a history counts as abandoned. It
-/// begins at the last heartbeat of the copying process, which is then assumed to have died.
+/// The time in microseconds after which an unfinished copy of a history counts as abandoned. It is
+/// counted from the last heartbeat of the copying process. That process is then assumed to have
+/// died.
 pub(crate) const ABANDONED: i64 = 10_000_000;
 
 /// An unfinished copy of the first inheritable events of a session's history. No session refers to

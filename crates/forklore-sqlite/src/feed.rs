@@ -20,8 +20,8 @@ use crate::write_tx::WriteTx;
 pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};
 
-/// By how much a session's column `feed_until` may exceed the number of the session's last
-/// transaction. The column is indexed; because it may be ahead, most appends do not change it.
+/// Maximum by which a session's column `feed_until` exceeds the number of the session's last
+/// transaction. The column has an index. Because it may be ahead, most appends need not change it.
 const RESERVED: u64 = 1 << 10;
 
 /// The numbers of the transactions that created, last appended to and last changed a session. They
@@ -62,8 +62,8 @@ impl Written {
 }
 
 /// Updates columns of a session's row, and records there that this transaction wrote to the
-/// session. `sql` is an `UPDATE` with parameters for `values`, then for the columns `feed_appended`
-/// or `feed_changed`, `crc` and `sid`.
+/// session. `sql` is an `UPDATE`. Its parameters are `values`, then the column `feed_appended` or
+/// `feed_changed` (which `what` selects), then `crc` and `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &mut Session,

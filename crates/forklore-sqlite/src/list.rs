@@ -70,8 +70,8 @@ fn one_by_one(
     Ok((found.headers, damaged))
 }
 
-/// Scans like [`scan`]. If the row of the named parent or root is lost, finds the sessions that name
-/// it all the same.
+/// Scans like [`scan`]. If the row of the parent or root that `filter` names is lost, still finds
+/// the children of that parent or the family of that root.
 fn scan_with_lost_kin(
     conn: &Connection,
     filter: &Filter,
@@ -159,9 +159,9 @@ impl Found {
     }
 }
 
-/// Returns the end of an SQL query for sessions, from `WHERE` on, with its parameters. It selects
-/// by those conditions of `filter` and `after` that SQL can check on columns, and sorts. The caller
-/// checks the other conditions with [`Filter::matches`].
+/// Returns the end of an SQL query for sessions, from `WHERE` on, with its parameters. The query
+/// checks those conditions of `filter` and `after` that SQL can check on columns, and sorts. The
+/// caller checks the other conditions with [`Filter::matches`]. `lost` is that of [`scan`].
 fn query(filter: &Filter, after: Option<&Cursor>, lost: bool) -> (String, Values) {
     let mut conditions = vec!["TRUE"];
     if lost {

@@ -62,7 +62,7 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
 
 /// Empties the WAL. If `anew` is set, first rewrites the whole file with `VACUUM`. After an erasure
 /// this is necessary: SQLite moves rows when it rebalances a tree, and `secure_delete` does not
-/// clear the old copy of a moved row. It is also worthwhile if much of the file is free.
+/// clear the old copy of a moved row. The rewrite is also worthwhile if much of the file is free.
 pub(crate) fn compact(conn: &Connection, anew: bool) -> Result<(), Fault> {
     if anew {
         conn.execute_batch("VACUUM")?;

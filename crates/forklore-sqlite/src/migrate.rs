@@ -68,8 +68,8 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
 }
 
 /// Checks whether another program has migrated the store since this connection called
-/// [`read_older`]. If so, the temporary tables that `read_older` created do not fit the store any
-/// more.
+/// [`read_older`]. If so, the temporary tables and the view that `read_older` created do not fit
+/// the store any more.
 pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
     let is_older = "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema)";
     if !conn.prepare_cached(is_older)?.query_row([], |row| row.get::<_, bool>(0))? {
@@ -80,8 +80,8 @@ pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Lets a connection read a store of an older version without changing that store. It creates empty
-/// temporary tables for the tables and columns that the older version lacks. Only this connection
-/// sees them.
+/// temporary tables for the tables that the older version lacks, and a temporary view that adds
+/// missing columns. Only this connection sees them.
 pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
     let Some(version) = usize::try_from(stored_version(conn)?).ok().filter(|version| *version > 0)
     else {

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use crate::store::SqliteStore;
 use crate::{fault, feed, list, maintenance, pack, read, session, sources, transaction, verify};
 
-/// Separates a failure of one read from a failure of the whole connection. Used for each of several
+/// Separates a failure of one read from a failure of the whole connection, for each of several
 /// reads. Returns an outer error if the connection cannot be used any more, so that no further read
 /// makes sense. Returns an inner error if only this read failed.
 fn apart<T>(read: fault::Result<T>) -> fault::Result<fault::Result<T>> {

@@ -78,8 +78,8 @@ fn branches(conn: &Connection, session: &Session, set: &HashSet<&str>) -> Result
     Ok(children)
 }
 
-/// Returns the segments (groups of events stored together) of a session. They are that of its own
-/// events, and that of its copy of the inherited events if it has one.
+/// Returns the segments (groups of events stored together) of a session. One contains its own
+/// events. Another contains its copy of the inherited events, if it has a copy.
 fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
     let mut segments = vec![session.sid];
     let header = &session.header;

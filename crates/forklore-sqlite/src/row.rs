@@ -69,7 +69,8 @@ pub(crate) fn location(k: i64) -> String {
 }
 
 /// Prepares a query for the event rows with keys from the first parameter (inclusive) to the second
-/// (exclusive). [`read`] reads a row of its result.
+/// (exclusive). If `inherited` is set, selects only events that children inherit. If `bare` is set,
+/// leaves out the payloads. [`read`] reads a row of its result.
 pub(crate) fn prepare(
     conn: &Connection,
     inherited: bool,

@@ -3,7 +3,7 @@
 
 use crate::integer::signed;
 
-/// The number of a segment, i.e. of events stored together. A session's own events are in the
+/// The number of a segment (a group of events stored together). A session's own events are in the
 /// segment that has the session's number, its `sid`.
 pub(crate) type Segment = i64;
 

@@ -19,8 +19,8 @@ use crate::write_tx::WriteTx;
 /// Says which events the callback of [`visit`] needs: how many, and whether with their payloads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// The number of events that the callback needs. It receives at least this many if the range
-    /// has them, and then stops the visit.
+    /// The number of events that the callback needs. The callback receives at least this many if
+    /// the range has them, and must then stop the visit.
     pub(crate) most: usize,
     /// Whether the callback receives the events without their payloads.
     pub(crate) bare: bool,
@@ -80,7 +80,8 @@ struct Order {
 }
 
 impl Order {
-    /// Checks that the event with the key `k` is in the range, after all events found before it.
+    /// Checks that the event with the key `k` is in the range, and that it follows the event found
+    /// before it, in the direction of the visit.
     fn check(&mut self, k: i64) -> Result<()> {
         let Range { segment, from, to, .. } = self.range;
         let follows = self.last.replace(k).is_none_or(|last| match self.direction {
@@ -192,9 +193,10 @@ impl Run {
     }
 }
 
-/// Returns the position of the event at which the running count of `unit` in a segment reaches
-/// `want`. The search interpolates between counts that it has already read. Every third step halves
-/// the interval instead, so that the search takes O(log n) steps even if the counts grow unevenly.
+/// Returns the position of the event in `range` at which the segment's running count of `unit`
+/// reaches `want`. `total` is the running count at the end of `range`. The search interpolates
+/// between counts that it has already read. Every third step halves the interval instead, so that
+/// the search takes O(log n) steps even if the counts grow unevenly.
 pub(crate) fn search(
     conn: &Connection,
     range: Range,

@@ -129,7 +129,8 @@ pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
 }
 
 /// Reads the session with the number `sid` like [`numbered`]. If its row is damaged, reads it again
-/// by its id: then the case-folded id comes from an index, which may have a sound copy of it.
+/// by its id. The case-folded id then comes from an index, which may have an undamaged copy of that
+/// id.
 pub(crate) fn numbered_or_by_id(conn: &Connection, sid: Segment) -> Result<Session> {
     let fault = match numbered(conn, sid) {
         Err(fault) if fault.is_of_one_row() => fault,
@@ -139,7 +140,8 @@ pub(crate) fn numbered_or_by_id(conn: &Connection, sid: Segment) -> Result<Sessi
     by_id.filter(|session| session.sid == sid).ok_or(fault)
 }
 
-/// Reads only the id in a session's row, unchecked. Returns `None` if it is not a valid id.
+/// Reads only the id in a session's row, and checks no checksum. Returns `None` if it is not a
+/// valid id.
 fn stored_id(conn: &Connection, sid: Segment) -> Option<SessionId> {
     let mut statement = conn.prepare_cached("SELECT id FROM session WHERE sid = ?").ok()?;
     statement.query_row([sid], |row| row.get::<_, String>(0)).ok()?.parse().ok()

@@ -19,7 +19,8 @@ use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
 /// Returns the location of the event that the record `record` of an imported file became. If
-/// several records of the file have this key, returns the location for the latest.
+/// several records of the file have this key, returns the location for the latest. Returns `None`
+/// if no record has it.
 pub(crate) fn locate(
     conn: &Connection,
     source: SourceId,

@@ -1,5 +1,5 @@
-//! Bounds the work of SQLite: an operation may take only so many steps as a sound store of its size
-//! can need.
+//! Bounds the work of SQLite: an operation may take only as many steps as a sound store of the same
+//! size can need.
 //!
 //! In a damaged file, a page may lead back to a page above it. SQLite follows such a circle through
 //! all combinations of its pages, which does not end in practice. The steps of SQLite's virtual
@@ -13,16 +13,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use forklore_store::disk::with_suffix;
 use rusqlite::Connection;
 
-/// After how many steps of a statement SQLite reports its progress.
+/// Number of steps of a statement after which SQLite reports progress.
 const REPORTED: c_int = 1_000;
 /// Number of steps that any operation may take, however small the store is. This takes about half a
 /// second.
 const ALWAYS: u64 = 50_000_000;
 /// Number of further steps that an operation may take for each byte of the store. A scan of all
-/// rows, with all the checks of `PRAGMA integrity_check`, takes less than one.
+/// rows, with all the checks of `PRAGMA integrity_check`, takes less than one step per byte.
 const PER_BYTE: u64 = 16;
 
-/// The steps of all connections of one store handle.
+/// Counts the steps that SQLite takes on all connections of one store handle.
 #[derive(Debug)]
 pub(crate) struct Steps {
     /// The path of the store's file.
@@ -40,8 +40,8 @@ struct Spending {
     steps: Arc<Steps>,
     /// The number of steps that the current operation has taken.
     counted: AtomicU64,
-    /// The number of steps that the current operation may take, as far as it is known. The size of
-    /// the store is looked at only if an operation needs more than [`ALWAYS`].
+    /// The number of steps that the current operation may take. It is [`ALWAYS`] at first. It is
+    /// computed from the size of the store only if the operation needs more.
     limit: AtomicU64,
 }
 
@@ -51,8 +51,8 @@ impl Steps {
         Arc::new(Self { path: path.to_owned(), count, ended })
     }
 
-    /// Returns the number of steps that SQLite has taken for this handle of the store. Statements
-    /// of few steps count only together.
+    /// Returns the number of steps that SQLite has taken for this handle of the store. It is
+    /// approximate, because SQLite reports the steps of each prepared statement in thousands.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
@@ -88,7 +88,7 @@ impl Budget {
         self.0.limit.store(ALWAYS, Ordering::Relaxed);
     }
 
-    /// Takes the steps that SQLite reports. Returns true if the operation has taken too many.
+    /// Counts the steps that SQLite reports. Returns true if the operation has taken too many.
     fn is_exceeded(&self) -> bool {
         let Spending { steps, counted, limit } = &*self.0;
         let reported = u64::from(REPORTED.unsigned_abs());

@@ -262,8 +262,8 @@ impl SqliteStore {
     }
 
     /// Runs `step` in one read transaction. Also gives `step` the connection's cache of sessions, and
-    /// a function to call before each of several reads. Each then has all the steps of SQLite that a
-    /// read may take.
+    /// a function to call before each of several reads. Each of them may then take as many steps of
+    /// SQLite as a single read.
     pub(crate) fn read_in_parts<T>(
         &self,
         doing: &str,

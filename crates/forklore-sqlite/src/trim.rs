@@ -22,8 +22,8 @@ pub(crate) struct Trimmed {
     /// The segments (groups of stored events) of deleted sessions, and private copies, from which
     /// living sessions still need events.
     pub(crate) retained: Vec<Segment>,
-    /// Number of segments of which no event remains. These were the events of a deleted session, or
-    /// a private copy of events.
+    /// Number of segments of which no event remains. Each contained the events of a deleted
+    /// session, or a private copy of events.
     pub(crate) segments: u64,
     /// Number of events that the trim erased.
     pub(crate) events: u64,

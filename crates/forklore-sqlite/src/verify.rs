@@ -25,8 +25,8 @@ use crate::store::SqliteStore;
 /// transactions, a checkpoint can write the WAL back.
 const BATCH: u64 = 4_096;
 
-/// How many reads that take too many steps a verification of a whole store waits for. Each takes
-/// long, and in a damaged file every session may cause some.
+/// Number of reads with too many steps after which the verification of a whole store stops. Each
+/// such read takes long, and in a damaged file every session may cause some.
 const ENDLESS: u64 = 20;
 
 /// Verifies one session, including all events that it inherits.
@@ -94,7 +94,8 @@ struct Check<'s> {
     pages: HashSet<i64>,
     /// The numbers of the sessions whose ancestors were already checked up to the root.
     sound: HashSet<Segment>,
-    /// How many reads may take too many steps, for this store handle, until the verification ends.
+    /// The verification stops when this store handle has ended this many operations because they
+    /// took too many steps.
     endless: u64,
 }
 

@@ -51,8 +51,9 @@ impl<'c> WriteTx<'c> {
         self.transaction.prepare_cached(sql)?.execute(values)
     }
 
-    /// Gives the next part of the transaction all the steps of SQLite that it may take. A
-    /// transaction with many parts would otherwise need more than its store, which may be small.
+    /// Begins a new part of the transaction, which may take as many steps of SQLite as a whole
+    /// operation. Without this, a transaction with many parts could exceed the number of steps that
+    /// a small store permits.
     pub(crate) fn begin_part(&self) {
         self.budget.renew();
     }

@@ -20,8 +20,7 @@ use crate::row::Row;
 /// How the payloads of a chunk are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
-    /// Uncompressed. One payload can be read without the other payloads of the chunk, and as fast
-    /// as the same bytes of any file.
+    /// Uncompressed. One payload can be read without the other payloads of the chunk.
     Plain,
     /// Compressed with zstd to about a third of the size. Used for events that are rarely read.
     Zstd,
@@ -64,7 +63,7 @@ pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
 }
 
 /// The part of a chunk's body that was read. A body is the concatenation of the payloads of the
-/// chunk's events, which share the memory of this part.
+/// chunk's events. The events that are read from this part share its memory.
 pub(super) struct Body {
     /// The offset in bytes at which `content` begins in the chunk's whole body (its concatenated
     /// payloads).
@@ -79,9 +78,9 @@ enum Content {
 }
 
 impl Body {
-    /// Reads the body (the payloads) of the chunk whose key is `k`. If the body is uncompressed,
-    /// reads only the bytes in `range`. `len` is the total length of the payloads in bytes when
-    /// uncompressed.
+    /// Reads the body (the payloads) of the chunk whose key is `k`. Of an uncompressed body, reads
+    /// only the bytes in `range`. For a compressed body, `len` is its length in bytes after
+    /// decompression. Returns an inner error if the chunk is damaged.
     pub(super) fn read(
         bodies: &mut Bodies<'_>,
         k: i64,
@@ -110,7 +109,8 @@ impl Body {
         })
     }
 
-    /// One check of the whole text takes less time than a check per payload.
+    /// Checks whether the bytes are UTF-8. One check of all bytes takes less time than one per
+    /// payload.
     fn of(from: usize, bytes: Buffer) -> Self {
         let bytes = bytes.share();
         let content = match ByteString::try_from(bytes.clone()) {
@@ -158,8 +158,8 @@ impl Body {
     }
 }
 
-/// Checks whether SQLite could not open a blob because the stored value is none, so that the row is
-/// damaged.
+/// Checks whether SQLite could not open a blob because the stored value is not a blob. The row is
+/// then damaged.
 fn is_no_blob(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_ERROR)
 }

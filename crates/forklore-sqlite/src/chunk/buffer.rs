@@ -1,4 +1,5 @@
-//! Memory into which the payloads of chunks are read, used again after the last event in it.
+//! Memory into which the payloads of chunks are read. When no event uses a buffer any more, a later
+//! read uses it again.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -7,17 +8,17 @@ use bytes::Bytes;
 
 use crate::row_key::CHUNK_BYTES;
 
-/// Maximum number of idle buffers that a process keeps. One page of read events needs about as
-/// many.
+/// Maximum number of idle buffers that a process keeps. A read of one page of events needs about
+/// this many.
 const MOST: usize = 16;
 /// Minimum size in bytes of a buffer that is used again. A smaller one is cheap to allocate.
 const SHORTEST: usize = 16 << 10;
 
-/// Size in bytes of the pages of memory.
+/// Size in bytes of a page of the computer's memory.
 const PAGE: usize = 4 << 10;
 
-/// Buffers that no event uses. The one that was used last is at the end, because it is most likely
-/// still in the processor's cache.
+/// Buffers that no event uses. The buffer that was used last is at the end. A read takes a buffer
+/// from the end if it fits, because that one is most likely still in the processor's cache.
 static IDLE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
 /// Memory for the payloads of one chunk. When it is dropped, a later read may use it again. So a
@@ -31,10 +32,11 @@ impl Buffer {
     /// Returns a buffer of `len` bytes. Their values are arbitrary. The buffer takes at most twice
     /// as much memory, because its reader may keep it for long.
     ///
-    /// `rest` is the number of bytes that follow in the row from which the buffer is filled. SQLite
-    /// fills it with copies of whole pages, of which the last one ends with the row. Some processors
-    /// copy a page at a fifth of their speed if the copy begins a few bytes further in its page of
-    /// memory than the original does. So the end of the row is put far from there.
+    /// `rest` is the number of bytes of the row that follow after the bytes for this buffer. SQLite
+    /// copies a row page by page, and the last page ends where the row ends. Some processors copy
+    /// at a fifth of their speed if the copy is only a few bytes further from the start of a memory
+    /// page than the original. Therefore the buffer is placed so that the row would end in the
+    /// middle of a memory page.
     pub(super) fn of(len: usize, rest: usize) -> Self {
         if len < SHORTEST {
             return vec![0; len].into();

@@ -1,8 +1,9 @@
-//! Decodes numbers and texts in the form in which postcard encodes them, many times faster than
-//! its general decoder. A cursor reads the heads of chunks, of which a long session has very many.
+//! Decodes numbers and texts that the crate `postcard` encoded, many times faster than that crate
+//! does. A cursor decodes the heads of chunks: the fields of their events without the payloads. A
+//! long session has very many of them.
 
-/// The rest of the bytes to decode. A method returns `None` if the bytes do not begin with what it
-/// decodes.
+/// The bytes that are not decoded yet. A method returns `None` if they do not begin with a value of
+/// the kind that it decodes.
 #[derive(Clone)]
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 
@@ -22,7 +23,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Decodes an unsigned number: seven bits per byte, the lowest first. The highest bit of a byte
-    /// says whether another one follows.
+    /// says whether another byte follows.
     #[inline]
     pub(super) fn number(&mut self) -> Option<u64> {
         // Most numbers have one byte.
@@ -48,7 +49,8 @@ impl<'a> Cursor<'a> {
         self.number()?.try_into().ok()
     }
 
-    /// Decodes a signed number: its sign is in the lowest bit of an unsigned number.
+    /// Decodes a signed number. It is encoded as an unsigned number with the sign in the lowest
+    /// bit.
     #[inline]
     pub(super) fn signed(&mut self) -> Option<i64> {
         let number = self.number()?;
@@ -66,7 +68,8 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(self.bytes()?).ok()
     }
 
-    /// Decodes a value that may be missing. `decode` decodes the value itself.
+    /// Decodes an optional value. `decode` decodes the value itself. The result is `Some(None)` if
+    /// the bytes say that there is no value.
     #[inline]
     pub(super) fn some<T>(
         &mut self,

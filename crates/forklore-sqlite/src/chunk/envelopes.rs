@@ -49,7 +49,7 @@ enum Id<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Decodes what `Serialize` encodes.
+    /// Decodes the next head from `cursor` into `self`.
     #[inline]
     fn decode(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         self.id = match cursor.short()? {
@@ -86,7 +86,7 @@ impl Default for Id<'_> {
     }
 }
 
-/// Decodes a list of call steps. Few events have any.
+/// Decodes a list of call steps: the tool calls that an event opens or closes. Few events have any.
 #[inline]
 fn calls<'a>(cursor: &mut Cursor<'_>) -> Option<Cow<'a, [CallStep]>> {
     if let [0, rest @ ..] = cursor.0 {
@@ -139,8 +139,8 @@ pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
 /// The heads of a chunk, decoded one after the other. They must be decoded from the chunk's first
 /// event on, because an event's time, payload offset and counts are sums over the events before it.
 ///
-/// The fields of an event are decoded into this value and not returned: of the many events of a
-/// long session, each copy takes time.
+/// The fields of an event are decoded into this value instead of being returned. A long session has
+/// many events, and each copy would take time.
 #[derive(Clone)]
 pub(super) struct Heads<'a> {
     outline: Outline,
@@ -199,10 +199,10 @@ impl<'a> Heads<'a> {
         Ok(None)
     }
 
-    /// Decodes heads up to the first event whose bit is set in `requested`, which is the next one
-    /// afterwards. Returns the range of bytes in the chunk's body from that event's payload to that
-    /// of the last requested event, and the length of the body. If `whole` is not set, the length
-    /// may leave out the payloads after the last requested event.
+    /// Decodes the heads before the first event whose bit is set in `requested`. The next head is
+    /// then that of this event. Returns the bytes of the chunk's body from the payload of the first
+    /// requested event to that of the last, both included. Also returns the length of the body. If
+    /// `whole` is not set, the length may leave out the payloads after the last requested event.
     pub(super) fn seek(
         &mut self,
         requested: u64,
@@ -252,8 +252,9 @@ impl<'a> Heads<'a> {
         row::location(self.key())
     }
 
-    /// Calls `take` with the last decoded event as a row, with the payload `data`. `names` are those
-    /// of the chunk. `failed` converts an error of the event into one of `take`.
+    /// Calls `take` with the last decoded event as a row, with the payload `data`. `names` are the
+    /// names in the chunk's heads. If a field of the event is not valid, `failed` turns the message
+    /// about it into the error to return.
     #[inline]
     pub(super) fn row<T, E>(
         &mut self,

@@ -45,7 +45,7 @@ pub(crate) fn overlap(range: Range) -> [i64; 3] {
 }
 
 /// Returns the positions and counts of the first chunk that overlaps the range. Does not check the
-/// chunk's checksum: that also covers encoded events, which are not read here.
+/// chunk's checksum, because it also covers the encoded events, which are not read here.
 pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE {OVERLAP} ORDER BY k LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -287,7 +287,7 @@ pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Resul
 
 impl Chunk<'_> {
     /// Encodes the chunk again with `codec`. Also returns the chunk's stored checksum, which
-    /// [`Sealed::replace`] needs.
+    /// [`Sealed::replace`] needs. Returns `None` if the payloads cannot be encoded.
     pub(crate) fn recoded(self, codec: Codec) -> Result<Option<(u32, Sealed)>> {
         let (outline, sum) = (self.outline, self.sum);
         let mut rows = Vec::new();
@@ -301,7 +301,7 @@ impl Chunk<'_> {
 }
 
 /// Reads the chunk whose key is `k`, but only the events whose bits are set in `requested`. Returns
-/// what `take` makes of it, or `None` if there is no such chunk.
+/// what `take` returns for this chunk, or `None` if there is no such chunk.
 pub(crate) fn one<T>(
     conn: &Connection,
     k: i64,

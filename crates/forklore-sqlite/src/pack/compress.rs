@@ -121,7 +121,7 @@ fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Store
 }
 
 /// Moves adjacent event rows into one chunk (a row with several events). Returns the number of
-/// moved events. Moves none and returns 0 if some of them were erased since they were read.
+/// moved events. Moves none and returns 0 if some of the rows no longer exist.
 fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     if row::count(tx, first.k, last.k)? != run.len() {

@@ -1,6 +1,6 @@
 //! The identity of a session: the columns of its row that never change, and the ids of its root and
-//! parent. If the rows of these are lost, the session's first event names them (docs/semantics.md,
-//! Fork).
+//! parent. If the row of the root or of the parent is lost, the ids come from the session's first
+//! event, which also names them (docs/semantics.md, Fork).
 
 use forklore_core::{EventType, SessionId};
 use forklore_store::Error;
@@ -35,7 +35,7 @@ pub(super) const IDENTITY_AT: usize = 0;
 /// column with the parent's id follows.
 pub(super) const KIN_AT: usize = IDENTITY_AT + IDENTITY.len();
 /// The columns of a session's row that are needed to find the origin of a stored event, i.e. the
-/// session and the seq with which it was first written.
+/// session that first wrote it and its seq there.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: SessionId,
@@ -50,7 +50,7 @@ pub(super) struct Kin {
     pub(super) parent: Option<SessionId>,
 }
 
-/// What a session's first event, its `session_fork`, states of its lineage.
+/// What the first event of a session, its `session_fork`, says about the session's lineage.
 #[derive(Deserialize)]
 struct Fork {
     parent_session_id: SessionId,
@@ -59,8 +59,9 @@ struct Fork {
 }
 
 impl Kin {
-    /// Reads the ids from the columns of a session's row. If the row of the root or of the parent is
-    /// lost, reads that id from the session's first event. The checksum of the row covers the ids.
+    /// Reads the ids from the columns of a session's row. If the row of the root or of the parent
+    /// is lost, reads both ids from the session's first event. The checksum of the row covers the
+    /// ids.
     pub(super) fn of(conn: &Connection, row: &Row<'_>) -> Result<Self> {
         let id = |at: usize| -> Result<Option<SessionId>> {
             let text: Option<String> = row.get(at)?;

@@ -1,10 +1,10 @@
 //! Finds the location of a source's record by a hash of its native id. The table has one row for
 //! many records.
 //!
-//! Each import step adds a run: a list of entries that is sorted by key and divided into chunks. A
-//! small run is merged with the next one. Keys are hashes and therefore evenly distributed, so the
-//! chunk that contains a key can be guessed almost exactly. A lookup searches the latest run first,
-//! and reads one or two chunks of each run.
+//! Each import step adds a run: a list of entries that is sorted by key and divided into rows of
+//! 256 entries, here called chunks. A small run is merged with the next one. Keys are hashes and
+//! therefore evenly distributed, so the chunk that contains a key can be guessed almost exactly. A
+//! lookup searches the latest run first, and reads one or two chunks of each run.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use crate::write_tx::WriteTx;
 
 const ENTRY: usize = 16;
 const CHUNK: usize = 256;
-/// Minimum number of entries of a complete run. A run is a sorted list of record locations. A
-/// smaller one is not complete: the next import step merges it with its own.
+/// Minimum number of entries of a complete run. A run is a sorted list of record locations. The
+/// next import step merges a smaller run with its own.
 const SMALL: i64 = 1_024;
 
 pub(super) fn add(

@@ -37,8 +37,8 @@ impl<'t> Import<'t> {
     }
 
     /// Records what one write of the import step did to the sessions of the imported file. A
-    /// created session is added to the file's list of sessions. For an append, the number of events
-    /// is added to that of the session.
+    /// created session is added to the file's list of sessions. An append increases the recorded
+    /// number of events that the session has from the file.
     pub(crate) fn note(&mut self, tx: &WriteTx<'_>, write: &Write) -> Result<()> {
         match write {
             Write::Create(new) => {

@@ -19,8 +19,8 @@ fn open(scratch: &Scratch) -> Arc<SqliteStore> {
     )
 }
 
-/// Creates a chain of `forks` forks. The first is a fork of `parent`, and each later one a fork of
-/// the one before. Every cut is at the end of the parent, and every fork has `own` turns of its
+/// Creates a chain of `forks` forks. The first is a fork of `parent`. Each later one is a fork of
+/// the one before it. Every cut is at the end of the parent, and every fork has `own` turns of its
 /// own.
 fn chain(scene: &Scene<'_>, parent: &str, name: &str, forks: usize, own: usize) {
     let mut parent = parent.to_owned();
