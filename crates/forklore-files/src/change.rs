@@ -9,8 +9,7 @@ use crate::folder::Folder;
 use crate::label;
 
 /// Changes a field of a session's header, such as its label, title or lease. Returns the header
-/// after the change. Does nothing for [`Change::Detach`] (copies the inherited events, so that
-/// the session needs no ancestor): another function performs that change.
+/// after the change. Changes nothing for [`Change::Detach`], which the function `detach` performs.
 pub(crate) fn change(folder: &Folder, id: &SessionId, change: &Change) -> Result<Header> {
     let mut session = folder.writable(id)?;
     let old = session.header.clone();

@@ -2,8 +2,8 @@
 //! Only one process can create it.
 //!
 //! A claim records in which folder the session's file is, and how many bytes of that file are
-//! durable. It is only an index: the store can find both facts without it, and ignores a claim that
-//! it cannot read.
+//! durable. It is only an index. Without it, the store searches all folders for the file and treats
+//! none of its bytes as durable. The store ignores a claim that it cannot read.
 
 use std::io;
 

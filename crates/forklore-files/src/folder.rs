@@ -29,22 +29,23 @@ pub(crate) struct Folder {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) layout: Layout,
     poisoned: OnceLock<String>,
-    /// The numbers of durable bytes of files, to be recorded when the change to several files is
-    /// complete. `None` unless this folder is the overlay of such a change, which collects it in
+    /// The numbers of durable bytes of files that a change to several files has to record when it
+    /// is complete. `None` unless this folder is an overlay, which collects such a change in
     /// memory.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,
-    /// The writes of a change to several files, as announced in the feed. Their announcements end
-    /// when the whole change is complete. Empty unless this folder is the overlay of such a change,
-    /// which collects it in memory.
+    /// The writes of a change to several files that were announced in the feed. Their ends are
+    /// recorded there when the whole change is complete. Empty unless this folder is an overlay,
+    /// which collects such a change in memory.
     under_way: Mutex<Vec<Write>>,
-    /// The folders whose names are known to be durable. To look into a folder with very many files
-    /// before each write would take long.
+    /// The folders whose names are known to be durable. Without this set, each write would list the
+    /// files of its folder, which takes long if they are very many.
     made: Arc<Mutex<HashSet<PathBuf>>>,
 }
 
-/// A record that says how many bytes of a file are durable. The number is the last field.
+/// A record that says how many bytes of a file are durable. The last field of each variant is that
+/// number.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
     /// How many bytes of this session's own file are durable.
@@ -175,8 +176,8 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Writes all of `bytes` at the offset `at` of a file. It uses several system calls only if the
-    /// system writes a part of the bytes.
+    /// Writes all of `bytes` at the offset `at` of a file. It uses several system calls only if one
+    /// call writes fewer bytes than requested.
     pub(crate) fn write(&self, file: &dyn File, path: &Path, bytes: &[u8], at: u64) -> Result<()> {
         write_all_at(file, bytes, at).map_err(os("writing", path))
     }

@@ -48,10 +48,10 @@ impl<'s> History<'s> {
         Error::MissingAncestor { session, missing: missing.into() }
     }
 
-    /// Returns a list of spans (ranges of inherited events), one of which contains a wanted event.
-    /// This is the event at which the history's count of `unit` (inheritable events, conversation
-    /// events or turns) reaches `want`. The list is the one in the session's own first line if that
-    /// suffices, otherwise the complete one.
+    /// Returns a list of spans (ranges of inherited events), one of which contains the wanted
+    /// event. The wanted event is the one at which the history's count of `unit` (inheritable
+    /// events, conversation events or turns) reaches `want`. The list is the one in the session's
+    /// own first line if that suffices, otherwise the complete one.
     fn spans(&self, unit: Unit, want: u64) -> Result<&[Span]> {
         let near = &self.ancestry.spans;
         if near.first().is_some_and(|first| unit.of(&first.base) < want) {
@@ -65,9 +65,9 @@ impl<'s> History<'s> {
         Ok(self.all.get_or_init(|| all))
     }
 
-    /// Returns the inherited part of the history that contains a wanted event. This is the event at
-    /// which the history's count of `unit` (inheritable events, conversation events or turns)
-    /// reaches `want`.
+    /// Returns the inherited part of the history that contains the wanted event. The wanted event
+    /// is the one at which the history's count of `unit` (inheritable events, conversation events
+    /// or turns) reaches `want`.
     fn stretch(&self, unit: Unit, want: u64) -> Result<Stretch> {
         let spans = self.spans(unit, want)?;
         let at = spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1);
@@ -83,8 +83,8 @@ impl<'s> History<'s> {
         log.ok_or_else(|| self.missing(stretch.segment.to_string()))
     }
 
-    /// Returns the seq of the event at which a running count of the history reaches `want`. It
-    /// counts `unit`: inheritable events, conversation events or turns. Returns `None` if the count
+    /// Returns the seq of the event at which the history's running count of `unit` reaches `want`.
+    /// A unit is inheritable events, conversation events or turns. Returns `None` if the count
     /// never reaches `want`.
     pub(crate) fn seq_of(&self, unit: Unit, want: u64) -> Result<Option<u64>> {
         if want == 0 || want > unit.of(&self.session.header.counts) {
@@ -143,8 +143,8 @@ impl<'s> History<'s> {
     }
 
     /// Checks that the files of the nearest spans (ranges of inherited events) exist, and the file
-    /// with the list of the spans before them. So a fork of a history that has lost a part is
-    /// refused, and its cost does not grow with the depth.
+    /// with the list of the spans before them. A fork is refused if one of these files is lost.
+    /// Files further back are not checked, so that the cost of a fork does not grow with the depth.
     pub(crate) fn check_spans(&self, ancestry: &Ancestry) -> Result<()> {
         let spans = ancestry.spans.iter().map(|span| &span.segment);
         for segment in spans.chain(&ancestry.before) {
@@ -382,7 +382,8 @@ fn inherited(line: EventLine) -> LogEntry {
 }
 
 /// Returns all spans (ranges of inherited events) of a session's ancestry, oldest first. Reads the
-/// older spans from the first lines of ancestors' files. The inner error is a file that is gone.
+/// older spans from the first lines of ancestors' files. If one of these files is gone, returns it
+/// as the inner error.
 fn all_spans(
     folder: &Folder,
     ancestry: &Ancestry,
@@ -399,7 +400,8 @@ fn all_spans(
 }
 
 /// Finds the list of spans (ranges of inherited events) that contains the inheritable event number
-/// `inheritable`, among the lists before `ancestry`. The inner error is a file that is gone.
+/// `inheritable`, among the lists before `ancestry`. These are in the first lines of ancestors'
+/// files. If one of these files is gone, returns it as the inner error.
 fn holder(
     folder: &Folder,
     ancestry: &Ancestry,

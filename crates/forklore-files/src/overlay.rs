@@ -29,8 +29,9 @@ pub(crate) struct Overlay {
     changed: Mutex<Changes>,
 }
 
-/// The changed files: for each folder, the names of its changed files and their changes. A change
-/// may have very many files, and must find those of one folder at once.
+/// The changed files: for each folder, the names of its changed files and their changes. The files
+/// are grouped by folder, because the changes may concern very many files and those of one folder
+/// must be found quickly.
 #[derive(Debug, Default)]
 struct Changes(BTreeMap<PathBuf, BTreeMap<OsString, Arc<Mutex<Change>>>>);
 

@@ -22,8 +22,8 @@ use crate::overlay::{Change, Overlay};
 use crate::record::{VERSION, hex, unhex};
 
 /// Maximum number of files of a change that are open at once. They are written one by one, and then
-/// all synced at the same time. An import writes as many for one session. It is small enough for a
-/// process with few free file descriptors.
+/// all synced at the same time. An import of one session changes about this many files. A process
+/// with few free file descriptors can still open as many.
 const FILES_AT_ONCE: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -187,7 +187,8 @@ impl Folder {
     }
 
     /// Writes a few files, syncs them and renames them to their final names. The syncs run at the
-    /// same time, because the sync of one file would also wait for the data of the others.
+    /// same time. One after the other would take longer, because the sync of one file may also wait
+    /// for the data of the others.
     fn write_some(&self, writes: &[&Write]) -> Result<()> {
         let mut begun = Vec::with_capacity(writes.len());
         let done = self.write_begun(writes, &mut begun);

@@ -57,8 +57,8 @@ pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) 
     Ok(removed)
 }
 
-/// The branches that need the sessions to delete and are not deleted with them, by parent. There may
-/// be very many of both.
+/// For each session to delete: its branches that inherit events and are not deleted too. It is a
+/// map, because there may be very many sessions.
 struct Kin(HashMap<SessionId, Vec<SessionId>>);
 
 impl Kin {

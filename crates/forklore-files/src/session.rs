@@ -143,7 +143,7 @@ impl Folder {
         self.parsed_line(segment)
     }
 
-    /// Returns the error for a file of events that other files refer to, but that does not exist.
+    /// Returns the error for a missing file of events to which other files refer.
     pub(crate) fn gone(&self, segment: &Segment) -> Error {
         damage(&self.layout.segment(segment), 0, "it is gone")
     }

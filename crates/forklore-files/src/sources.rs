@@ -102,8 +102,8 @@ impl<'s> Import<'s> {
 }
 
 /// Hides the stored bytes of the files from which the deleted sessions were imported. Also hides
-/// those of their sidecar files, which their agent stored next to them (docs/semantics.md, Delete,
-/// detach). The next `gc` erases these bytes.
+/// the bytes of sidecar files, which the agent stored next to those files (docs/semantics.md,
+/// Delete, detach). The next `gc` erases these bytes.
 pub(crate) fn forget_files_of(folder: &Folder, index: &Index, deleted: &[SessionId]) -> Result<()> {
     let mut numbers: Vec<_> = deleted
         .iter()

@@ -63,8 +63,8 @@ impl FilesStore {
     ///
     /// # Errors
     /// - `Denied` if the folder belongs to another user or is writable by everybody.
-    /// - `Unsupported` if the folder contains something else than a store, or if a newer version of
-    ///   forklore wrote it.
+    /// - `Unsupported` if the folder contains something other than a store, or if a newer version
+    ///   of forklore wrote it.
     /// - `Corrupt` if the file that marks the folder as a store is damaged.
     /// - `Locked` if another process has the store locked for longer than [`Options::wait`].
     /// - `Io` if reading or writing a file fails.

@@ -30,8 +30,8 @@ pub(super) struct Scan {
     /// The announced writes without a recorded end: the offset at which the announcing line begins,
     /// and the session.
     pub(super) open: Vec<(u64, SessionId)>,
-    /// The offset at which the last line ends that means that any session may have changed. Such a
-    /// line says so, or cannot be read. 0 if there is no such line.
+    /// The end of the last line that means that any session may have changed: a line
+    /// [`Entry::Everything`], or one that cannot be read. 0 if there is no such line.
     pub(super) everything: u64,
     /// The byte offset up to which the feed's log was read.
     pub(super) end: u64,

@@ -86,8 +86,8 @@ pub(super) struct NewSource {
     pub(super) first_line: RecordKey,
 }
 
-/// A byte range of an imported file, as a log line stores it. Bytes that are UTF-8 are a string,
-/// other bytes hexadecimal digits.
+/// A byte range of an imported file, as a log line stores it. `Text` contains UTF-8 bytes as a
+/// string. `Hex` and the fields named `hex` contain bytes as hexadecimal digits.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RangeRecord {

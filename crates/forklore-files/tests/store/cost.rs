@@ -27,7 +27,7 @@ struct Noted {
     looked: Arc<Looked>,
 }
 
-/// How many files were opened, and how many names folders returned.
+/// How many files were opened, and how many names the listings of folders had.
 #[derive(Debug, Default)]
 struct Looked {
     opened: AtomicUsize,

@@ -15,8 +15,8 @@ use crate::scratch::{Scratch, handle};
 
 type Act = Box<dyn FnOnce() + Send>;
 
-/// The file system of the disk. After the first look for the file `at`, something else happens
-/// before the reader goes on.
+/// The file system of the disk. When the file `at` is opened for the first time, `act` runs before
+/// the reader continues.
 struct Meanwhile {
     at: PathBuf,
     act: Mutex<Option<Act>>,

@@ -133,9 +133,9 @@ fn lines_that_moved_are_missed() {
     });
 }
 
-/// Returns the lines of a file: the first one, and then an event and a commit in turn, for four steps
-/// of one event each. Of the last three steps, all events have lines of the same length, and so have
-/// all commits.
+/// Creates a session in four steps of one event each, and returns the lines of its file: the first
+/// line, and then an event line and a commit line for each step. In the last three steps, all event
+/// lines have the same length, and so do all commit lines.
 fn steps(scratch: &Scratch, scene: &Scene<'_>) -> Vec<String> {
     scene.root("s", vec![user(&"q".repeat(300))]);
     for text in ["2", "3", "4"] {
