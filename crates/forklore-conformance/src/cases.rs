@@ -77,7 +77,8 @@ pub enum Capability {
     /// The store's attachments persist when it is reopened. Several processes may store the same
     /// attachment at once.
     SharedAttachments,
-    /// The test can remove a session from the store behind its back, as damage of the disk may.
+    /// The test can remove a session from the open store without the store noticing, as damage of
+    /// the disk may.
     Loss,
 }
 
@@ -99,8 +100,8 @@ impl Capability {
 }
 
 impl Capability {
-    /// Checks whether the store at this location offers this capability. `Loss` is one of the
-    /// location, all others are those that the store reports.
+    /// Checks whether the store at this location offers this capability. The location itself says
+    /// whether it offers `Loss`. The store reports all others.
     #[must_use]
     pub fn is_offered(self, test_store: &dyn TestStore) -> bool {
         let reported = || test_store.open().store.capabilities();

@@ -37,8 +37,9 @@ pub trait TestStore: Send + Sync {
         false
     }
 
-    /// Removes all that the store has of a session, its header in any case, as damage of the disk
-    /// may. The store is open and does not notice. Called only if [`can_lose`](Self::can_lose).
+    /// Removes data of a session from the store, at least its header, as damage of the disk may.
+    /// The store is open and does not notice. Called only if [`can_lose`](Self::can_lose) returns
+    /// true.
     fn lose(&self, session: &SessionId) {
         panic!("this store loses no sessions: {session}")
     }
@@ -84,7 +85,7 @@ pub struct Directory<F> {
     lose: Option<Lose>,
 }
 
-/// Removes a session from the store in a directory, behind the back of the store.
+/// Removes a session from the store in a directory without the store noticing.
 type Lose = fn(&Path, &SessionId);
 
 impl<F: Fn(&Path) -> Handle> Directory<F> {

@@ -22,7 +22,7 @@ const STEPS: usize = 100;
 /// variable `FORKLORE_CASES` overrides it. Tests with concurrent calls or reopening run half as
 /// many.
 const HISTORIES: u32 = 64;
-/// How long proptest may shrink a failing sequence of operations, in milliseconds.
+/// How long proptest may search for a shorter failing sequence of operations, in milliseconds.
 const SHRINKING: u32 = 20_000;
 
 pub(super) fn histories_agree_with_a_plain_model(scene: &Scene<'_>) {

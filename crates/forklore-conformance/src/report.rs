@@ -27,7 +27,8 @@ pub struct Report {
 }
 
 /// Runs the conformance tests `cases`, which are usually [`super::CASES`]. Skips a test that needs
-/// a capability that the store does not report; its outcome is [`Outcome::NotOffered`].
+/// a capability that the store does not offer. The outcome of such a test is
+/// [`Outcome::NotOffered`].
 pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
     let test_store = factory.fresh();
     let outcome = |case: &'static Case| {

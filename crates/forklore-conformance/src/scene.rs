@@ -194,8 +194,9 @@ impl<'f> Scene<'f> {
         drafts.into_iter().map(|draft| draft.build(&self.clock)).collect()
     }
 
-    /// Returns the cut of `session` after as many events that forks inherit as `inheritable` says.
-    /// If the session has fewer, or the store refuses the read, returns a cut with only this number.
+    /// Returns the cut of `session` after its first `inheritable` inheritable events. If the
+    /// session has fewer of them, or the store refuses the read, returns a cut in which only the
+    /// field `inheritable` is set.
     pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
         let nowhere = Cut { inheritable, ..Cut::default() };
         let Ok(page) =

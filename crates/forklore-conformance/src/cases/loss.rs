@@ -1,4 +1,5 @@
-//! Cases: a session whose header is lost hides nothing of the sessions that do not need it.
+//! Cases: the header of a session is lost. Sessions that do not need that session lose nothing. A
+//! read of any other session returns its complete history or an error.
 
 use forklore_core::header::Strategy;
 use forklore_core::{Data, Header, Label, SessionKind};
@@ -9,7 +10,7 @@ use crate::scene::{LONG, Scene, forward, id};
 use forklore_store::Error;
 use forklore_store::port::{At, Change, Filter, LogEntry, NewSession};
 
-/// Describes a child whose `session_fork` states its lineage, as the engine writes it.
+/// Describes a child whose `session_fork` states the child's lineage, as that of the engine does.
 fn child(scene: &Scene<'_>, parent: &str, child: &str, inheritable: u64) -> NewSession {
     let tail = vec![user(&format!("{child} asks"))];
     let mut new = scene.child_draft(parent, child, inheritable, Strategy::ShareV1, tail);

@@ -1,4 +1,5 @@
-//! Cases: `gc` frees the space of data that no session needs, and of no other data.
+//! Cases: `gc` frees the space of data that no session needs, and of no other data. `pack` changes
+//! no answer of the store.
 
 use crate::events::{Draft, turns, user};
 use crate::scene::Scene;

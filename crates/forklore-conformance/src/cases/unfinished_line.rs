@@ -11,7 +11,7 @@ fn waiting(after: u64, bytes: &[u8]) -> SourceSpan {
     SourceSpan::Waiting { after, bytes: bytes.to_vec(), sha256: [after.to_le_bytes()[0]; 32] }
 }
 
-/// Returns the bytes that wait, as the spans in the store say.
+/// Returns the bytes of the unfinished last line of a source, according to its stored spans.
 fn line(scene: &Scene<'_>, source: SourceId) -> Vec<u8> {
     let spans = (0..).map_while(|step| scene.store().source_spans(source, step).unwrap());
     let mut line = WaitingLine::default();

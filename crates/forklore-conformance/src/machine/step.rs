@@ -1,5 +1,6 @@
-//! The possible steps of a random history. A step names sessions and positions by small numbers,
-//! each of which picks an existing one, so that the step is possible in any state.
+//! The possible steps of a random history. A step names sessions and positions by small numbers.
+//! When the step is executed, each number picks one of the sessions or positions that then exist.
+//! So the step is possible in any state.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 

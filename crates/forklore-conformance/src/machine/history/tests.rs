@@ -1,4 +1,4 @@
-//! Tests of how a history follows two concurrent calls, in each order in which they may happen.
+//! Tests that a random history finds the order in which the store executed two concurrent calls.
 
 use forklore_store::memory::MemoryStore;
 
