@@ -27,8 +27,9 @@ const AT_ONCE: usize = 16;
 /// passed by value. Where [`Engine`] returns an iterator, `Forklore` returns a stream ([`Rows`]).
 ///
 /// A `Forklore` is cheap to clone; clones share the store and its pool. It requires no particular
-/// executor: each call runs on a blocking thread. At most 16 calls per store run at once
-/// ([`Forklore::with_steps_at_once`] changes that); further calls wait and occupy no thread.
+/// executor: each call runs on a blocking thread. At most 16 calls of a handle and its clones run
+/// at once ([`Forklore::with_steps_at_once`] changes that number). Further calls wait and occupy no
+/// thread.
 ///
 /// # Dropping a future
 ///

@@ -66,7 +66,7 @@ impl StoreUrl {
 
 impl StoreUrl {
     /// Checks whether [`open`] would find a store, or something that it refuses, instead of creating
-    /// a store. Writes nothing. A store in memory exists always.
+    /// a store. Writes nothing. A store in memory always exists.
     #[must_use]
     pub fn exists(&self) -> bool {
         match self {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use async_lock::Semaphore;
 
-/// A limit on the number of blocking steps that run at the same time on a store. A step is a
-/// closure that blocks, such as a call of the engine. Each step runs on one of the process's
-/// blocking threads. Steps above the limit wait without a thread, in the order in which they were
-/// first polled.
+/// A limit on the number of blocking steps that a handle of a store and its clones run at the same
+/// time. A step is a closure that blocks, such as a call of the engine. Each step runs on one of
+/// the process's blocking threads. Steps above the limit wait without a thread, in the order in
+/// which they were first polled.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     permits: Arc<Semaphore>,

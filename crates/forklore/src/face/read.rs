@@ -122,11 +122,11 @@ impl Forklore {
 
     /// Returns the text of the first user message that the session wrote itself. If there is none,
     /// returns the first user message of the history that the session inherits. Each of the two
-    /// searches reads at most 200 events.
+    /// searches reads at most 200 events. Returns `None` if neither finds a user message.
     ///
     /// # Errors
-    /// `corrupt` if its stored data is damaged, `missing_ancestor` if an ancestor whose events it
-    /// inherits is missing.
+    /// `corrupt` if the session's stored data is damaged, `missing_ancestor` if an ancestor whose
+    /// events the session inherits is missing.
     pub async fn first_words(&self, header: &Header) -> Result<Option<String>> {
         let header = header.clone();
         self.step(move |engine| engine.first_words(&header)).await

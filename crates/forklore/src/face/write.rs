@@ -85,7 +85,7 @@ impl Forklore {
     }
 
     /// Forks like [`Forklore::fork`]. If the branch would exceed the maximum fork depth of the
-    /// store, it gets its own copy of the history, which no depth limits.
+    /// store, it gets its own copy of the history instead. A copy is not subject to that maximum.
     ///
     /// # Errors
     /// The errors of [`Forklore::fork`], except the one for the depth.

@@ -1,4 +1,5 @@
-//! Tests of row streams: they equal the engine's iterators, and are read only as far as consumed.
+//! Tests of row streams: they return the rows of the engine's iterators, and read only as far as
+//! rows are consumed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

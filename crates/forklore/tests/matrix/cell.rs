@@ -11,7 +11,8 @@ use crate::state::{STATES, State, id};
 use crate::test_store::{Kind, TestStore};
 use crate::verb::{Effect, Verb};
 
-/// The logs of all sessions: the printed log, or the kind of the error that reading it gives.
+/// The logs of all sessions. Each is the printed log, or the kind of the error that the read of the
+/// log returned.
 type Logs = BTreeMap<SessionId, Result<Vec<u8>, String>>;
 
 /// Executes a verb in every state over every store. Returns one line for each state.
@@ -63,7 +64,7 @@ fn execute(verb: &Verb, state: &State, kind: Kind) -> (Answer, Answer) {
     answers
 }
 
-/// The sessions that the states create, and those that the verbs create.
+/// Returns the logs of the sessions that the states create, and of those that the verbs create.
 fn logs(engine: &Engine) -> Logs {
     let names = ["root", "branch", "twig", "other", "helper", "child"];
     let mut sessions: Vec<_> = names.map(id).into();
@@ -115,13 +116,13 @@ fn check(cell: &str, verb: &Verb, session: &SessionId, answer: &Answer, before: 
     }
 }
 
-/// The kind and the reason of an error, and its facts.
+/// Returns the kind of an error, and its details as JSON text.
 fn refusal(error: &Error) -> (String, String) {
     let kind = serde_json::to_value(error.kind()).unwrap();
     (kind.as_str().unwrap_or_default().to_owned(), error.details().to_string())
 }
 
-/// Removes what depends on the time or on how a store arranges its bytes.
+/// Removes the fields of an answer that depend on the time or on how a store arranges its bytes.
 fn scrubbed(mut value: Value) -> Value {
     const VARYING: [&str; 9] = [
         "created",
@@ -145,7 +146,7 @@ fn scrubbed(mut value: Value) -> Value {
     value
 }
 
-/// The outcome of a verb, and that of its repetition if it differs.
+/// Returns the outcome of a verb in words, and also the outcome of its repetition if that differs.
 fn outcome((once, again): &(Answer, Answer)) -> String {
     let (once, again) = (brief(once), brief(again));
     if once == again { once } else { format!("{once}; again: {again}") }

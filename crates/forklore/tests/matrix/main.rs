@@ -1,11 +1,11 @@
-//! Every verb on a session in every state, over every store, twice.
+//! Executes every verb on a session in every state, over every store, twice.
 //!
-//! Features fail in pairs: a summary of a running session, a delete of a session whose parent is
-//! gone. So each cell of the matrix builds a new store with a session in one state ([`state`]),
-//! executes one verb on it ([`verb`]) and executes the verb again through another handle of the same
-//! store. A cell fails if
+//! Some errors occur only when two features meet, such as a summary and a running session, or a
+//! delete and a session whose parent is gone. So each cell of the matrix builds a new store with a
+//! session in one state ([`state`]), executes one verb on it ([`verb`]) and executes the verb again
+//! through another handle of the same store. A cell fails if
 //!
-//! - two stores do not give the same answers (for damaged stores, each store has its own),
+//! - two kinds of store do not give the same answers (if the store is damaged, they may differ),
 //! - a verb changes an event that it must not change: reads change nothing, and writes only add to
 //!   the session that they name or delete what their answer lists,
 //! - a write leaves damage behind that `verify` finds,
@@ -23,7 +23,7 @@ mod state;
 mod test_store;
 mod verb;
 
-/// Creates one test for each verb, so that a failure names it.
+/// Creates one test for each verb, so that a failure names the verb.
 macro_rules! tests_of {
     ($($verb:ident),* $(,)?) => {
         $(#[test] fn $verb() { insta::assert_snapshot!(cell::rows(&verb::$verb())); })*

@@ -9,10 +9,11 @@ use serde_json::json;
 
 use crate::test_store::{Kind, TestStore};
 
-/// A state of a session.
+/// A state of a session, such as "a running root", and how a test brings a session into it.
 pub(crate) struct State {
     pub(crate) name: &'static str,
-    /// Whether the state needs a store on a disk, from which something can be removed.
+    /// Whether the state needs a store on a disk, because a session's data is removed from the
+    /// disk.
     pub(crate) needs_disk: bool,
     /// Brings a new store into the state, and returns the session that is in it.
     pub(crate) build: fn(&TestStore) -> SessionId,
@@ -32,7 +33,7 @@ impl State {
     }
 }
 
-/// All states.
+/// All states. The snapshot of a verb has one line for each.
 pub(crate) const STATES: &[State] = &[
     State::new("a root", |store| root(store, CONVERSATION)),
     State::new("an empty root", |store| root(store, "")),
@@ -133,7 +134,8 @@ pub(crate) const STATES: &[State] = &[
     }),
 ];
 
-/// Two turns, the first with a call and its result.
+/// The script of two turns, the first with a tool call and its result. [`write`] describes the
+/// words.
 const CONVERSATION: &str = "u1 c:x r:x a1 $ u2 a2";
 
 pub(crate) fn id(text: &str) -> SessionId {
@@ -147,7 +149,7 @@ fn root(store: &TestStore, script: &str) -> SessionId {
     id("root")
 }
 
-/// A branch of a root, cut after the root's first turn.
+/// Creates a root, and a branch of it with the cut after the root's first turn. Returns the branch.
 fn branch(store: &TestStore) -> SessionId {
     branch_as(store, Strategy::ShareV1)
 }
@@ -185,7 +187,7 @@ fn delete(store: &TestStore, session: &str, mode: DeleteMode) {
     store.engine.delete(&Delete { session: id(session), mode, dry_run: false }).unwrap();
 }
 
-/// The session of a file that Pi wrote.
+/// Imports a file that the agent Pi wrote, and returns the file's session.
 fn imported(store: &TestStore) -> SessionId {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/pi/demo.jsonl");
     let options = ImportOptions::in_workspace(Workspace::new("/demo"));
@@ -193,8 +195,9 @@ fn imported(store: &TestStore) -> SessionId {
     report.unwrap().sessions.first().unwrap().session_id.clone()
 }
 
-/// Appends the events of a script: `u1` and `a1` are messages of user and assistant, `c:x` and `r:x`
-/// a call and its result, `$` is usage, `k:0-2` a compaction.
+/// Appends the events of a script. Each word is one event: `u1` is a user message, `a1` an
+/// assistant message, `c:x` a tool call, `r:x` its result, `$` the usage of a model call, and
+/// `k:0-2` a compaction of the indexes from 0 up to, but not including, 2.
 fn write(store: &TestStore, session: &str, script: &str) {
     let events: Vec<_> = script.split_whitespace().map(event).collect();
     if !events.is_empty() {

@@ -18,19 +18,19 @@ use crate::test_store::TestStore;
 pub(crate) enum Effect {
     /// Nothing.
     None,
-    /// It adds events to the session that it names.
+    /// The verb adds events to the session on which it is called.
     Appends,
-    /// It adds events to the session `root`.
+    /// The verb adds events to the session `root`.
     AppendsToTheRoot,
-    /// It creates the session `child`.
+    /// The verb creates the session `child`.
     Creates,
-    /// It deletes the sessions that its answer lists.
+    /// The verb deletes the sessions that its answer lists.
     Deletes,
 }
 
 type Result<T = Value> = std::result::Result<T, Error>;
 
-/// A call of a verb.
+/// A verb with fixed arguments, as the matrix calls it.
 pub(crate) struct Verb {
     pub(crate) name: &'static str,
     pub(crate) effect: Effect,
@@ -190,7 +190,7 @@ verbs! {
     };
 }
 
-/// A fork of the session with the id `child`.
+/// Returns a request to fork `session`. The fork gets the id `child`.
 fn child_of(session: &SessionId) -> Fork {
     Fork { id: Some(id("child")), ..Fork::of(session.clone()) }
 }
@@ -199,7 +199,8 @@ fn deletion(session: &SessionId, mode: DeleteMode) -> Delete {
     Delete { session: session.clone(), mode, dry_run: false }
 }
 
-/// Deletes, and returns the deleted ids in an order that is the same for every store.
+/// Executes a delete and returns its answer. The deleted ids are in an order that is the same for
+/// every store.
 fn deleted(engine: &Engine, request: &Delete) -> Result {
     let mut answer = json_of(engine.delete(request)?);
     if let Some(ids) = answer["deleted"].as_array_mut() {
