@@ -43,13 +43,13 @@ pub fn contained(root: &Path, candidate: &Path) -> Result<PathBuf, PathError> {
     if real.starts_with(&root) { Ok(real) } else { Err(PathError::Outside { path, root }) }
 }
 
-/// Creates `root` and the directories between `root` and the file `root/relative`. Returns the path
-/// at which the caller then creates the file. The function follows no symbolic link out of `root`,
-/// and changes no existing file or directory.
+/// Creates `root`, whose parent must exist, and the directories between `root` and the file
+/// `root/relative`. Returns the path at which the caller then creates the file. The function
+/// follows no symbolic link out of `root`, and changes no existing file or directory.
 ///
 /// # Errors
-/// [`PathError::Outside`] if `relative` is absolute, contains a component such as `..`, or leads
-/// out of `root` through a symbolic link; [`PathError::Unresolved`] if a directory cannot be
+/// [`PathError::Outside`] if `relative` is empty or absolute, contains a component such as `..`, or
+/// leads out of `root` through a symbolic link; [`PathError::Unresolved`] if a directory cannot be
 /// created.
 pub fn file_below(root: &Path, relative: &Path) -> Result<PathBuf, PathError> {
     let outside = || PathError::Outside { path: root.join(relative), root: root.to_path_buf() };
