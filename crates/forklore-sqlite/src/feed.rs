@@ -3,8 +3,8 @@
 //!
 //! Every write to a session changes its row anyway, so the numbers in that row cost an append no
 //! further page. SQLite writes an index whenever an update names an indexed column. Therefore only
-//! `feed_until` has an index: an upper bound of the numbers that increases in steps, as
-//! `fresh_until` does.
+//! `feed_until` has an index: an upper bound of the numbers that increases in steps. Most appends
+//! need not change it.
 
 mod changes;
 mod numbers;

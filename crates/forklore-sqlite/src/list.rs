@@ -1,4 +1,5 @@
-//! Lists session headers, most recently updated first. It reads few headers more than requested.
+//! Lists session headers, most recently updated first. It reads only a few more headers than
+//! requested.
 
 use std::collections::BTreeSet;
 
@@ -161,7 +162,8 @@ impl Found {
 
 /// Returns the end of an SQL query for sessions, from `WHERE` on, with its parameters. The query
 /// checks those conditions of `filter` and `after` that SQL can check on columns, and sorts. The
-/// caller checks the other conditions with [`Filter::matches`]. `lost` is that of [`scan`].
+/// caller checks the other conditions with [`Filter::matches`]. `lost` means the same as for
+/// [`scan`].
 fn query(filter: &Filter, after: Option<&Cursor>, lost: bool) -> (String, Values) {
     let mut conditions = vec!["TRUE"];
     if lost {

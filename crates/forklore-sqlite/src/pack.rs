@@ -26,7 +26,8 @@ const EMPTY: i64 = 4;
 /// How long a family (all sessions with one root) must be unchanged before a background run packs
 /// it.
 const IDLE: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Number of events after which one background run of packing stops. Its last batch may exceed it.
+/// Number of events after which one background run of packing stops. The last batch may exceed this
+/// number.
 const SOME: u64 = 1 << 14;
 
 /// Compresses the events of every family (all sessions with one root) without an update since

@@ -1,6 +1,6 @@
 //! Private segments: copies of an assembled prefix, which are not the segment of any session. Their
-//! rows in the table decide which events are erased. The checksum of each row is therefore checked
-//! before the row is used.
+//! rows in the table `private_segment` decide which events are erased. The checksum of each row is
+//! therefore checked before the row is used.
 
 use rusqlite::{Connection, Row, ToSql};
 

@@ -122,8 +122,9 @@ pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     record_locations::check(conn, source)
 }
 
-/// Erases the stored bytes of the file from which a session was imported. Also erases those of its
-/// sidecar files, i.e. files that the agent stored next to it (docs/semantics.md, Delete, detach).
+/// Erases the stored bytes of the file from which a session was imported, and those of the file's
+/// sidecar files. The agent stored sidecar files next to that file (docs/semantics.md, Delete,
+/// detach).
 pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
     let sql = "SELECT source FROM source_session WHERE sid = ?";
     let found = tx.prepare_cached(sql)?.query_row([sid], |row| row.get(0)).optional()?;

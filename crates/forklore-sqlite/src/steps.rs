@@ -76,7 +76,7 @@ impl Budget {
         Self(Arc::new(Spending { steps: Arc::clone(steps), counted, limit }))
     }
 
-    /// Makes the statements of `conn` take their steps from this budget.
+    /// Counts the steps of all statements on `conn` against this budget.
     pub(crate) fn bind(&self, conn: &mut Connection) -> rusqlite::Result<()> {
         let budget = self.clone();
         conn.progress_handler(REPORTED, Some(move || budget.is_exceeded()))

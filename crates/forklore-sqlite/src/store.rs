@@ -227,8 +227,8 @@ impl SqliteStore {
     }
 
     /// Makes all commits durable that were made before `ticket` (the number of a commit) was drawn.
-    /// They include commits of other processes that this process has read, because such a process
-    /// may have been killed before it synced them.
+    /// They include commits of other processes that this process has read. Another process may have
+    /// been killed before it synced its commits.
     fn sync(&self, doing: &str, ticket: Ticket) -> Result<()> {
         let may = || self.failed.check(&self.path);
         self.tickets.wait(ticket, may, || {

@@ -99,9 +99,9 @@ fn calls<'a>(cursor: &mut Cursor<'_>) -> Option<Cow<'a, [CallStep]>> {
 }
 
 /// Encodes the events of a chunk without their payloads. Stores `sums` as the checksums of the
-/// first payloads without checking them, so that a damaged payload still counts as damaged.
-/// Computes the checksums of the other payloads. Returns `None` if a payload is too long for a
-/// chunk.
+/// payloads, in the order of `rows`, without checking them. So a damaged payload still counts as
+/// damaged. Computes the checksum of each payload for which `sums` has no entry. Returns `None` if
+/// a payload is too long for a chunk.
 pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name = |text| {

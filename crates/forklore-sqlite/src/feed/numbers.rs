@@ -58,8 +58,8 @@ pub(super) fn is_there(conn: &Connection) -> Result<bool> {
     Ok(migrate::stored_version(conn)? >= FIRST_VERSION)
 }
 
-/// Returns the id of the store in its feed (the sequence of changed sessions). Also returns the
-/// lowest transaction number that no connection has reserved.
+/// Returns the id by which marks (positions in the feed of changed sessions) name this store. Also
+/// returns the lowest transaction number that no connection has reserved.
 pub(super) fn of(conn: &Connection) -> Result<(String, u64)> {
     row(conn).map(|row| (row.store, row.next))
 }

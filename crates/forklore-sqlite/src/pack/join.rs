@@ -22,8 +22,8 @@ use crate::store::SqliteStore;
 /// Minimum number of spans (ranges of events) of a history that is joined, i.e. copied into one
 /// range.
 const SPANS: u64 = 64;
-/// A history with on average at least this many events per span (range of events) is not joined.
-/// Joining copies a history into one range; such a history is already fast to read.
+/// A history with on average at least this many events per span (range of events) is already fast
+/// to read. It is not joined, i.e. not copied into one range.
 const EVENTS: u64 = 64;
 
 /// The ancestry pages (rows with inherited ranges) of one history, last page first. Each comes with

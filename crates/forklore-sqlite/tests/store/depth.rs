@@ -1,4 +1,4 @@
-//! Tests of deep histories: ancestry pages and their jumps, and how much a fork writes.
+//! Tests of deep histories: ancestry pages and their jump links, and how much a fork writes.
 
 use std::sync::Arc;
 

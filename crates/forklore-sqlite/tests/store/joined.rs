@@ -1,5 +1,5 @@
 //! Tests of joining histories: a damaged history is skipped, and ancestry pages that only a jump
-//! leads to are checked.
+//! link reaches are checked.
 
 use std::sync::Arc;
 
