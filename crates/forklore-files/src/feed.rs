@@ -64,7 +64,7 @@ enum Entry {
     Begin(What, SessionId),
     /// The announced write to this session has ended, with or without success.
     Done(SessionId),
-    /// Any session may have changed since the line before this one. The value is always `true`.
+    /// Any session may have changed since the previous line. The value is always `true`.
     Everything(bool),
 }
 
