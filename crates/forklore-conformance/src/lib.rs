@@ -30,8 +30,9 @@
 //! ```
 //!
 //! The cases depend on no clock and no randomness, except the group `machine`, which performs
-//! random operations and prints its seed. The environment variable `FORKLORE_SEED` repeats a run
-//! with a seed, and `FORKLORE_CASES` sets the number of random histories.
+//! random operations and prints its seed. To repeat a run, set the environment variable
+//! `FORKLORE_SEED` to the printed seed. The variable `FORKLORE_CASES` sets the number of random
+//! histories.
 //!
 //! The cases do not measure speed and do not inject disk faults. `docs/conformance.md` in the
 //! repository describes each group of cases.

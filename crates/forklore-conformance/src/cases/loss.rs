@@ -10,7 +10,8 @@ use crate::scene::{LONG, Scene, forward, id};
 use forklore_store::Error;
 use forklore_store::port::{At, Change, Filter, LogEntry, NewSession};
 
-/// Describes a child whose `session_fork` states the child's lineage, as that of the engine does.
+/// Describes a child whose `session_fork` event states the child's lineage, as in a fork by the
+/// engine.
 fn child(scene: &Scene<'_>, parent: &str, child: &str, inheritable: u64) -> NewSession {
     let tail = vec![user(&format!("{child} asks"))];
     let mut new = scene.child_draft(parent, child, inheritable, Strategy::ShareV1, tail);

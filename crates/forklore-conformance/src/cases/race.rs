@@ -1,5 +1,5 @@
 //! Cases: two concurrent operations have one consistent outcome, and each caller gets the result
-//! that fits it.
+//! that fits this outcome.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

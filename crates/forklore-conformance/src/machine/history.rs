@@ -25,9 +25,9 @@ pub(super) struct History<'f> {
     appends: Vec<(SessionId, Append)>,
     made: usize,
     /// Whether two concurrent calls have left the state of the store unclear. The answers of the
-    /// store fit both orders of the calls. But the two orders differ in the sessions to whose
-    /// stored events a history refers. No answer shows yet which order the store chose, so the
-    /// reference model cannot predict later answers that depend on it.
+    /// store fit both orders of the calls. But the orders differ in which session's stored events
+    /// another session inherits. No answer shows yet which order the store chose, so the reference
+    /// model cannot predict later answers that depend on it.
     unsure: bool,
 }
 
