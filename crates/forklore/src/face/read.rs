@@ -120,9 +120,11 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
-    /// Returns the text of the first user message that the session wrote itself. If there is none,
-    /// returns the first user message of the history that the session inherits. Each of the two
-    /// searches reads at most 200 events. Returns `None` if neither finds a user message.
+    /// Returns what a person typed first in the part of the log that the session wrote itself. If
+    /// nothing was typed there, returns what was typed first in the inherited history. Text that an
+    /// agent added is left out. A command for the agent (such as `/clear`) is returned only if
+    /// nothing else was typed. Each of the two searches reads at most 200 events. Returns `None` if
+    /// neither finds anything.
     ///
     /// # Errors
     /// `corrupt` if the session's stored data is damaged, `missing_ancestor` if an ancestor whose

@@ -15,7 +15,7 @@ pub(crate) struct State {
     /// Whether the state needs a store on a disk, because a session's data is removed from the
     /// disk.
     pub(crate) needs_disk: bool,
-    /// Brings a new store into the state, and returns the session that is in it.
+    /// Creates a session in this state in a new store, and returns the session's id.
     pub(crate) build: fn(&TestStore) -> SessionId,
 }
 
