@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
 mod tests {
     use super::*;
 
-    /// What a cursor decodes from `bytes`, or `None` if it does not decode all of them.
+    /// Decodes `bytes` with `decode`. Returns `None` if bytes are left over or cannot be decoded.
     fn whole<'a, T>(
         bytes: &'a [u8],
         decode: impl FnOnce(&mut Cursor<'a>) -> Option<T>,

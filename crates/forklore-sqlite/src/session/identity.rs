@@ -28,8 +28,8 @@ pub(super) const IDENTITY: [&str; 12] = [
 ];
 
 /// The index of the first column that identifies the session, among the columns of a query for
-/// `SELECTED`. Each constant `..._AT` is such an index, counted from 0: that of the first column
-/// of a group.
+/// `SELECTED`. Each constant `..._AT` is such an index, counted from 0: the index of the first
+/// column of a group.
 pub(super) const IDENTITY_AT: usize = 0;
 /// The index of the column with the root's id, among the columns of a query for `SELECTED`. The
 /// column with the parent's id follows.

@@ -34,8 +34,8 @@ const STATE: [&str; 43] = [
     "fresh_until", "kept_to", "note_crc",
 ];
 
-/// The index of the checksum of the identifying columns. Each constant `..._AT` is an index among the
-/// columns of a query for [`SELECTED`], counted from 0: that of the first column of a group.
+/// The index of the checksum of the identifying columns. Each constant `..._AT` is the index of the
+/// first column of a group, counted from 0 among the columns of a query for [`SELECTED`].
 const IDENTITY_SUM_AT: usize = KIN_AT + 2;
 /// The index of the first column that does not identify the session, among the columns of a query
 /// for [`SELECTED`].

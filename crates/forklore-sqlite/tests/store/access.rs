@@ -213,6 +213,6 @@ fn a_store_whose_file_is_gone_is_never_a_new_one() {
     std::fs::write(scratch.dir().join("store.db-wal"), "changes").unwrap();
     gone("store.db-wal");
     std::fs::remove_file(scratch.dir().join("store.db-wal")).unwrap();
-    // What remains now, the files of its locks, says nothing.
+    // Only the lock files remain. They do not prevent the creation of a new store.
     scratch.open();
 }

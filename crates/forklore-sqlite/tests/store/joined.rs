@@ -56,8 +56,8 @@ fn a_history_with_a_damaged_event_is_not_joined_and_hinders_no_other() {
     assert_eq!(packed.histories, 1);
     assert!(packed.events > 300, "{packed:?}");
     assert_eq!(number(&scratch, "SELECT count(*) FROM private_segment"), 1, "a copy was left");
-    // Only one copy was ever started: none for the damaged history. Otherwise background packing
-    // would start that copy again each time.
+    // Only one copy was ever started, and none for the damaged history. Otherwise each run of
+    // background packing would start that copy again.
     let copies = "SELECT seq - (1 << 30) FROM sqlite_sequence WHERE name = 'private_segment'";
     assert_eq!(number(&scratch, copies), 1);
     assert_eq!(scene.log("t89"), log);
