@@ -36,7 +36,7 @@ use crate::record::VERSION;
 const LONG: u64 = 8 << 20;
 
 /// The feed of a store (the sequence of changed sessions). It has the path of the feed's log, and
-/// what wakes the readers that wait for changes.
+/// wakes the readers that wait for changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Feed {
     path: PathBuf,

@@ -292,8 +292,8 @@ fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Checks whether the error means that something other than a file is at the path. That is a
-/// folder, a symbolic link or a pipe.
+/// Checks whether the error means that something other than a file is at the path. Examples are a
+/// folder, a symbolic link and a pipe.
 fn is_no_file(error: &io::Error) -> bool {
     let link = rustix::io::Errno::LOOP.raw_os_error();
     error.kind() == io::ErrorKind::IsADirectory

@@ -277,7 +277,7 @@ fn check_last_step(
     let fits = match before {
         None => step == at,
         Some((before, line)) => match line::checked(line) {
-            // The line is damaged, which concerns only those who need it.
+            // The line is damaged. Only a read that needs the line fails.
             Err(_) => true,
             Ok(_) if !EventLine::is_one(line) => step == at,
             Ok(text) => {

@@ -158,7 +158,7 @@ fn lines_in_another_order_are_never_a_shorter_history() {
         let before = scene.log("s");
         let pairs = (1..9).flat_map(|one| (1..9).map(move |other| (one, other)));
         for (one, other) in pairs.filter(|(one, other)| one != other) {
-            // The two lines change places, or the one is written over the other.
+            // Swap the two lines, or overwrite one with the other.
             let (mut swapped, mut doubled) = (lines.clone(), lines.clone());
             swapped.swap(one, other);
             doubled[other].clone_from(&lines[one]);
@@ -176,8 +176,8 @@ fn lines_in_another_order_are_never_a_shorter_history() {
                 let problems = store.verify(None).unwrap().problems;
                 assert!(!problems.is_empty(), "lines {one} and {other}");
                 assert!(problems.iter().all(|one| one.session_id == Some(id("s"))), "{problems:?}");
-                // A line that is read by nothing but `verify` may be at the wrong place. An append
-                // then goes on where the history ends.
+                // If only `verify` reads the misplaced line, an append may succeed. It then
+                // continues at the end of the history.
                 if store.append(&id("s"), scene.appending(vec![user("q5")])).is_ok() {
                     let seqs: Vec<_> = scene.log("s").iter().map(|event| event.seq).collect();
                     assert_eq!(seqs, [0, 1, 2, 3, 4], "lines {one} and {other}");
