@@ -91,8 +91,8 @@ pub(super) fn a_lost_parent_never_makes_a_shorter_history(scene: &Scene<'_>) {
         assert_eq!(scene.header(name), header);
         scene.append(name, vec![user("on")]);
         let all = scene.header(name).counts.inheritable;
-        // Where the events outlive the header, the history stays whole. Where they do not, nothing
-        // reads or inherits it.
+        // If the lost session's events still exist, the history is complete. Otherwise, every read
+        // and every fork of the history fails.
         let below = child(scene, name, &format!("{name}-child"), all);
         match read(scene, name) {
             Ok(found) => {

@@ -185,7 +185,8 @@ pub(super) fn several_transactions_succeed_or_fail_each_for_itself(scene: &Scene
         vec![
             one(vec![create(scene.draft("b", turns(1))), append(scene, "b", 1)]),
             one(vec![append(scene, "a", 1)]),
-            // Each sees those before it, and a refused one leaves nothing.
+            // Each transaction sees the writes of those before it. A refused one changes
+            // nothing.
             one(vec![change("b", Change::Title(Some("named".into()))), append(scene, "b", 7)]),
             one(vec![append(scene, "b", 2), create(scene.draft("c", turns(1)))]),
             one(vec![create(scene.draft("c", turns(1)))]),
