@@ -28,8 +28,8 @@ impl Pool {
         let permit = self.permits.acquire_arc().await;
         blocking::unblock(move || {
             let done = step();
-            // The step owns the permit, not the future: a dropped future must not admit another
-            // step.
+            // The step, and not the future, owns the permit: dropping the future must not let
+            // another step start.
             drop(permit);
             done
         })

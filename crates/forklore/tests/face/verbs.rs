@@ -36,7 +36,7 @@ const NO_VERBS: [&str; 24] = [
     "hold_mentioned",
     "open_calls",
     "strategy_within_depth",
-    // An answer of the verbs that list sessions contains it.
+    // The verbs that list sessions return this information.
     "has_summary",
     "is_leased",
     "sources",

@@ -22,7 +22,8 @@ pub(crate) fn rows(verb: &Verb) -> String {
         let kinds = Kind::ALL.iter().copied().filter(|kind| state.exists_on(*kind));
         let cells: Vec<_> = kinds.map(|kind| (kind, execute(verb, state, kind))).collect();
         if state.needs_disk {
-            // What a vanished session leaves behind differs, so its line names every store.
+            // Each kind of store retains other data of a vanished session, so the line has the
+            // outcome for every kind.
             let outcomes = cells.iter().map(|(kind, cell)| format!("{kind:?} {}", outcome(cell)));
             rows.push_str(&format!(
                 "{}: {}\n",
