@@ -77,10 +77,10 @@ pub struct TokenCount {
 pub struct SharedPrefix {
     /// The position in the parent's log at which the fork would begin.
     pub cut: Cut,
-    /// The number of messages that begin both the fork's and the parent's request.
+    /// The number of messages in the identical beginning of the two requests.
     pub messages: usize,
-    /// The number of bytes that begin both the fork's and the parent's request.
+    /// The length of the identical beginning, in bytes.
     pub bytes: usize,
-    /// The number of tokens in the identical beginning of the fork's and the parent's request.
+    /// The length of the identical beginning, in tokens.
     pub tokens: TokenCount,
 }

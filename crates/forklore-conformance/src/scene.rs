@@ -129,8 +129,8 @@ impl<'f> Scene<'f> {
         &**self.test_store.as_ref().expect("the process that made the store")
     }
 
-    /// Takes the store's location out of `self`. Dropping it deletes the store while the handle in
-    /// `self` is still open.
+    /// Takes the [`TestStore`] out of `self`. A case drops the returned value to delete the store
+    /// while the handle in `self` is still open.
     pub(super) fn take_test_store(&mut self) -> Box<dyn TestStore> {
         self.test_store.take().expect("the process that made the store")
     }

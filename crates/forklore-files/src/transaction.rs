@@ -93,7 +93,8 @@ impl FilesStore {
         }
     }
 
-    /// Performs several writes as one atomic change to several files.
+    /// Performs the writes, and stores the step of an imported file if there is one, as one atomic
+    /// change to several files.
     fn write_together(&self, writes: &[Write], source: Option<&SourceStep>) -> Result<Committed> {
         let (_passed, folder) = self.exclusive()?;
         let is_removal = |write: &&Write| matches!(write, Write::Remove(_));

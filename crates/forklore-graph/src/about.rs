@@ -63,10 +63,10 @@ impl About<'_> {
         }
     }
 
-    /// Adds `true` as the value of the subject's `predicate` if `is` is true. Otherwise adds
+    /// Adds `true` as the value of the subject's `predicate` if `flag` is true. Otherwise adds
     /// nothing.
-    pub(crate) fn flag(&mut self, predicate: NamedNodeRef<'_>, is: bool) {
-        if is {
+    pub(crate) fn flag(&mut self, predicate: NamedNodeRef<'_>, flag: bool) {
+        if flag {
             self.put(predicate, Literal::new_typed_literal("true", xsd::BOOLEAN));
         }
     }
@@ -100,8 +100,7 @@ pub(crate) fn text_of_bytes(base64: &str) -> Option<String> {
     String::from_utf8(BASE64_STANDARD.decode(base64).ok()?).ok()
 }
 
-/// Replaces each character that some RDF format cannot express. These are the characters that XML
-/// forbids, and the carriage return.
+/// Replaces each character that some RDF format cannot express (see [`is_sayable`]).
 fn readable(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.to_owned();
@@ -134,8 +133,8 @@ fn readable_json(json: &str) -> String {
     readable(&out)
 }
 
-/// Checks whether every RDF format can express the character and reads it back unchanged. This is
-/// true of the characters of XML, except the carriage return, which XML reads as a line feed.
+/// Checks whether every RDF format can express the character and reads it back unchanged. XML
+/// forbids or restricts the other characters, and it reads a carriage return as a line feed.
 fn is_sayable(c: char) -> bool {
     matches!(c, '\t' | '\n' | ' '..='\u{7e}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
         || c >= '\u{10000}'

@@ -22,7 +22,8 @@ pub(crate) struct Preceding {
     pub(crate) message: Option<(Origin, Timestamp)>,
 }
 
-/// A tool call that has no result yet: its IRI, and the session and the time at which it began.
+/// A tool call that has no result yet: its IRI, the session that made the call, and the time of the
+/// call.
 #[derive(Debug)]
 struct OpenCall {
     iri: NamedNode,

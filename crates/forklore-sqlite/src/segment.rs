@@ -166,11 +166,11 @@ pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<O
 /// chunk (a row with several events), or a single event that has a row of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
-    /// The position of the first event of this run (a group of adjacent events) in its segment.
+    /// The position of the first event of this run in its segment.
     pub(crate) from: u64,
-    /// The end (exclusive) of the positions of this run (a group of adjacent events).
+    /// The end (exclusive) of the positions of this run.
     to: u64,
-    /// The running count before the first event of this run (a group of adjacent events).
+    /// The running count before the first event of this run.
     before: u64,
     /// The events of this run (adjacent events) that increase the running count, with one bit per
     /// position. The lowest bit is that of the first event.
@@ -185,7 +185,7 @@ impl Run {
     }
 
     /// Returns the position of the event at which the running count reaches `want`. Returns `None`
-    /// if that event is not in this run (a group of adjacent events).
+    /// if that event is not in this run.
     fn reaching(&self, want: u64) -> Option<u64> {
         let nth = want.checked_sub(self.before)?.checked_sub(1)?;
         let rest = (0..nth).fold(self.counted, |bits, _| bits & bits.wrapping_sub(1));

@@ -8,11 +8,11 @@ use crate::scene::{Scene, forward, id, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{At, LogEntry};
 
-/// Returns the events that a child inherits from `log` if the cut retains `inheritable` inheritable
-/// events. The inherited events get new seqs, from 1 on; their origins are unchanged.
-fn prefix(log: &[LogEntry], inheritable: u64) -> Vec<LogEntry> {
+/// Returns the events that a child inherits from `log` if it inherits `count` events. They get new
+/// seqs, from 1 on; their origins are unchanged.
+fn prefix(log: &[LogEntry], count: u64) -> Vec<LogEntry> {
     let inherited = log.iter().filter(|stored| stored.event.class.is_inherited());
-    let renumbered = (1..).zip(inherited.take(usize::try_from(inheritable).unwrap()));
+    let renumbered = (1..).zip(inherited.take(usize::try_from(count).unwrap()));
     renumbered.map(|(seq, stored)| LogEntry { seq, ..stored.clone() }).collect()
 }
 

@@ -47,7 +47,7 @@ pub fn network(folder: &Path) -> Option<String> {
 }
 
 /// Returns the type of the file system that contains `folder`, as the mount table names it. `None`
-/// if the system has no such table.
+/// if the system has no such table, or if the table does not contain the folder.
 #[must_use]
 pub fn file_system(folder: &Path) -> Option<String> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
