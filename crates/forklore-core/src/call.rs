@@ -1,5 +1,7 @@
 //! Tool calls: how events open and close them, and which calls are open at a position.
 
+use std::collections::{BTreeMap, HashMap};
+
 use serde::{Deserialize, Serialize};
 
 /// How an event changes the open tool calls and the turns. The effect is computed once, when the
@@ -35,8 +37,16 @@ pub struct OpenCall {
 }
 
 /// The open tool calls (those without a result), oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OpenCalls(Vec<OpenCall>);
+///
+/// A call is opened, closed and found without a walk over the others, because one message may
+/// contain 100,000 calls.
+#[derive(Clone, Debug, Default)]
+pub struct OpenCalls {
+    /// The calls by the order in which they were opened.
+    by_order: BTreeMap<u64, OpenCall>,
+    /// The key in `by_order` of each call, by the call's id.
+    order_of: HashMap<String, u64>,
+}
 
 impl OpenCalls {
     /// Updates the open calls with the effect of the next event: the tool calls and results in it.
@@ -44,38 +54,64 @@ impl OpenCalls {
     /// changes nothing, and neither does closing one that is not open.
     pub fn step(&mut self, effect: &Effect) {
         if effect.starts_turn {
-            self.0.clear();
+            self.by_order.clear();
+            self.order_of.clear();
         }
         for step in &effect.calls {
             match step {
-                CallStep::Open(call) => {
-                    if !self.0.iter().any(|open| open.id == call.id) {
-                        self.0.push(call.clone());
-                    }
-                }
-                CallStep::Close(id) => self.0.retain(|open| open.id != *id),
+                CallStep::Open(call) => self.open(call),
+                CallStep::Close(id) => self.close(id),
             }
         }
     }
 
+    fn open(&mut self, call: &OpenCall) {
+        if self.contains(&call.id) {
+            return;
+        }
+        let next = self.by_order.last_key_value().map_or(0, |(last, _)| last + 1);
+        self.order_of.insert(call.id.clone(), next);
+        self.by_order.insert(next, call.clone());
+    }
+
+    fn close(&mut self, id: &str) {
+        if let Some(order) = self.order_of.remove(id) {
+            self.by_order.remove(&order);
+        }
+    }
+
     /// Returns the open calls, oldest first.
+    pub fn calls(&self) -> impl ExactSizeIterator<Item = &OpenCall> {
+        self.by_order.values()
+    }
+
+    /// Checks whether the call with this id is open.
     #[must_use]
-    pub fn calls(&self) -> &[OpenCall] {
-        &self.0
+    pub fn contains(&self, id: &str) -> bool {
+        self.order_of.contains_key(id)
     }
 
     /// Returns the number of open calls.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.0.len() as u64
+        self.by_order.len() as u64
     }
 
     /// Checks whether no call is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_order.is_empty()
     }
 }
+
+/// Two values are equal if the same calls are open in the same order.
+impl PartialEq for OpenCalls {
+    fn eq(&self, other: &Self) -> bool {
+        self.calls().eq(other.calls())
+    }
+}
+
+impl Eq for OpenCalls {}
 
 impl FromIterator<Effect> for OpenCalls {
     fn from_iter<I: IntoIterator<Item = Effect>>(effects: I) -> Self {

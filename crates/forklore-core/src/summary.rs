@@ -108,7 +108,7 @@ impl Summarizer {
             tools: self.tools,
             last_calls: self.last_calls,
             files: self.files,
-            open_calls: self.open.calls().to_vec(),
+            open_calls: self.open.calls().cloned().collect(),
             open_tasks: self.open_tasks,
             facts: self.facts,
             limitations: vec![

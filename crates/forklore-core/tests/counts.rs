@@ -106,7 +106,7 @@ proptest! {
                     CallStep::Open(_) => {}
                 }
             }
-            let ids: Vec<_> = open.calls().iter().map(|call| call.id.clone()).collect();
+            let ids: Vec<_> = open.calls().map(|call| call.id.clone()).collect();
             prop_assert_eq!(&ids, &want);
             prop_assert_eq!((open.len(), open.is_empty()), (want.len() as u64, want.is_empty()));
         }

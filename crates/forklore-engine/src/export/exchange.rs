@@ -5,7 +5,7 @@
 //! Some agents write one record per call and per result. In such a history, two messages may
 //! contain calls before the first result, and results may have another order than their calls.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use forklore_core::call::CallStep;
 use forklore_core::{Content, Message, Part, Role};
@@ -30,14 +30,66 @@ struct Exchange {
     message: Message,
     ts: Timestamp,
     starts_turn: bool,
-    calls: Vec<Call>,
+    calls: Calls,
+}
+
+/// The tool calls of a message, in order. Finding the call of a result takes no walk over the
+/// others, because a message may contain 100,000 calls.
+#[derive(Debug, Default)]
+struct Calls {
+    all: Vec<Call>,
+    /// The positions in `all` of the calls without a result, by id.
+    unanswered: HashMap<String, Vec<usize>>,
+    /// Whether one of the calls has a result.
+    is_any_answered: bool,
 }
 
 #[derive(Debug)]
 struct Call {
-    id: String,
     name: String,
     result: Option<(Part, Timestamp)>,
+}
+
+impl Calls {
+    fn of(message: &Message) -> Self {
+        let mut calls = Self::default();
+        if let Content::Parts(parts) = &message.content {
+            calls.add(parts);
+        }
+        calls
+    }
+
+    /// Adds the tool calls in these parts.
+    fn add(&mut self, parts: &[Part]) {
+        for part in parts {
+            if let Part::ToolCall { id, name, .. } = part {
+                self.unanswered.entry(id.clone()).or_default().push(self.all.len());
+                self.all.push(Call { name: name.clone(), result: None });
+            }
+        }
+    }
+
+    /// Attaches `result` to the last call that has this id and no result yet. Gives the result back
+    /// if there is no such call.
+    fn answer(&mut self, id: &str, result: (Part, Timestamp)) -> Result<(), (Part, Timestamp)> {
+        let Some(positions) = self.unanswered.get_mut(id) else { return Err(result) };
+        let last = positions.pop();
+        if positions.is_empty() {
+            self.unanswered.remove(id);
+        }
+        match last.and_then(|last| self.all.get_mut(last)) {
+            Some(call) => {
+                let (mut part, ts) = result;
+                if let Part::ToolResult { name, .. } = &mut part {
+                    name.get_or_insert_with(|| call.name.clone());
+                }
+                call.result = Some((part, ts));
+                self.is_any_answered = true;
+                Ok(())
+            }
+            None => Err(result),
+        }
+    }
 }
 
 impl Exchanges {
@@ -86,41 +138,38 @@ impl Exchanges {
     /// Adds a message to the queue. If this message continues the model response of the previous
     /// message, appends its parts to that message instead.
     fn speak(&mut self, message: Message, ts: Timestamp, starts_turn: bool) {
-        let calls = calls_of(&message);
         if message.role == Role::Assistant
             && let Some(last) = self.waiting.back_mut().filter(|last| last.goes_on())
         {
-            let mut parts = last.message.to_parts();
-            parts.extend(message.to_parts());
-            last.message.content = Content::Parts(parts);
-            last.calls.extend(calls);
+            let parts = message.to_parts();
+            last.calls.add(&parts);
+            append(&mut last.message, parts);
             return;
         }
+        let calls = Calls::of(&message);
         self.waiting.push_back(Exchange { message, ts, starts_turn, calls });
     }
 
     /// Attaches a tool result to the call with the same id in a waiting message. If no such call
     /// waits for a result, adds the result to the queue as a separate message.
-    fn answer(&mut self, mut result: Part, ts: Timestamp) {
-        let Part::ToolResult { call_id, name, .. } = &mut result else { return };
-        let mut calls = self.waiting.iter_mut().rev().flat_map(|it| it.calls.iter_mut().rev());
-        match calls.find(|call| call.result.is_none() && call.id == *call_id) {
-            Some(call) => {
-                name.get_or_insert_with(|| call.name.clone());
-                call.result = Some((result, ts));
-            }
-            None => {
-                let tool = self.open.take(call_id);
-                *name = name.take().or(tool);
-                let message = Message::parts(Role::Tool, vec![result]);
-                self.waiting.push_back(Exchange {
-                    message,
-                    ts,
-                    starts_turn: false,
-                    calls: Vec::new(),
-                });
+    fn answer(&mut self, result: Part, ts: Timestamp) {
+        let Part::ToolResult { call_id, .. } = &result else { return };
+        let call_id = call_id.clone();
+        let mut unplaced = (result, ts);
+        for exchange in self.waiting.iter_mut().rev() {
+            match exchange.calls.answer(&call_id, unplaced) {
+                Ok(()) => return,
+                Err(result) => unplaced = result,
             }
         }
+        let (mut result, ts) = unplaced;
+        if let Part::ToolResult { name, .. } = &mut result {
+            let tool = self.open.take(&call_id);
+            *name = name.take().or(tool);
+        }
+        let message = Message::parts(Role::Tool, vec![result]);
+        let calls = Calls::default();
+        self.waiting.push_back(Exchange { message, ts, starts_turn: false, calls });
     }
 
     /// Removes and returns the messages at the front of the queue that no later message can change.
@@ -128,7 +177,7 @@ impl Exchanges {
         let mut settled = Vec::new();
         while let Some(first) = self.waiting.front() {
             let may_go_on = self.waiting.len() == 1 && first.goes_on();
-            if may_go_on || first.calls.iter().any(|call| call.result.is_none()) {
+            if may_go_on || !first.calls.unanswered.is_empty() {
                 break;
             }
             settled.extend(self.waiting.pop_front().into_iter().flat_map(Exchange::in_order));
@@ -141,13 +190,13 @@ impl Exchange {
     /// Checks whether the next output of the model would still belong to this message. That is true
     /// for an assistant message none of whose tool calls has a result.
     fn goes_on(&self) -> bool {
-        self.message.role == Role::Assistant && self.calls.iter().all(|call| call.result.is_none())
+        self.message.role == Role::Assistant && !self.calls.is_any_answered
     }
 
     /// Returns the message, followed by the results of its tool calls in the order of the calls.
     fn in_order(self) -> Vec<Sent> {
         let Self { message, ts, starts_turn, calls } = self;
-        let results = calls.into_iter().filter_map(|call| call.result).map(|(part, ts)| Sent {
+        let results = calls.all.into_iter().filter_map(|call| call.result).map(|(part, ts)| Sent {
             message: Message::parts(Role::Tool, vec![part]),
             ts,
             starts_turn: false,
@@ -184,15 +233,14 @@ fn responses(sent: Sent) -> Vec<Sent> {
     first.into_iter().chain(sent).collect()
 }
 
-fn calls_of(message: &Message) -> Vec<Call> {
-    let Content::Parts(parts) = &message.content else { return Vec::new() };
-    let calls = parts.iter().filter_map(|part| match part {
-        Part::ToolCall { id, name, .. } => {
-            Some(Call { id: id.clone(), name: name.clone(), result: None })
-        }
-        _ => None,
-    });
-    calls.collect()
+/// Appends parts to the content of a message.
+fn append(message: &mut Message, more: Vec<Part>) {
+    let mut parts = match std::mem::replace(&mut message.content, Content::Parts(Vec::new())) {
+        Content::Text(text) => vec![Part::Text { text }],
+        Content::Parts(parts) => parts,
+    };
+    parts.extend(more);
+    message.content = Content::Parts(parts);
 }
 
 /// Removes the tool results from a message and returns them.

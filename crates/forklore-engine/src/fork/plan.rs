@@ -110,9 +110,9 @@ impl Plan {
         }
         let open = engine.open_calls(parent, &self.cut)?;
         match self.tool_calls {
-            ToolCallPolicy::Complete => self.synthetic = open.calls().to_vec(),
+            ToolCallPolicy::Complete => self.synthetic = open.calls().cloned().collect(),
             ToolCallPolicy::Error => {
-                let calls = open.calls().to_vec();
+                let calls = open.calls().cloned().collect();
                 return Err(Error::OpenCalls {
                     session: parent.id.clone(),
                     at: at.cloned(),

@@ -70,7 +70,7 @@ impl Engine {
         let mut messages: Vec<Message> = messages.collect::<Result<_>>()?;
         // A fork appends the synthetic results of its open calls after all inherited messages.
         let open = self.open_calls(parent, cut)?;
-        let is_open = |id: &str| open.calls().iter().any(|call| call.id == id);
+        let is_open = |id: &str| open.contains(id);
         let breaks_off = shared.checked_sub(1).and_then(|last| messages.get(last));
         let breaks_off = breaks_off.is_some_and(|message| calls(message).any(is_open));
         messages.retain(|message| !answered(message).any(is_open));

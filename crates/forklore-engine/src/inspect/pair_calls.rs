@@ -32,6 +32,8 @@ pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
 fn pair_results(outline: &mut Outline) {
     // The open calls by id, each with the position of its message in `outline.items`.
     let mut open: HashMap<Box<str>, usize> = HashMap::new();
+    // The ids of the calls that have a result, by the position of their message.
+    let mut answered: HashMap<usize, HashSet<Box<str>>> = HashMap::new();
     let mut orphans = 0;
     for at in 0..outline.items.len() {
         let Some(item) = outline.items.get_mut(at) else { break };
@@ -40,7 +42,6 @@ fn pair_results(outline: &mut Outline) {
         }
         let Some(parts) = &mut item.parts else { continue };
         let before = parts.len();
-        let mut answered = Vec::new();
         parts.retain(|part| match &part.what {
             What::Call { id, .. } => {
                 open.insert(id.clone(), at);
@@ -48,7 +49,7 @@ fn pair_results(outline: &mut Outline) {
             }
             What::Result { call, .. } => match open.remove(call) {
                 Some(call_at) => {
-                    answered.push((call_at, call.clone()));
+                    answered.entry(call_at).or_default().insert(call.clone());
                     true
                 }
                 None => false,
@@ -57,9 +58,9 @@ fn pair_results(outline: &mut Outline) {
         });
         orphans += before - parts.len();
         item.emptied = before > 0 && parts.is_empty();
-        for (at, id) in answered {
-            outline.items.get_mut(at).into_iter().for_each(|item| item.answer(&id));
-        }
+    }
+    for (at, ids) in answered {
+        outline.items.get_mut(at).into_iter().for_each(|item| item.answer(&ids));
     }
     for _ in 0..orphans {
         outline.exclude("tool_result");
@@ -67,11 +68,11 @@ fn pair_results(outline: &mut Outline) {
 }
 
 impl Item {
-    /// Marks the tool calls of this item whose id is `call` as answered: they have a result.
-    fn answer(&mut self, call: &str) {
+    /// Marks the tool calls of this item with one of these ids as answered: they have a result.
+    fn answer(&mut self, ids: &HashSet<Box<str>>) {
         for part in self.parts.iter_mut().flatten() {
             if let What::Call { id, answered } = &mut part.what
-                && **id == *call
+                && ids.contains(id)
             {
                 *answered = true;
             }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{OWNER, view};
+use crate::call_cursor::CallCursor;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::quoted;
 
@@ -24,7 +25,14 @@ const ATTEMPTS: usize = 1000;
 impl Export for super::Gemini {
     fn writer(&self, file: &NewFile) -> Box<dyn FileWriter> {
         let file = file.clone();
-        Box::new(Writer { file, last: None, is_written: true, count: 0, losses: Losses::new() })
+        Box::new(Writer {
+            file,
+            last: None,
+            cursor: CallCursor::default(),
+            is_written: true,
+            count: 0,
+            losses: Losses::new(),
+        })
     }
 
     fn home(&self) -> Option<Home> {
@@ -111,6 +119,8 @@ struct Writer {
     /// The last message, if the model wrote it. The export adds results to the tool calls in this
     /// message.
     last: Option<Value>,
+    /// Where the search for the call of the next result begins in `last`.
+    cursor: CallCursor,
     /// Whether the exported file contains the message `last` with all results added to it so far.
     is_written: bool,
     count: u64,
@@ -153,10 +163,7 @@ impl Writer {
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let calls = self.last.as_mut().and_then(|last| last.get_mut("toolCalls")?.as_array_mut());
-        let is_own = |call: &&mut Value| {
-            call.get("id").and_then(Value::as_str).is_some_and(|id| id == call_id)
-        };
-        let Some(call) = calls.and_then(|calls| calls.iter_mut().find(is_own)) else {
+        let Some(call) = calls.and_then(|calls| self.cursor.find(calls, "id", call_id)) else {
             return false;
         };
         let name = call.get("name").cloned().unwrap_or_default();

@@ -2,7 +2,7 @@
 //! messages whose ids exist already.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::call_cursor::CallCursor;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
 
@@ -85,6 +86,8 @@ struct Writer {
     /// The last message, if it was not written yet. A message of the model is written after the
     /// results of its tool calls were added.
     waiting: Option<Value>,
+    /// Where the search for the call of the next result begins in `waiting`.
+    cursor: CallCursor,
     /// A message that requests a summary, with the changes that the export makes to it. It is
     /// written together with the next record, the summary. Without the summary, opencode would send
     /// the request to the model.
@@ -189,6 +192,7 @@ impl Writer {
             count: 0,
             last_user_message,
             waiting,
+            cursor: CallCursor::default(),
             question,
             is_first: true,
             clock,
@@ -300,10 +304,8 @@ impl Writer {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let Some(mut message) = self.waiting.take() else { return false };
         let id = message.pointer("/info/id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let is_own =
-            |part: &&mut Value| part.get("callID").and_then(Value::as_str) == Some(call_id);
         let parts = message.get_mut("parts").and_then(Value::as_array_mut);
-        let part = parts.and_then(|parts| parts.iter_mut().find(is_own));
+        let part = parts.and_then(|parts| self.cursor.find(parts, "callID", call_id));
         let is_there = part.is_some();
         if let Some(part) = part {
             let input = part.pointer("/state/input").cloned().unwrap_or_default();
@@ -435,8 +437,14 @@ impl Writer {
 /// Checks whether a record opens a tool call that it does not close.
 fn has_open_call(event: &Event) -> bool {
     let steps = &event.effect.calls;
-    let is_closed = |id: &String| steps.iter().any(|step| *step == CallStep::Close(id.clone()));
-    steps.iter().any(|step| matches!(step, CallStep::Open(call) if !is_closed(&call.id)))
+    let closed: HashSet<&str> = steps
+        .iter()
+        .filter_map(|step| match step {
+            CallStep::Close(id) => Some(id.as_str()),
+            CallStep::Open(_) => None,
+        })
+        .collect();
+    steps.iter().any(|step| matches!(step, CallStep::Open(call) if !closed.contains(&*call.id)))
 }
 
 fn shown(piece: &Piece, ts: Timestamp) -> Option<Value> {
