@@ -48,10 +48,10 @@ pub(crate) fn remove(
         if session.header.deleted.is_none() && !gone.contains_key(&session.sid) {
             gone.insert(session.sid, segments(tx, session)?);
             entomb(tx, session, now)?;
-            sources::forget(tx, session.sid)?;
             removed.deleted.push(session.header.id.clone());
         }
     }
+    sources::forget_files_of(tx, gone.keys().copied())?;
     let families: BTreeSet<Segment> = sessions.iter().map(|session| session.root).collect();
     let mut retained = HashSet::new();
     for root in families {

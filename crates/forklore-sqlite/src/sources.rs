@@ -6,6 +6,8 @@ mod write;
 
 pub(crate) use self::write::Import;
 
+use std::collections::BTreeSet;
+
 use forklore_store::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, decode, encode,
     sidecar_key,
@@ -70,7 +72,7 @@ pub(crate) fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Sour
         ),
         FindSource::Session(id) => (
             "SELECT t.source FROM source_session t JOIN session s ON s.sid = t.sid
-             WHERE s.folded = ?",
+             WHERE s.folded = ? ORDER BY t.source DESC",
             &id.fold(),
         ),
     };
@@ -122,23 +124,30 @@ pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     record_locations::check(conn, source)
 }
 
-/// Erases the stored bytes of the file from which a session was imported, and those of the file's
-/// sidecar files. The agent stored sidecar files next to that file (docs/semantics.md, Delete,
+/// Erases the stored bytes of the files from which sessions were imported, and those of the files'
+/// sidecar files. The agent stored sidecar files next to these files (docs/semantics.md, Delete,
 /// detach).
-pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
-    let sql = "SELECT source FROM source_session WHERE sid = ?";
-    let found = tx.prepare_cached(sql)?.query_row([sid], |row| row.get(0)).optional()?;
-    let Some(source): Option<i64> = found else {
-        return Ok(());
-    };
-    forget_bytes(tx, source)?;
-    let whole = row::whole(tx, source)?;
-    for seen in &whole.paths {
-        for sidecar in find(tx, &FindSource::SidecarsOf(seen.path.clone()))? {
-            forget_bytes(tx, signed(sidecar.id.0))?;
+pub(crate) fn forget_files_of(
+    tx: &WriteTx<'_>,
+    sessions: impl Iterator<Item = Segment>,
+) -> fault::Result<()> {
+    // Very many of the sessions may come from one file, which is as large as all of them.
+    let mut files = BTreeSet::new();
+    let mut statement = tx.prepare_cached("SELECT source FROM source_session WHERE sid = ?")?;
+    for sid in sessions {
+        files.extend(statement.query_row([sid], |row| row.get::<_, i64>(0)).optional()?);
+    }
+    for source in &files {
+        forget_bytes(tx, *source)?;
+        for seen in row::whole(tx, *source)?.paths {
+            for sidecar in find(tx, &FindSource::SidecarsOf(seen.path))? {
+                forget_bytes(tx, signed(sidecar.id.0))?;
+            }
         }
     }
-    tx.write("UPDATE upkeep SET erased = 1", &[])?;
+    if !files.is_empty() {
+        tx.write("UPDATE upkeep SET erased = 1", &[])?;
+    }
     Ok(())
 }
 

@@ -100,6 +100,7 @@ impl State {
     /// the stored bytes of the file's sidecars, which are extra files without a session
     /// (docs/semantics.md, Delete, detach).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
+        let deleted: HashSet<_> = deleted.iter().collect();
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
         let gone = self.sources.iter().map(|leased| &leased.source).filter(|it| is_gone(it));
         let names: HashSet<_> =
