@@ -2,7 +2,6 @@
 
 use forklore_core::{EventType, Header, OpenCall, SessionId};
 use forklore_store::port::{At, Direction, LogEntry, Query};
-use serde::Deserialize;
 
 use crate::{Engine, Result};
 
@@ -21,7 +20,7 @@ impl Engine {
             return Ok(None);
         }
         let end = self.cut(&header, &forklore_core::Selector::End)?;
-        Ok(Some(self.open_calls(&header, &end)?.calls().to_vec()))
+        Ok(Some(self.open_calls(&header, &end)?.calls().cloned().collect()))
     }
 
     /// Checks whether the last conversation event is an incomplete answer: an assistant message
@@ -32,15 +31,8 @@ impl Engine {
     /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
     /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn is_cut_short(&self, session: &SessionId) -> Result<bool> {
-        #[derive(Deserialize)]
-        struct Answer {
-            #[serde(default)]
-            partial: bool,
-        }
         let last = self.last_message(&self.show(session)?, false)?;
-        let last = last.filter(|last| last.event.kind == EventType::ASSISTANT_MESSAGE);
-        let answer = last.and_then(|last| last.event.data.read::<Answer>().ok());
-        Ok(answer.is_some_and(|answer| answer.partial))
+        Ok(last.is_some_and(|last| last.event.is_partial()))
     }
 
     fn last_message(&self, header: &Header, bare: bool) -> Result<Option<LogEntry>> {

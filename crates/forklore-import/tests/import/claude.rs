@@ -70,3 +70,14 @@ fn a_record_of_an_unknown_type_at_the_beginning_is_not_the_session() {
         assert_eq!(scene.restore(main), text.concat().as_bytes());
     }
 }
+
+#[test]
+fn a_field_of_an_agents_record_does_not_cut_an_answer_short() {
+    let answer = record("b", "\"a\"", ",\"partial\":true").replace("user", "assistant");
+    let text = [record("a", "null", ""), answer].concat();
+    let scene = Scene::new();
+    let report = scene.import(&scene.file(&format!("{ID}.jsonl"), text.as_bytes()));
+    let session = &report.sessions[0].session_id;
+    assert_eq!(scene.engine.show(session).unwrap().counts.index, 2);
+    assert!(!scene.engine.is_cut_short(session).unwrap());
+}
