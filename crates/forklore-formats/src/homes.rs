@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::{AGENT_FORMATS, akcoder, amplifier, claude, droid, pi, qwen};
+use crate::{AGENT_FORMATS, akcoder, amplifier, claude, codex, droid, gemini, opencode, pi, qwen};
 
 /// An agent with the locations at which it stores session files on this computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ const KEEPERS: &[Keeper] = &[
     ("Claude Code", claude::NAME, |machine| {
         vec![machine.named("CLAUDE_CONFIG_DIR", ".claude").join("projects")]
     }),
-    ("Codex", "codex", |machine| {
+    ("Codex", codex::NAME, |machine| {
         let home = machine.named("CODEX_HOME", ".codex");
         vec![home.join("sessions"), home.join("archived_sessions")]
     }),
@@ -38,12 +38,12 @@ const KEEPERS: &[Keeper] = &[
         let folder = || machine.named("PI_CODING_AGENT_DIR", ".pi/agent").join("sessions");
         vec![machine.set("PI_CODING_AGENT_SESSION_DIR").unwrap_or_else(folder)]
     }),
-    ("Gemini CLI", "gemini", |machine| {
+    ("Gemini CLI", gemini::NAME, |machine| {
         vec![machine.named("GEMINI_CLI_HOME", "").join(".gemini/tmp")]
     }),
     ("Qwen Code", qwen::NAME, |machine| vec![machine.named("QWEN_HOME", ".qwen").join("projects")]),
     ("Factory Droid", droid::NAME, |machine| vec![machine.home.join(".factory/sessions")]),
-    ("opencode", "opencode", |machine| {
+    ("opencode", opencode::NAME, |machine| {
         let data = machine.named("XDG_DATA_HOME", ".local/share").join("opencode");
         vec![data.join("opencode.db"), data.join("storage")]
     }),

@@ -10,7 +10,7 @@ use forklore_store::{Error as StoreError, Store};
 use forklore_engine::{Error, Result};
 
 /// The highest number for which [`NameConflicts::first_free`] derives an id.
-const ATTEMPTS: usize = 1 << 40;
+const ATTEMPTS: usize = 1 << 30;
 
 /// Session ids and labels that the new sessions of a file must not get.
 #[derive(Debug, Default)]
@@ -77,8 +77,8 @@ impl NameConflicts {
     }
 
     /// Returns the first unused id among `id(0)`, `id(1)`, ... Ids are used in this order and never
-    /// become unused again, so every id before the first unused one is used. The search therefore
-    /// doubles its steps and then halves them, and examines few ids even if very many are used.
+    /// become unused again, so the search doubles its steps and then halves them. It examines few
+    /// ids even if very many are used.
     fn first_free(
         &self,
         store: &dyn Store,

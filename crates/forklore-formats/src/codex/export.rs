@@ -93,7 +93,7 @@ impl Writer {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let ordinal = self.next.map(|next| format!("\"ordinal\":{next},")).unwrap_or_default();
-        self.next = self.next.map(|next| next + 1);
+        self.next = self.next.and_then(|next| next.checked_add(1));
         writeln!(
             out,
             "{{\"timestamp\":\"{ts:.3}\",{ordinal}\"type\":\"{kind}\",\"payload\":{payload}}}"

@@ -47,7 +47,7 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let cached = cache.read.count();
     let usage = Usage {
         input: input.count().saturating_add(cache.write.count()).saturating_add(cached),
-        output: output.count() + reasoning.count(),
+        output: output.count().saturating_add(reasoning.count()),
         cached,
         cost: info.cost.0,
     };

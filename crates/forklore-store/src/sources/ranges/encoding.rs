@@ -205,7 +205,11 @@ impl Input<'_> {
         for shift in (0..64).step_by(7) {
             let byte = *self.bytes.get(self.at).ok_or(RangeError(self.at))?;
             self.at += 1;
-            number |= u64::from(byte & 0x7f) << shift;
+            let part = u64::from(byte & 0x7f);
+            if part << shift >> shift != part {
+                break;
+            }
+            number |= part << shift;
             if byte & 0x80 == 0 {
                 return Ok(number);
             }
@@ -312,5 +316,9 @@ mod tests {
         }
         assert!(decode(&[13]).is_err());
         assert!(decode(&[0xff; 20]).is_err());
+        // `Gone` with a number of 65 bits.
+        let gone = encode(&[SourceSpan::Gone(u64::MAX)]);
+        let too_large: Vec<u8> = [&gone[..gone.len() - 1], &[3]].concat();
+        assert!(decode(&too_large).is_err());
     }
 }
