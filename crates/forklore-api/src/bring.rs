@@ -67,7 +67,7 @@ impl Summarize {
     }
 }
 
-/// The request of `bring`, which summarizes a branch and records the summary in another session.
+/// The request of `bring`: summarizes a branch, and records the summary in another session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -108,8 +108,8 @@ impl Bring {
     }
 }
 
-/// The answer of `bring`, which records the summary of a branch in another session. After a dry
-/// run, it is the plan for the summary.
+/// The answer of `bring`: the summary of a branch that was recorded in another session. After a dry
+/// run: the plan for the summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brought {
@@ -133,8 +133,7 @@ pub struct Brought {
     /// The conversation index of the first summarized event. A conversation index numbers the
     /// conversation events of a session from 0.
     pub from_index: u64,
-    /// The end (exclusive) of the summarized range, as a conversation index. A conversation index
-    /// numbers the conversation events of a session from 0.
+    /// The end (exclusive) of the summarized range, as a conversation index.
     pub to_index: u64,
     /// The last answer of the model in the summarized range, cut to 64 KiB. `null` if the range has
     /// no answer.

@@ -9,10 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
 pub struct Envelope<T> {
-    /// Always `true`: the verb (forklore command) succeeded.
+    /// Always `true`: the verb succeeded.
     pub ok: bool,
-    /// The answer of the verb (forklore command). In JSON, the fields of the answer are fields of
-    /// the enclosing object.
+    /// The answer of the verb. In JSON, the fields of the answer are fields of the enclosing
+    /// object.
     #[serde(flatten)]
     pub answer: T,
     /// The ids of further sessions in the session file that the caller named. Present only if the

@@ -9,13 +9,13 @@ use crate::Facts;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
-    /// Always `false`: the verb (forklore command) failed.
+    /// Always `false`: the verb failed.
     pub ok: bool,
-    /// Why the verb (forklore command) failed.
+    /// Why the verb failed.
     pub error: ErrorObject,
 }
 
-/// Why a verb (forklore command) failed: the kind of the error, a message, details and suggestions.
+/// Why a verb failed: the kind of the error, a message, details and suggestions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorObject {

@@ -35,7 +35,7 @@ pub enum Facts {
     /// Details of the error that a selector (a position in a log) names no position of the
     /// session's log.
     OutOfRange {
-        /// The selector (a position in a log) that the caller passed.
+        /// The selector that the caller passed.
         #[serde(rename = "asked")]
         requested: Selector,
         /// The text `out_of_range`, which identifies this error.
@@ -71,9 +71,9 @@ pub enum Facts {
     /// Details of the error that tool calls have no result at the cut (position) of a fork. Only a
     /// fork with the tool-call policy `error` fails with this error.
     OpenCalls {
-        /// The first 20 tool calls that have no result at the cut (position) of the fork.
+        /// The first 20 tool calls that have no result at the cut of the fork.
         calls: Vec<OpenCall>,
-        /// The number of tool calls that have no result at the cut (position) of the fork.
+        /// The number of tool calls that have no result at the cut of the fork.
         count: usize,
         /// The id of the session to fork.
         session_id: SessionId,
@@ -112,8 +112,8 @@ pub enum Facts {
     /// Details of the error that a lease prevents the operation. Another runtime (a process that
     /// runs turns) has leased the session, or the caller has lost its own lease.
     Leased {
-        /// The name of the runtime (process that runs turns) that has leased the session. If the
-        /// caller has lost its own lease: the name of the caller.
+        /// The name of the runtime that has leased the session. If the caller has lost its own
+        /// lease: the name of the caller.
         owner: String,
         /// The id of the leased session.
         session_id: SessionId,

@@ -62,7 +62,7 @@ pub struct Relative {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branches {
-    /// The id of the root of the family (a root with all its descendants).
+    /// The id of the root of the family.
     pub root_session_id: SessionId,
     /// The root and its branches, without delegates (sessions of sub-agents). Each branch follows
     /// its parent.

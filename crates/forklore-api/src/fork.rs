@@ -75,8 +75,8 @@ pub enum IdStyle {
     #[default]
     Uuid,
     /// The form of the agent ak-coder: `fork-PARENT-MILLISECONDS`, with the parent's id and the
-    /// Unix time. If that is too long for a session id, the first 16 hex digits of the sha256 of
-    /// the parent's id replace it.
+    /// Unix time. If the result is too long for a session id, the first 16 hex digits of the sha256
+    /// of the parent's id take the place of the parent's id.
     AkCoder,
 }
 
@@ -194,8 +194,8 @@ pub struct Forked {
     /// The number of artificial results that the child gets, one for each tool call without a
     /// result.
     pub synthetic_results: usize,
-    /// Whether a summary of the branch is recorded after the inherited events. In a dry run:
-    /// whether a fork would record one.
+    /// Whether a branch summary is recorded after the inherited events. In a dry run: whether the
+    /// fork would record one.
     pub would_record_branch_summary: bool,
     /// The last log position of the child.
     pub head_seq: i64,

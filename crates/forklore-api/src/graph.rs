@@ -1,4 +1,4 @@
-//! Types of `graph`: sessions as RDF, and its vocabulary.
+//! Types of `graph`: sessions as RDF, and the RDF vocabulary of these graphs.
 
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -69,7 +69,7 @@ pub struct Record {
     pub role: Role,
     /// The content of the message: a string or a list of parts.
     pub content: Content,
-    /// Whether the message was interrupted, so that `content` is incomplete.
+    /// Whether the message was interrupted. `content` is then incomplete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// The current label of the session that wrote the event. `null` if the store no longer has

@@ -39,7 +39,7 @@ impl Import {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imported {
-    /// The number of the requested files from which this import or an earlier one read sessions.
+    /// How many of the requested files this import or an earlier one read sessions from.
     pub files: u64,
     /// The sessions of all files that `files` counts, grouped by file. Deleted sessions are
     /// omitted.
@@ -203,12 +203,10 @@ pub struct FoundAgent {
 pub struct Survey {
     /// The number of the agent's session files.
     pub files: u64,
-    /// The number of sidecar files: files without a session that the agent stores next to session
-    /// files.
+    /// The number of the agent's sidecar files.
     #[serde(rename = "beside")]
     pub sidecars: u64,
-    /// The total size in bytes of the agent's session files and of its sidecar files (files next to
-    /// them).
+    /// The total size in bytes of the agent's session files and sidecar files.
     pub bytes: u64,
     /// When the most recently changed session file was changed. `null` if there is no session file.
     pub newest: Option<Timestamp>,

@@ -20,8 +20,8 @@ impl Malformed {
         &self.path
     }
 
-    /// Returns the line number that the caller passed to [`read_line`], which found an error in the
-    /// line. `None` for an error of [`read`].
+    /// Returns the number of the invalid line, as the caller passed it to [`read_line`]. `None` for
+    /// an error of [`read`].
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line

@@ -131,7 +131,7 @@ fn describe(page: &mut String, name: &str, definition: &Value) {
     }
 }
 
-/// Appends to `page` a table of the fields that `definition`, the schema of an object, has.
+/// Appends to `page` a table of the fields in `definition`, the schema of an object.
 fn fields(page: &mut String, definition: &Value) {
     let Some(properties) = definition.get("properties").and_then(Value::as_object) else { return };
     let required: Vec<_> =
@@ -163,7 +163,7 @@ fn one_of(variant: &Value) -> String {
     properties.iter().map(field).chain(others).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the name of the type to which `schema` refers. `None` if it is not a reference.
+/// Returns the name of the type to which `schema` refers. `None` if `schema` is not a reference.
 fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.rsplit('/').next()
 }

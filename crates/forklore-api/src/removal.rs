@@ -15,8 +15,8 @@ pub enum DeleteMode {
     /// their own copy of their history) do not count.
     #[default]
     Refuse,
-    /// Also deletes the delegates (sessions of sub-agents) and the branches below the session.
-    /// Detached branches (those with their own copy of their history) and their descendants remain.
+    /// Also deletes the delegates and the branches below the session. Detached branches and their
+    /// descendants remain.
     Cascade,
     /// Deletes the session, but not the branches that were forked from it, nor the events that they
     /// inherit. No event is copied.
@@ -53,7 +53,7 @@ pub struct Deleted {
     pub dry_run: bool,
 }
 
-/// The answer of `detach`, which gives a session its own copy of the events that it inherits.
+/// The answer of `detach`: the session that now has its own copy of the events that it inherits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Detached {

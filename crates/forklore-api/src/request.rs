@@ -99,7 +99,7 @@ pub enum Request {
     /// Lists the branches of a family (a root with all its descendants). The answer is
     /// [`Branches`](crate::Branches).
     Branches {
-        /// The id of any session of the family (a root with all its descendants).
+        /// The id of any session of the family.
         session_id: SessionId,
     },
     /// Returns the ancestors and the children of a session. The answer is
@@ -185,8 +185,8 @@ pub enum Request {
     /// Compresses families (roots with all their descendants) that were not written to recently.
     /// The answer is [`Packed`](crate::Packed).
     Pack {
-        /// The minimum number of days since a family (a root with all its descendants) was last
-        /// written to. Families that were written to later are not compressed.
+        /// The minimum number of days since a family was last written to. Families that were
+        /// written to later are not compressed.
         idle_days: u32,
     },
     /// Checks the store and its environment. The answer is [`Doctor`](crate::Doctor).

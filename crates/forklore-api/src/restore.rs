@@ -123,8 +123,8 @@ pub struct SessionFile {
     /// The revision (version number) of the file, from 0. An import begins a new revision if the
     /// file's earlier content was replaced.
     pub revision: u64,
-    /// Whether this is the latest revision (version) of the file. If a request names the file
-    /// without a revision, `restore` writes the latest.
+    /// Whether this is the latest revision of the file. If a request names the file without a
+    /// revision, `restore` writes the latest.
     pub latest: bool,
     /// Whether this is the file that the session was imported from.
     pub own: bool,

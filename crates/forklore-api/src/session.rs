@@ -115,9 +115,9 @@ impl Session {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// No runtime (process that runs turns) has leased the session.
+    /// No runtime has leased the session.
     Idle,
-    /// A runtime (a process that runs turns) has leased the session.
+    /// A runtime has leased the session.
     Running,
 }
 

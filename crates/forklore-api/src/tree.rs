@@ -12,14 +12,13 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeRequest {
-    /// The id of any session of the family (root with all its descendants) to show. `null` shows
-    /// all families of `workspace`.
+    /// The id of any session of the family to show. `null` shows all families of `workspace`.
     #[serde(rename = "session_id")]
     pub session: Option<SessionId>,
     /// The workspace whose families to show. `null` shows the families of all workspaces.
     pub workspace: Option<Workspace>,
     /// The position at which the requested page begins: the field `next` of the previous page.
-    /// `null` begins with the first family (root with all its descendants).
+    /// `null` begins with the first family.
     pub after: Option<String>,
 }
 

@@ -13,21 +13,20 @@ pub enum Form {
 /// The type and the form of the answer that one verb (forklore command) prints with `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerbAnswer {
-    /// The command line of the verb (forklore command), for example `attach SESSION FILE`. Some end
-    /// with a remark, such as `chat -p, at the end`. One lists two command lines.
+    /// The command line of the verb, for example `attach SESSION FILE`. Some end with a remark,
+    /// such as `chat -p, at the end`. One lists two command lines.
     pub usage: &'static str,
-    /// The verb's (command's) name in [`Request`](crate::Request). `None` for commands that exist
-    /// only in a terminal.
+    /// The verb's name in [`Request`](crate::Request). `None` for commands that exist only in a
+    /// terminal.
     pub request: Option<&'static str>,
-    /// The name of the Rust type of the answer that the verb (forklore command) prints.
+    /// The name of the Rust type of the answer that the verb prints.
     pub answer: &'static str,
     /// The form in which the answer is printed: one JSON object, or one JSON line for each item.
     pub form: Form,
 }
 
-/// Calls the macro `$with` with the list of all verbs (forklore commands). Each entry has a command
-/// line, the verb's name in `Request` (or `-`), the type of the answer, and the form in which the
-/// answer is printed.
+/// Calls the macro `$with` with the list of all verbs. Each entry has a command line, the verb's
+/// name in `Request` (or `-`), the type of the answer, and the form in which the answer is printed.
 macro_rules! with_answers {
     ($with:ident) => {
         $with! {
@@ -104,7 +103,7 @@ macro_rules! names {
     };
 }
 
-/// The answers that all verbs (forklore commands) print with `--json`.
+/// The answers that all verbs print with `--json`.
 ///
 /// A verb that fails prints a [`Refusal`](crate::Refusal). Some commands print no JSON and are not
 /// listed: without `-o`, `export`, `restore` and `graph` write the bytes of a file, and `attach

@@ -86,7 +86,7 @@ names! {
     CONTEXT_INCLUDE = "context:include";
     /// An orchestrator (code of the application that runs a turn) begins.
     EXECUTION_START = "execution:start";
-    /// An orchestrator (code of the application that runs a turn) ended.
+    /// An orchestrator ended.
     EXECUTION_END = "execution:end";
     /// A message for the user.
     USER_NOTIFICATION = "user:notification";

@@ -27,8 +27,7 @@ pub struct HistoryCompaction {
     /// The conversation index of the first event that the summary will replace. A conversation
     /// index numbers the conversation events of a session from 0.
     pub from_index: u64,
-    /// The end (exclusive) of the events that the summary will replace, as a conversation index. A
-    /// conversation index numbers the conversation events of a session from 0.
+    /// The end (exclusive) of the events that the summary will replace, as a conversation index.
     pub to_index: u64,
     /// The size of the next model request without the compaction, in tokens.
     pub tokens: u64,
@@ -44,8 +43,7 @@ pub struct HistoryCompacted {
     /// The conversation index of the first event that the summary replaces. A conversation index
     /// numbers the conversation events of a session from 0.
     pub from_index: u64,
-    /// The end (exclusive) of the events that the summary replaces, as a conversation index. A
-    /// conversation index numbers the conversation events of a session from 0.
+    /// The end (exclusive) of the events that the summary replaces, as a conversation index.
     pub to_index: u64,
     /// The name of the strategy (way of summarizing) that made the summary.
     pub strategy: String,

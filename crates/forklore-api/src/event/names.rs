@@ -30,8 +30,7 @@ macro_rules! events {
             Application(ApplicationEvent),
         }
 
-        /// The name of an event that the kernel (the part of forklore that runs turns) emits, such
-        /// as `session:start`.
+        /// The name of an event that the kernel emits, such as `session:start`.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize,
         )]
@@ -46,8 +45,7 @@ macro_rules! events {
         }
 
         impl Name {
-            /// The names of all events that the kernel (the part of forklore that runs turns)
-            /// emits.
+            /// The names of all events that the kernel emits.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// Returns the event name as it is written in JSON, such as `session:start`.
