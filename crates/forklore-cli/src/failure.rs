@@ -152,8 +152,8 @@ impl Failure {
         }
     }
 
-    /// Returns the example of a configuration file with which the error message ends. Returns
-    /// `None` if the message has no example.
+    /// Returns the example of a configuration file that ends the error message. Returns `None` if
+    /// the message has no example.
     pub(crate) fn lines_to_write(&self) -> Option<&'static str> {
         match self {
             Self::Chat(forklore_chat::Error::Host(forklore_host::Error::Config(error))) => {

@@ -1,5 +1,5 @@
 //! Parses references to sessions on the command line. Their syntax is checked before the store is
-//! opened, which can create it.
+//! opened, because opening the store can create it.
 
 use std::path::{Path, PathBuf};
 

@@ -17,8 +17,8 @@ use crate::output::Output;
 const VARIABLE: &str = "FORKLORE_CONFIG";
 
 /// Creates a host, which runs turns with the configured models and tools. Tools that match a
-/// pattern in `allowed` need no approval in this run. If `makes` is set, because the command makes
-/// a session, creates the store if it does not exist.
+/// pattern in `allowed` need no approval in this run. `makes` says whether the command makes a
+/// session. If so, creates the store if it does not exist.
 ///
 /// # Errors
 /// When the configuration is invalid, `model` or a default model is not configured, or the store
@@ -31,8 +31,8 @@ pub(crate) fn foreground(
     output: &mut Output,
 ) -> Result<Foreground> {
     let configured = configured(app, output)?;
-    // Check the model before opening the store, which can create the store: without a model there
-    // is nothing to do.
+    // Check the model before opening the store, because opening can create the store. Without a
+    // model there is nothing to do.
     configured.model(model).map_err(Error::from)?;
     let engine = if makes { app.engine_or_new()? } else { app.engine()? }.clone();
     let allowed = allowed.to_vec();

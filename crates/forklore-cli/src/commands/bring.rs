@@ -80,7 +80,7 @@ pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Res
 }
 
 /// Returns the configured model's summary of a part of a branch. If the model wrote none, returns
-/// the reason, with which the engine writes the summary without a model. `part` is a range of
+/// the reason, and the engine later writes the summary without a model. `part` is a range of
 /// conversation indexes.
 fn summed_up(
     app: &App,

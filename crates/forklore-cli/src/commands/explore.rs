@@ -109,8 +109,8 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Suggests commands after an exploration (several continuations of the session `from`): commands
-/// that resume one continuation, compare two, or record the summary of one in `from`.
+/// Suggests commands after an exploration of the session `from`: commands that resume one
+/// continuation, compare two, or record the summary of one in `from`.
 fn next(from: &SessionId, best: Option<&Row>, rows: &[Row], output: &mut Output) {
     let done = || rows.iter().filter(|row| row.state == State::Done);
     let Some(first) = best.or_else(|| done().next()).or(rows.first()) else { return };

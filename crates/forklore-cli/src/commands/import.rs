@@ -99,8 +99,8 @@ fn request(args: &Args, app: &App) -> Result<Import> {
 }
 
 /// Returns the error for an import of several named paths, if some of the paths gave no session and
-/// the others were imported. `failed` has the paths without a session, with the reasons, and
-/// `first` is the first of these.
+/// the others were imported. `failed` lists the paths without a session, with the reasons. `first`
+/// is its first entry.
 fn partly(first: &ImportProblem, paths: &[PathBuf], failed: &[ImportProblem]) -> Failure {
     let exists = Path::new(&first.path).exists();
     let message = format!(

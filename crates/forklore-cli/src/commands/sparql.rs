@@ -65,8 +65,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         ..Sparql::of(&args.query, GraphScope::Everything)
     };
     let refused = |error: QueryError| refused(&error, &args.query);
-    // Check the query before determining the scope: that can import a file, which an invalid query
-    // must not do.
+    // Check the query first: determining the scope can import a file, and an invalid query must not
+    // cause an import.
     Query::of(&request).and_then(|query| query.check()).map_err(refused)?;
     request.scope = scope(args.session.as_deref(), app, output)?;
     tell_if_empty(&request.scope, "forklore sparql QUERY --all", app, output)?;

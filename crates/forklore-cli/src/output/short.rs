@@ -17,7 +17,7 @@ const WHOLE: usize = 32;
 pub(crate) struct ShortIds(HashMap<SessionId, String>);
 
 impl ShortIds {
-    /// Computes a short form of each of these ids, which is unique among them.
+    /// Computes for each of these ids a short form that is unique among them.
     pub(crate) fn of<'a>(ids: impl IntoIterator<Item = &'a SessionId>) -> Self {
         let mut backwards: Vec<(String, &SessionId)> = ids
             .into_iter()

@@ -17,8 +17,9 @@ const FILE: &[(&str, &[&str])] = &[
     ("graph", &["-o", "--output", "--ontology", "--shapes"]),
 ];
 
-/// Checks each line of `printed`, the output of the command line `words`. One of the answer types
-/// that are listed for the command must read the line, and serialize to the same bytes again.
+/// Checks each line of `printed`, the output of the command line `words`. The line must parse as
+/// one of the answer types that are listed for the command. The parsed value must serialize to the
+/// same bytes again.
 pub(crate) fn are_of_the_contract(words: &[&str], printed: &str) {
     let verb = words.iter().find(|word| of_verb(word).next().is_some());
     let has = |options: &[&str]| words.iter().any(|word| options.contains(word));

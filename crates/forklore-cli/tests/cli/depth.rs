@@ -44,7 +44,7 @@ fn no_import_and_no_other_name_of_the_store_passes_the_trails_profile() {
         depths.sort_unstable();
         depths
     };
-    // The branch that would be the 33rd link is a copy, from which the links count again.
+    // The branch that would be the 33rd link copies its history, and the links count again from it.
     assert_eq!((sessions.len(), copies), (71, vec![33, 66]));
     let deepest = sessions.iter().find(|session| session["depth"] == 70).unwrap();
     let (_, replayed) = json(&["replay", deepest["id"].as_str().unwrap()]);

@@ -204,7 +204,8 @@ fn what_is_written_is_for_its_owner_alone() {
     assert_eq!(mode("home/.local/share/forklore/sessions.db"), 0o600);
 }
 
-/// Imports a session with branches that a real Pi wrote. It is the first example of the README.
+/// Forks the session file of the README's first example. A real Pi wrote the file, and it has
+/// branches.
 #[test]
 fn a_file_with_branches_means_the_one_its_agent_would_resume() {
     let sandbox = Sandbox::new();

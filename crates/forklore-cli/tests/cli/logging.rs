@@ -7,7 +7,7 @@ use crate::endpoint::Endpoint;
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 use crate::scripted::{Answer, Scripted};
 
-/// An API key. Neither the key nor the texts of a conversation in the next constants may be logged.
+/// An API key. Neither this key nor the conversation texts in the constants below may be logged.
 const KEY: &str = "sk-never-logged-0123456789";
 const PROMPT: &str = "a prompt that nobody logs";
 const SPEECH: &str = "an answer that nobody logs";

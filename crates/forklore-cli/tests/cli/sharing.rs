@@ -79,7 +79,7 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
         assert!(start.ends_with(&format!("codex resume {id}")), "{start}");
         assert!(path.to_str().unwrap().ends_with(&format!("-{id}.jsonl")), "{reported}");
 
-        // forklore imports the new file as a branch that shares its history.
+        // forklore imports the new file as a branch that shares the original's history.
         let read = sandbox.json(&["import", path.to_str().unwrap()]);
         let read = &read["sessions"][0];
         assert_eq!(

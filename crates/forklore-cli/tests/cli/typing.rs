@@ -65,8 +65,8 @@ fn an_interruption_puts_lines_back_into_the_prompt() {
     keys(&terminal, &["C-c"]);
     let screen = terminal.until("prompt", |screen| screen.ends_with("and then?\nnot yet"));
     let (_, since) = screen.split_once("One, two,").unwrap();
-    // Text typed during the interrupted turn is in the prompt and not sent, so that the user can
-    // edit it first.
+    // Text typed during the interrupted turn waits in the input line and is not sent, so that the
+    // user can edit it first.
     let waited = "\ninterrupting ...\ninterrupted; what was said is kept, /continue goes on\n\
         main> and then?\nnot yet";
     assert_eq!(since, waited);

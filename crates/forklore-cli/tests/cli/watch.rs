@@ -233,7 +233,7 @@ fn one_bad_file_stops_nothing() {
     assert_eq!(watch.next("imported")["sessions"], json!(["bad"]));
     let problem = watch.next("problem");
     assert_eq!((&problem["kind"], &problem["line"]), (&json!("damage"), &json!(3)));
-    // The watch does not read files of no agent, or links that lead out of the folder.
+    // The watch reads neither files that belong to no agent nor links that lead out of the folder.
     let outside = sandbox.file("outside.jsonl", &session("outside", 1));
     std::os::unix::fs::symlink(&outside, folder.join("link.jsonl")).unwrap();
     fs::write(folder.join("notes.jsonl"), "{\"a\":1}\n").unwrap();

@@ -8,9 +8,9 @@ use serde_json::json;
 
 use crate::failure::{Failure, Result};
 
-/// The number of hex digits that are shown of an attachment's ref (`sha256:` and a hash).
+/// How many hex digits of an attachment's ref are shown.
 const SHOWN: usize = 12;
-/// The minimum number of hex digits of an attachment's abbreviated ref (`sha256:` and a hash).
+/// The minimum number of hex digits in an abbreviated ref.
 const LEAST: usize = 4;
 /// The maximum number of matching attachments that an error lists.
 const CANDIDATES: usize = 10;
@@ -21,8 +21,8 @@ pub(super) fn short(id: &AttachmentId) -> String {
 }
 
 /// Finds the attachment whose name equals `reference`. If no attachment has this name, finds the
-/// attachment whose ref (`sha256:` and a hash) begins with `reference`, which may lack the
-/// `sha256:`. Exactly one attachment must match.
+/// attachment whose ref begins with `reference`, which may lack the `sha256:`. Exactly one
+/// attachment must match.
 pub(super) fn find(
     attachments: &[NamedAttachment],
     reference: &str,

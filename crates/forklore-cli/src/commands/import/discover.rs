@@ -24,8 +24,8 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
 }
 
 /// Returns the paths where the agents on this machine store sessions, for an import without a path.
-/// First shows users what was found. With `from`, returns only the paths of the agent with this
-/// format.
+/// First shows users what was found. With `from`, returns only the paths of the agent whose format
+/// is `from`.
 pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Result<Vec<PathBuf>> {
     let answer = Discovery { agents: found(app.engine_or_empty()?, from)?, command: None };
     if !(output.is_json() || output.is_silent() || answer.agents.is_empty()) {

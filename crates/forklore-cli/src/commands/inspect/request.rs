@@ -1,5 +1,5 @@
-//! `inspect --request`: shows the request body that a model would receive, and how long the prefix
-//! is that a fork's request shares.
+//! `inspect --request`: shows the request body that a model would receive, and how much of its
+//! beginning the request of a fork shares.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
