@@ -15,25 +15,21 @@ use crate::{Engine, Result};
 /// the original does not have. It includes usage events directly before that event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Repeated {
-    /// Number of conversation events in the part of a copied session that repeats the original
-    /// session.
+    /// Number of conversation events in the repeated part.
     index: u64,
-    /// Number of all events in the part of a copied session that repeats the original session.
+    /// Number of all events in the repeated part.
     pub(crate) events: u64,
-    /// Number of events that a fork inherits in the part of a copied session that repeats the
-    /// original session.
+    /// Number of events in the repeated part that forks inherit.
     pub(crate) inherited: u64,
-    /// Total size, in bytes, of the event payloads in the part of a copied session that repeats the
-    /// original session.
+    /// Total size, in bytes, of the event payloads in the repeated part.
     pub(crate) bytes: u64,
-    /// The model usage of the events in the part of a copied session that repeats the original
-    /// session. It is counted in the same way as in the copied session's header.
+    /// The model usage of the events in the repeated part, counted in the same way as in the copy's
+    /// header.
     pub(crate) usage: Usage,
 }
 
 impl Repeated {
-    /// Checks whether an event of a copied session belongs to the part that repeats the original
-    /// session.
+    /// Checks whether an event of the copy belongs to the repeated part.
     pub(crate) fn holds(&self, stored: &LogEntry) -> bool {
         stored.counts.index <= self.index
     }

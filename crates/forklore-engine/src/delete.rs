@@ -74,8 +74,7 @@ struct Set {
     family: Family,
 }
 
-/// The children and the lease of each session in a family (all sessions with one root). Leaves out
-/// deleted sessions.
+/// The children and the lease of each session in a family. Leaves out deleted sessions.
 struct Family {
     children: HashMap<SessionId, Vec<Header>>,
     leases: HashMap<SessionId, Lease>,
@@ -107,8 +106,8 @@ impl Family {
 
     /// Returns the session of `header` and the sessions that must be deleted with it, descendants
     /// before ancestors. If `cascade` is true, these are all descendants except detached branches
-    /// (which have their own copy of the inherited events) and the descendants of such branches.
-    /// Otherwise, they are only delegates (sub-agent sessions) on which no branch depends.
+    /// and the descendants of such branches. Otherwise, they are only delegates (sub-agent
+    /// sessions) on which no branch depends.
     fn closed_set(&self, header: &Header, cascade: bool) -> Vec<SessionId> {
         let mut set = vec![header.id.clone()];
         let mut seen = HashSet::from([header.id.clone()]);

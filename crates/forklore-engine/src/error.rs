@@ -158,8 +158,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the owner of the lease if the operation failed because another runtime has leased
-    /// the session.
+    /// If the operation failed because a runtime has leased the session, returns the owner of that
+    /// lease. Otherwise returns `None`.
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
         match self {

@@ -14,7 +14,7 @@ impl Engine {
     /// there is nothing, returns what a person typed first in the inherited history. Text that an
     /// agent added to what was typed is left out, and so are messages that begin no turn. A command
     /// for the agent (`/clear`) is returned only if nothing else was typed. Each of the two
-    /// searches reads at most 200 events.
+    /// searches reads at most 200 events. Returns `None` if neither finds anything.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.

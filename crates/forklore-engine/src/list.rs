@@ -86,8 +86,7 @@ pub(crate) fn cursor_text(cursor: &Cursor) -> String {
     format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
 }
 
-/// Parses a page cursor (the position in a list of sessions) from the string that an earlier answer
-/// contained.
+/// Parses a page cursor from the string that an earlier answer contained.
 pub(crate) fn parse_cursor(text: &str) -> Result<Cursor> {
     let parse = || {
         let (micros, id) = text.split_once('@')?;

@@ -23,8 +23,8 @@ pub struct Replay {
 }
 
 impl Engine {
-    /// Returns the records (plain conversation events) of a session before the cut `up_to`. Returns
-    /// all records if `up_to` is `None`.
+    /// Returns the records of a session before the cut `up_to`. Returns all records if `up_to` is
+    /// `None`.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `invalid_args` if the cut is
@@ -39,8 +39,7 @@ impl Engine {
         Ok(self.replay_from(&header, 0, end))
     }
 
-    /// Returns the records (plain conversation events) of a session whose conversation indexes are
-    /// in `part`.
+    /// Returns the records of a session whose conversation indexes are in `part`.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted.
@@ -49,8 +48,8 @@ impl Engine {
         Ok(self.replay_from(&header, part.start, part.end.min(header.counts.index)))
     }
 
-    /// Returns the records (plain conversation events) of a session from conversation index
-    /// `index`, inclusive, to `end`, exclusive.
+    /// Returns the records of a session from conversation index `index`, inclusive, to `end`,
+    /// exclusive.
     pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay {
         let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
         let events = self.events(&header.id, at);

@@ -91,7 +91,7 @@ impl Engine {
         }
     }
 
-    /// Returns an error that lists the sessions of all workspaces that match `filter`. Returns
+    /// Returns an error that lists the sessions that match `filter`, in all workspaces. Returns
     /// `None` if none matches.
     fn elsewhere(&self, what: &str, filter: &Filter, most: usize) -> Result<Option<Error>> {
         let found = self.store.sessions(filter, None, most)?.sound.into_iter();

@@ -77,7 +77,7 @@ impl Engine {
     }
 
     /// Subtracts the part of a copy that repeats its original, so that the sums count this part
-    /// once. A copy is a session that repeats the beginning of another.
+    /// once.
     fn take_back(&self, stats: &mut Stats, copy: &Header) -> Result<()> {
         let Some(copy_of) = &copy.copy_of else { return Ok(()) };
         let Some(original) = self.other_session(&copy_of.session_id)?.header() else {

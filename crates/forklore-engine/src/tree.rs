@@ -22,7 +22,7 @@ const PAGE: usize = 2_000;
 impl Engine {
     /// Returns the trees of sessions that the request selects, built from the sessions' headers. If
     /// the request names a session, returns the tree of its family, otherwise the trees of up to 50
-    /// families. A family is all sessions with one root.
+    /// families.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted; `invalid_args` if `after` in the

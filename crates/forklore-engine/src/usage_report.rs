@@ -110,7 +110,8 @@ impl Engine {
         dialect.model_of_turn(&stored.event.kind, &stored.event.data)
     }
 
-    /// Returns the usage of a model call, if this event reports the usage of one.
+    /// Returns the usage of the model call that this event reports. Returns `None` if it reports
+    /// none.
     #[must_use]
     pub fn call_usage(&self, stored: &LogEntry) -> Option<CallUsage> {
         let event = &stored.event;
@@ -148,7 +149,8 @@ impl ModelOf {
         };
     }
 
-    /// Returns the model that the session's records selected, if they selected exactly one.
+    /// Returns the model that the session's records selected. Returns `None` if they selected none
+    /// or several.
     fn only(self) -> Option<String> {
         if let Self::One(name) = self { Some(name) } else { None }
     }

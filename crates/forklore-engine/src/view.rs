@@ -39,6 +39,7 @@ impl Engine {
 }
 
 /// Parses the range of conversation indexes that a compaction in forklore's own form covers.
+/// Returns `None` if the payload does not state the range.
 pub(crate) fn compacted_range(data: &Data) -> Option<Range<u64>> {
     #[derive(Deserialize)]
     struct Covers {

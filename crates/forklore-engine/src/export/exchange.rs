@@ -33,8 +33,8 @@ struct Exchange {
     calls: Calls,
 }
 
-/// The tool calls of a message, in order. Finding the call of a result takes no walk over the
-/// others, because a message may contain 100,000 calls.
+/// The tool calls of a message, in order. The call of a result is found by its id, without a search
+/// through the other calls, because a message may contain 100,000 of them.
 #[derive(Debug, Default)]
 struct Calls {
     all: Vec<Call>,

@@ -83,10 +83,10 @@ impl Engine {
         Error::Unsupported(format!("sessions can be exported to plain, {agents}"))
     }
 
-    /// Returns the last imported record at or before the seq `end`. Returns `None` if that record
-    /// is not in `dialect` (the record format of an agent). Also returns `None` if forklore
-    /// compacted the history after the record, because no agent's record can express forklore's
-    /// compaction.
+    /// Returns the last imported record at or before the seq `end`. Returns `None` if there is
+    /// none, or if that record is not in `dialect` (the record format of an agent). Also returns
+    /// `None` if forklore compacted the history after the record, because no agent's record can
+    /// express forklore's compaction.
     fn last_record_of(
         &self,
         header: &Header,

@@ -25,7 +25,7 @@ impl ToolNames {
         }
     }
 
-    /// Removes a call, and returns the name of its tool.
+    /// Removes a call, and returns the name of its tool. Returns `None` if the call is not open.
     pub(super) fn take(&mut self, call: &str) -> Option<String> {
         self.0.remove(call)
     }

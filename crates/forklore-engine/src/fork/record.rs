@@ -45,7 +45,7 @@ pub struct ForkRecord<'a> {
     pub parent_workspace: &'a Workspace,
     /// The principal (a user, for example) on whose behalf the child acts.
     pub principal: Option<&'a str>,
-    /// The principal (a user, for example) on whose behalf the parent acts.
+    /// The principal on whose behalf the parent acts.
     pub parent_principal: Option<&'a str>,
     /// Which rewrite of an imported file the child begins with; the first rewrite has number 1.
     /// `None` unless the agent rewrote the file and the import forked the child for the new

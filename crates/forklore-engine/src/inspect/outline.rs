@@ -77,8 +77,8 @@ impl Covered {
     }
 
     /// Checks whether the item precedes the compaction's messages in the outline. It does if the
-    /// compaction does not cover it and its conversation index is below the end of the covered
-    /// range or absent. `at` is the item's position in the outline.
+    /// compaction does not cover the item, and the item's conversation index is absent or below the
+    /// end of the covered range. `at` is the item's position in the outline.
     fn begins_behind(&self, at: usize, item: &Item) -> bool {
         match self {
             Self::Indexes(indexes) => !self.holds(at, item) && item.index < Some(indexes.end),
@@ -142,7 +142,7 @@ impl Outline {
         *self.excluded.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Applies an edit that another agent recorded, which replaces or removes an earlier message. A
+    /// Applies an edit: a record of another agent that replaces or removes an earlier message. A
     /// replacement appears at the position of the earlier message.
     fn edit(
         &mut self,

@@ -171,7 +171,7 @@ impl Family {
 
 /// Reconstructs the lost header of the session `id` from the header of its child. `witness` is a
 /// readable descendant that inherits events of `id`. The number with it is how many leading
-/// inheritable events (those that forks inherit) it has in common with `id`.
+/// inheritable events it has in common with `id`.
 fn guess(
     from: &Engine,
     child: &Header,

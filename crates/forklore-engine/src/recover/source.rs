@@ -81,7 +81,8 @@ impl FileSources {
         self.files.push(file);
     }
 
-    /// Returns the session that precedes the session `id` in the same imported file.
+    /// Returns the session that precedes the session `id` in the same imported file. Returns `None`
+    /// if `id` is the file's first session or comes from no collected file.
     pub(super) fn before(&self, id: &SessionId) -> Option<SessionId> {
         let sessions = &self.files.get(*self.of.get(id)?)?.source.sessions;
         let at = sessions.iter().position(|session| session.id == *id)?;
@@ -159,8 +160,7 @@ impl FileSources {
         self.finish_sidecar(from, into, report)
     }
 
-    /// Copies the sidecar files (files that an agent stores with a session file) of the copied
-    /// session files. A sidecar contains no sessions.
+    /// Copies the sidecar files of the copied session files. A sidecar contains no sessions.
     fn finish_sidecar(&self, from: &Engine, into: &Engine, report: &mut Recovery) -> Result<()> {
         let mut done = HashSet::new();
         for file in self.files.iter().filter(|file| file.made.is_some()) {
@@ -228,8 +228,8 @@ impl File {
         })
     }
 
-    /// Copies one sidecar of the session file `own`. A sidecar is a file that an agent stores with
-    /// a session file. Returns `false` and copies nothing if the sidecar's bytes were erased.
+    /// Copies one sidecar of the session file `own`. Returns `false` and copies nothing if the
+    /// sidecar's bytes were erased.
     fn save_sidecar(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {

@@ -86,8 +86,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     }
 
     /// Completes the recovery of a session whose events are unreadable from the seq `next` on. Adds
-    /// an `x.lost` marker for each missing event, until the counts reach `to`. These are the
-    /// minimum counts, which the cuts of the session's children prove.
+    /// an `x.lost` marker for each missing event, until the counts reach `to`: the minimum counts
+    /// that the cuts of the session's children prove.
     pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
         let behind = Counts {
             inheritable: self.counts.inheritable.max(to.inheritable),

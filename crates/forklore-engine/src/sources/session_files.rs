@@ -169,8 +169,7 @@ impl StoredFile {
     }
 }
 
-/// Returns `path` if it is relative and has only plain components: not empty, no leading `/`, and
-/// no `.` or `..`.
+/// Returns `path`, or `None` if it is empty, is not relative, or begins with `.` or contains `..`.
 fn plain(path: &Path) -> Option<PathBuf> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let is_there = path.components().next().is_some();
