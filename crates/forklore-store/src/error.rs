@@ -38,9 +38,9 @@ pub enum Error {
     Conflict {
         /// The id of the session whose head is not the expected one.
         session: SessionId,
-        /// The head (seq of the last event) that the caller expected.
+        /// The head that the caller expected; -1 for an empty log.
         expected: i64,
-        /// The actual head (seq of the last event) of the session.
+        /// The actual head of the session; -1 for an empty log.
         head: i64,
     },
     /// Something that the caller had read has changed since. If the head of a session has changed,
@@ -61,11 +61,9 @@ pub enum Error {
     /// state before the mark.
     #[error("the mark {mark} has expired: {message}; read the feed from its beginning")]
     MarkExpired {
-        /// The mark that the caller passed. A mark is a reader's position in the feed (the sequence
-        /// of changed sessions).
+        /// The mark that the caller passed.
         mark: Mark,
-        /// Why the feed (the sequence of changed sessions) does not cover the mark, as text for
-        /// people.
+        /// Why the feed does not cover the mark, as text for people.
         message: String,
     },
     /// The store was deleted or replaced by another one while it was open.

@@ -80,12 +80,13 @@ mod system {
             return None;
         }
         let pids = namespace("pid")?;
-        // A system without time namespaces has only one time.
+        // On a system without time namespaces, start times mean the same to all processes.
         let times = namespace("time").unwrap_or_else(|| "none".to_owned());
         Some(format!("on {host}, boot {}, namespaces {pids} {times}", boot.trim()))
     }
 
-    /// Returns the start time of a process, in clock ticks since the boot.
+    /// Returns the start time of a process, in clock ticks since the boot. Returns `None` if
+    /// `/proc` does not show the process.
     pub(super) fn began(id: u32) -> Option<String> {
         Some(Stat::of(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?.began.to_owned())
     }

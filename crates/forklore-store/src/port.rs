@@ -167,9 +167,9 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// Returns the location of the latest record with a given native id in a source (an imported
-    /// file). A native id is an id that the file's agent gave to the record. `record` is the
-    /// [`RecordKey`] (a hash) of that id. Returns `None` if the source has no such record.
+    /// Returns the location of the latest record with a given native id in a source. A native id is
+    /// an id that the file's agent gave to the record. `record` is the [`RecordKey`] (a hash) of
+    /// that id. Returns `None` if the source has no such record.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read; `Unsupported` if
@@ -179,9 +179,9 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// Returns the spans (byte ranges of an imported file, the source) that one import step stored.
-    /// `step` is the number of that step, from 0, among those steps of the source that stored
-    /// spans. Returns `None` if there is no step with this number.
+    /// Returns the spans (byte ranges of the imported file) that one import step stored. `step` is
+    /// the number of that step, from 0, among those steps of the source that stored spans. Returns
+    /// `None` if there is no step with this number.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read; `Unsupported` if
@@ -191,9 +191,9 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// Returns the keys and locations of all records of a source (an imported file). A caller needs
-    /// them to copy the source into another store. Returns `None` if the store cannot list them or
-    /// has no such source.
+    /// Returns the keys and locations of all records of a source. A caller needs them to copy the
+    /// source into another store. Returns `None` if the store cannot list them or has no such
+    /// source.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read.

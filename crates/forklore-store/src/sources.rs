@@ -27,28 +27,25 @@ pub type RecordKey = u64;
 /// Selects the sources (imported files) to find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindSource {
-    /// The sources (imported files) read from this path, including earlier revisions (versions of
-    /// the file before a rewrite).
+    /// The sources read from this path, including earlier revisions.
     Path(String),
-    /// The latest source (imported file) read from this path.
+    /// The latest source read from this path.
     Latest(String),
-    /// The sources (imported files) that are sidecars of the session file at this path. Earlier
-    /// revisions (versions before a rewrite) are included. A sidecar is a file without a session
-    /// that an agent stores with a session file.
+    /// The sources that are sidecars of the session file at this path, including earlier revisions.
+    /// A sidecar is a file without a session that an agent stores with a session file.
     SidecarsOf(String),
-    /// The sources (imported files) whose first line has this key (a hash).
+    /// The sources whose first line has this key (a hash).
     FirstLine(RecordKey),
-    /// The sources (imported files) that have the name with this key (a hash) among their
-    /// [`names`](Source::names).
+    /// The sources that have the name with this key among their [`names`](Source::names).
     Name(RecordKey),
-    /// The source (imported file) from which this session was imported.
+    /// The source from which this session was imported.
     Session(SessionId),
 }
 
 /// A source: what the store records about an imported file of another agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The number by which the store identifies the source (the imported file).
+    /// The number by which the store identifies the source.
     pub id: SourceId,
     /// The dialect of the file: the record format of the agent that wrote it.
     pub dialect: String,
@@ -64,7 +61,7 @@ pub struct Source {
     pub names: Vec<RecordKey>,
     /// The paths at which the file was found, oldest first.
     pub paths: Vec<SeenFile>,
-    /// The sessions of the source (the imported file), in the order in which they were created.
+    /// The sessions of the source, in the order in which they were created.
     /// [`RecordLocation::session`] is an index into this list.
     pub sessions: Vec<SourceSession>,
     /// How far the file was read by the import steps so far.
@@ -105,8 +102,8 @@ pub struct Progress {
     pub state: String,
 }
 
-/// The location of a record in the store: a session of its source (the imported file), and the
-/// position of an event of that session.
+/// The location of a record in the store: a session of the record's source, and the position of an
+/// event of that session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordLocation {
     /// The session's index in [`Source::sessions`], at most [`RecordLocation::LAST_SESSION`].
@@ -119,7 +116,7 @@ pub struct RecordLocation {
 }
 
 impl RecordLocation {
-    /// The highest index that a session of a source (an imported file) may have.
+    /// The highest index that a session of a source may have.
     pub const LAST_SESSION: u32 = u32::MAX >> 1;
 
     /// Returns the location of a record that is an own event of a session. `session` is the
@@ -135,7 +132,7 @@ impl RecordLocation {
 /// sessions and events that the bytes contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceStep {
-    /// The source (the imported file) to which the step adds the bytes.
+    /// The source to which the step adds the bytes.
     pub target: Target,
     /// The id by which the agent refers to the session of the file, as far as the bytes read so far
     /// determine it.
@@ -147,8 +144,7 @@ pub struct SourceStep {
     /// The keys and locations of the records in the bytes that the step reads. If a key (a hash of
     /// a record's id) occurs twice, its later location is valid.
     pub locations: Vec<(RecordKey, RecordLocation)>,
-    /// The keys (hashes) of additional names by which other files may refer to the source (the
-    /// imported file).
+    /// The keys (hashes) of additional names by which other files may refer to the source.
     pub names: Vec<RecordKey>,
     /// For a sidecar, the path of the session file to which it belongs; `None` for any other file.
     /// A sidecar is an extra file without a session. [`FindSource::SidecarsOf`] finds the sidecar
@@ -163,12 +159,11 @@ pub struct SourceStep {
     pub last: bool,
 }
 
-/// The source (the imported file) that an import step writes to, with the state that the caller
-/// expects.
+/// The source that an import step writes to, with the state that the caller expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The step creates a new source (an imported file). If `latest` is given, the new source is a
-    /// new revision of it (the file after a rewrite).
+    /// The step creates a new source. If `latest` is given, the new source is the next revision of
+    /// that source: the file after a rewrite.
     New {
         /// The dialect of the file: the record format of the agent that wrote it.
         dialect: String,
@@ -181,10 +176,9 @@ pub enum Target {
         /// `None` if it found none. The step is refused as `Stale` if this is no longer the latest.
         latest: Option<SourceId>,
     },
-    /// The step continues an existing source (an imported file), of which the first `offset` bytes
-    /// were read.
+    /// The step continues an existing source, of which the first `offset` bytes were read.
     State {
-        /// The id of the source (the imported file).
+        /// The id of the source.
         id: SourceId,
         /// The number of bytes that the caller expects to have been read before this step.
         offset: u64,

@@ -169,7 +169,8 @@ impl StoredFile {
     }
 }
 
-/// Returns `path`, or `None` if it is empty, is not relative, or begins with `.` or contains `..`.
+/// Returns `path`, or `None` if it is empty, is not relative, begins with the component `.`, or has
+/// a component `..`.
 fn plain(path: &Path) -> Option<PathBuf> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let is_there = path.components().next().is_some();

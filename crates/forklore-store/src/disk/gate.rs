@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use super::os;
 use crate::{Error, Result};
 
-/// The maximum number of pairs of unused open files that a gate (a lock between processes) caches.
-/// One pair is for ordinary locking. The other is for a checkpoint that runs at the same time,
-/// which writes a database's log back into its file.
+/// The maximum number of pairs of unused open files that a gate caches. One pair is for ordinary
+/// locking. The other is for a checkpoint that runs at the same time. (A checkpoint writes a
+/// database's log back into its file.)
 const MAX_IDLE: usize = 2;
 
 /// How long to retry a lock without sleeping. After this time, the thread sleeps until it gets the
@@ -35,13 +35,12 @@ pub struct Gate {
     idle: IdlePairs,
 }
 
-/// A cache of the open files of a gate (a lock between processes) that are not in use. Threads that
-/// lock the gate at the same time need separate open files, because a file lock belongs to an open
-/// file and not to a thread.
+/// A cache of the open files of a gate that are not in use. Threads that lock the gate at the same
+/// time need separate open files, because a file lock belongs to an open file and not to a thread.
 #[derive(Clone, Debug, Default)]
 struct IdlePairs(Arc<Mutex<Vec<Pair>>>);
 
-/// How to lock a gate (a lock between processes): exclusive or shared.
+/// How to lock a gate: exclusive or shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// While the gate is locked this way, no other process or thread has locked it.
@@ -50,7 +49,7 @@ pub enum Pass {
     Shared,
 }
 
-/// A lock on a gate (a lock between processes). Dropping this value releases the lock.
+/// A lock on a gate. Dropping this value releases the lock.
 #[derive(Debug)]
 #[must_use]
 pub struct Passed {
@@ -58,7 +57,7 @@ pub struct Passed {
     locked: Option<Pair>,
 }
 
-/// The two open files of a gate (a lock between processes): the queue file and the gate file.
+/// The two open files of a gate: the queue file and the gate file.
 #[derive(Debug)]
 struct Pair {
     queue: Open,
@@ -73,15 +72,14 @@ struct Open {
 }
 
 impl Gate {
-    /// Creates a gate (a lock between processes) with two files of its own. Their paths are `path`
-    /// with the suffixes `-queue` and `-lock`. The first lock of the gate creates missing files.
+    /// Creates a gate with two files of its own. Their paths are `path` with the suffixes `-queue`
+    /// and `-lock`. The first lock of the gate creates missing files.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self::over(with_suffix(path, "-queue"), with_suffix(path, "-lock"), true)
     }
 
-    /// Creates a gate (a lock between processes) from two existing files, which may also have
-    /// another purpose.
+    /// Creates a gate from two existing files, which may also have another purpose.
     #[must_use]
     pub fn of(queue: PathBuf, gate: PathBuf) -> Self {
         Self::over(queue, gate, false)
@@ -91,8 +89,8 @@ impl Gate {
         Self { queue, gate, make, idle: IdlePairs::default() }
     }
 
-    /// Locks the gate (a lock between processes), as `pass` requests: exclusive or shared. Waits
-    /// for the lock at most for `wait`.
+    /// Locks the gate as `pass` requests: exclusive or shared. Waits for the lock at most for
+    /// `wait`.
     ///
     /// # Errors
     /// `Locked` if the gate did not become free within `wait`; `Denied` if the operating system

@@ -11,8 +11,8 @@ use crate::port::Changes;
 /// wake-up after a commit. A commit may come without a ring: a writer in another process may be
 /// killed before it rings, and some file systems report no writes.
 const UNRUNG: Duration = Duration::from_millis(400);
-/// How long a reader waits before it checks again after a ring (a wake-up) without a change. A ring
-/// may come before its commit is visible.
+/// How long a reader waits before it checks again after a ring without a change. A ring may come
+/// before its commit is visible.
 const SOON: Duration = Duration::from_millis(1);
 
 /// A condition variable with a counter of rings. A ring wakes all waiting readers after a commit.
@@ -33,15 +33,14 @@ impl Bell {
         }
     }
 
-    /// Returns the number of rings since the bell was created. A ring is a wake-up of all waiting
-    /// readers, after a commit.
+    /// Returns the number of rings since the bell was created.
     #[must_use]
     pub fn rings(&self) -> u64 {
         self.rings.load(Ordering::SeqCst)
     }
 
-    /// Waits until the number of rings (wake-ups after commits) differs from `rings`. Waits at most
-    /// for the time `most`. Returns true if the number differs, false if the wait timed out.
+    /// Waits until the number of rings differs from `rings`, at most for the time `most`. Returns
+    /// true if the number differs, false if the wait timed out.
     #[must_use]
     pub fn wait(&self, rings: u64, most: Duration) -> bool {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +55,7 @@ impl Bell {
 }
 
 /// Calls `look` until it returns changes or the time `wait` is over. The first call is immediate.
-/// Each later call follows a ring of `bell` (a wake-up after a commit) or a pause without a ring.
+/// Each later call follows a ring of `bell` or a pause without a ring.
 ///
 /// # Errors
 /// The first error of `look`.

@@ -22,7 +22,7 @@ pub struct Position {
     pub at: At,
 }
 
-/// How far a reader of the feed (the sequence of changed sessions) has read.
+/// How far a reader of the feed has read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
     /// The reader is still in the initial list of all sessions, which is ordered by a key. It has

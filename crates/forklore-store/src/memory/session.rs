@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
     pub(super) event: Arc<Event>,
     pub(super) counts: Counts,
-    /// The session with which the event counts as stored. For an inherited event, this is an
+    /// The session that counts as the one that stores the event. For an inherited event, this is an
     /// ancestor, unless the session has its own copy of the event.
     pub(super) holder: SessionId,
 }
@@ -61,7 +61,8 @@ impl Session {
     }
 
     /// Returns the session's first `inheritable` inheritable events, and the tool calls that they
-    /// leave open. If `holder` is given, the returned events count as stored with that session.
+    /// leave open. If `holder` is given, that session counts as the one that stores the returned
+    /// events.
     pub(super) fn prefix(
         &self,
         inheritable: u64,

@@ -53,8 +53,8 @@ impl State {
         stored.filter(|source| fits(source, by)).take(most).cloned().collect()
     }
 
-    /// Checks that the source (the imported file) is in the state that an import step expects.
-    /// Returns the id of the step's source, and the sessions that this source has before the step.
+    /// Checks that the source is in the state that an import step expects. Returns the id of the
+    /// step's source, and the sessions that this source has before the step.
     pub(super) fn begin_step(&self, step: &SourceStep) -> Result<(SourceId, Vec<SourceSession>)> {
         let id = self.check_target(step)?;
         self.check_sidecar(step)?;
@@ -118,8 +118,8 @@ impl State {
         }
     }
 
-    /// Applies an import step to its source (the imported file). `sessions` are the sessions of the
-    /// source after the step.
+    /// Applies an import step to its source. `sessions` are the sessions of the source after the
+    /// step.
     pub(super) fn record(&mut self, id: SourceId, step: SourceStep, sessions: Vec<SourceSession>) {
         if let Target::New { dialect, revision, first_line, .. } = step.target {
             let source = Source {

@@ -31,13 +31,13 @@ pub enum Since {
 pub struct Mark(String);
 
 impl Mark {
-    /// Creates a mark (a position in a store's feed) from its string, without checking the string.
+    /// Creates a mark from its string, without checking the string.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Returns the mark (a position in a store's feed) as a string.
+    /// Returns the mark as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -87,7 +87,7 @@ pub struct Removal {
 pub struct Committed {
     /// The result of each write, in the order of the writes.
     pub written: Vec<Written>,
-    /// The id of the source (the imported file), if the transaction was a step of an import.
+    /// The id of the source, if the transaction was a step of an import.
     pub source: Option<SourceId>,
 }
 
@@ -167,8 +167,7 @@ impl Committed {
         }
     }
 
-    /// Returns the id of the source (the imported file) that the transaction, a step of an import,
-    /// wrote to.
+    /// Returns the id of the source that the transaction, a step of an import, wrote to.
     ///
     /// # Errors
     /// `Io` if the transaction was not a step of an import.

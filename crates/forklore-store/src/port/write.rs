@@ -90,15 +90,15 @@ pub struct Appended {
     pub from_seq: u64,
     /// The seq of the last appended event.
     pub to_seq: u64,
-    /// The session's current head (seq of its last event). If the append was a repetition of an
-    /// earlier one, the head can be greater than `to_seq`.
+    /// The session's current head. If the append was a repetition of an earlier one, the head can
+    /// be greater than `to_seq`.
     pub head_seq: i64,
     /// Whether an earlier append had already written these events, with the same ids
     /// (docs/semantics.md, Writing).
     pub repeated: bool,
 }
 
-/// A change to a session that does not append to its log.
+/// A change to a session, other than an append to its log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Sets the label.
@@ -144,7 +144,7 @@ pub struct Changed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Children {
     /// Reject the delete if a branch child would remain that depends on its parent. A detached
-    /// child does not depend on it, because it has its own copy of its history.
+    /// child does not depend on its parent, because the child has its own copy of its history.
     Refuse,
     /// Delete the parent. The children retain the history that they need.
     Retain,

@@ -96,8 +96,7 @@ pub enum SourceSpan {
     /// file already contained. The events belong to a session of that revision, and each payload is
     /// followed by the same line end.
     Shared {
-        /// The id of the session, which was imported from an earlier revision (version) of the
-        /// file.
+        /// The id of the session, which was imported from an earlier revision.
         session: SessionId,
         /// The position (seq) of the range's first event in the history of the session.
         seq: u64,
@@ -106,12 +105,10 @@ pub enum SourceSpan {
         /// The line end after each payload.
         end: LineEnd,
     },
-    /// The bytes are the payload of an event of an earlier revision (version) of the file, as in
-    /// [`SourceSpan::Shared`]. The payload is formatted as indented JSON on several lines, as in
-    /// [`SourceSpan::Spread`].
+    /// The bytes are the payload of an event of an earlier revision, as in [`SourceSpan::Shared`].
+    /// The payload is formatted as indented JSON on several lines, as in [`SourceSpan::Spread`].
     SharedSpread {
-        /// The id of the session, which was imported from an earlier revision (version) of the
-        /// file.
+        /// The id of the session, which was imported from an earlier revision.
         session: SessionId,
         /// The event's seq in the session's history.
         seq: u64,

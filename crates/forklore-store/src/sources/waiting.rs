@@ -6,8 +6,8 @@
 
 use super::SourceSpan;
 
-/// The bytes of a source's unfinished last line. They are collected from the spans of the source
-/// (the imported file), in the order in which the import steps stored the spans.
+/// The bytes of a source's unfinished last line. They are collected from the spans of the source,
+/// in the order in which the import steps stored the spans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitingLine {
     bytes: Vec<u8>,

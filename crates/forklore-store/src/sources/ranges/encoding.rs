@@ -24,7 +24,7 @@ const SHARED_SPREAD: u64 = 10;
 const WAITING: u64 = 11;
 const PATCHED_OFTEN: u64 = 12;
 
-/// Encodes the spans (ranges of an imported file) compactly, with numbers as varints.
+/// Encodes spans compactly, with numbers as varints.
 #[must_use]
 pub fn encode(ranges: &[SourceSpan]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -120,7 +120,7 @@ fn put(out: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// Decodes the spans (ranges of an imported file) that [`encode`] encoded.
+/// Decodes the spans that [`encode`] encoded.
 ///
 /// # Errors
 /// If the bytes are not an encoded list of spans.
