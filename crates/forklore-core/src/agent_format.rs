@@ -29,9 +29,9 @@ pub trait AgentFormat: Send + Sync {
     /// contains the first bytes of the file.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// Returns the name of the other agent that wrote this file, if the format recognises that
-    /// agent. Some agents write files that look like this agent's but that forklore cannot read.
-    /// `head` contains the first bytes of the file.
+    /// Returns the name of the agent that wrote this file, if it is another agent, whose files look
+    /// like this agent's but cannot be read by forklore. Otherwise returns `None`. `head` contains
+    /// the first bytes of the file.
     fn lookalike(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         let _ = (path, head);
         None
@@ -100,7 +100,8 @@ pub trait AgentFormat: Send + Sync {
     }
 
     /// Returns the [`Edit`] that a stored record makes: a change to how an earlier record is sent
-    /// to the model. If several records edit the same record, the last edit counts.
+    /// to the model. If several records edit the same record, the last edit counts. `None` if the
+    /// record makes no edit.
     fn edit(&self, kind: &EventType, data: &Data) -> Option<Edit> {
         let _ = (kind, data);
         None
@@ -116,6 +117,7 @@ pub trait AgentFormat: Send + Sync {
 
     /// Parses one line of the title list that [`AgentFormat::names`] returns. The result is a
     /// session id and the new title of that session, which replaces the title of any earlier line.
+    /// `None` if the line gives no title.
     fn named(&self, line: &str) -> Option<(String, String)> {
         let _ = line;
         None
@@ -202,8 +204,7 @@ pub enum Covers {
     /// The compaction replaces everything before the record with this native id (the id that the
     /// agent gave it).
     Before(String),
-    /// The compaction replaces everything up to and including the record with this native id (the
-    /// id that the agent gave it).
+    /// The compaction replaces everything up to and including the record with this native id.
     After(String),
     /// The compaction replaces everything before the record with this position among the records of
     /// its file, counted from 0.
@@ -253,15 +254,14 @@ pub enum Line {
     /// Several events that the line contains, such as those of a document.
     Several(Several),
     /// A record that describes the file or other records. It is not an event, and is stored with
-    /// the source (the imported file).
+    /// the source.
     Side(FileFacts),
-    /// Text that is not one JSON object. The text is stored with the source (the imported file) and
-    /// reported as damage. The string is the reason.
+    /// Text that is not one JSON object. The text is stored with the source and reported as damage.
+    /// The string is the reason.
     Damage(String),
 }
 
-/// The records in one line or document. The bytes between the records are stored with the source
-/// (the imported file).
+/// The records in one line or document. The bytes between the records are stored with the source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Several {
     /// The records and their byte ranges in the line. The order is the import order, which may
@@ -325,8 +325,8 @@ pub struct Base {
     /// beginning, the [`Record::key`] of each record is the record's number. This field is ignored
     /// if `after` is given.
     pub end: u64,
-    /// The native id (the id that the agent gave it) of the last record of the shared beginning, if
-    /// the agent names that record by its id instead of its number.
+    /// The native id of the last record of the shared beginning, if the agent names that record by
+    /// its id instead of its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// The length of the shared beginning in bytes, from the start of the file that contains it.
@@ -361,8 +361,8 @@ impl FileFacts {
 pub struct Record {
     /// The id that the agent gave the record.
     pub native_id: Option<String>,
-    /// The key by which other records refer to this record. `None` if it is `native_id`, the id
-    /// that the agent gave the record.
+    /// The key by which other records refer to this record. `None` if they refer to it by its
+    /// `native_id`.
     pub key: Option<String>,
     /// The parent: the record of the same file that this record continues.
     pub parent: Parent,
@@ -420,8 +420,7 @@ pub enum Parent {
     Previous,
     /// The record has no parent: it is a root of the file's tree.
     None,
-    /// The parent is the latest record with this native id (the id that the agent gave it) or this
-    /// [key](Record::key).
+    /// The parent is the latest record with this native id or this [key](Record::key).
     Id(String),
     /// The parent is the latest record with this native id or [key](Record::key). If the file
     /// contains none before this record, the parent is the previous record. A format uses this form

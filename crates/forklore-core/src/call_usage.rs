@@ -7,9 +7,9 @@ use crate::usage::Usage;
 pub struct CallUsage {
     /// The id of the call, from the provider or the agent. Several records may report the same
     /// call, and a copied record repeats its id. Of all records with the same id, only the last one
-    /// counts.
+    /// counts. `None` if the record states no id.
     pub call: Option<String>,
-    /// The name of the model that was called.
+    /// The name of the model that was called, if the record states it.
     pub model: Option<String>,
     /// The tokens and cost of the call. `input` includes the `cached` tokens.
     pub usage: Usage,

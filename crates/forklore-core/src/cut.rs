@@ -54,7 +54,7 @@ pub enum CutError {
     /// session.
     #[error("{requested} is out of range: {valid}")]
     OutOfRange {
-        /// The selector (a position in a log) that the caller requested.
+        /// The selector that the caller requested.
         requested: Selector,
         /// The valid range of the selector's number, as text for people.
         valid: String,
@@ -63,7 +63,7 @@ pub enum CutError {
     /// `index:0` may request an empty history, and the selector is another one.
     #[error("{requested} keeps nothing; to begin with an empty history say start")]
     NothingToFork {
-        /// The selector (a position in a log) that the caller requested.
+        /// The selector that the caller requested.
         requested: Selector,
     },
     /// No event of the session has the id that the selector `event:ID` names.
@@ -79,8 +79,8 @@ pub enum CutError {
     },
 }
 
-/// The length of a session in all units that a selector (a written position) can use: log
-/// positions, conversation events and turns.
+/// The length of a session in all units that a selector can use: log positions, conversation events
+/// and turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The log position of the last event; -1 if the log is empty.

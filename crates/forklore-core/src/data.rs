@@ -85,8 +85,8 @@ impl Data {
 }
 
 /// Replaces each lone surrogate escape, such as `\ud83d` without its second half, by the escape
-/// `\ufffd`. A lone surrogate is valid JSON but not Unicode. Agents that truncate a string in the
-/// middle of an emoji write them.
+/// `\ufffd`. A lone surrogate is valid JSON but not Unicode. Agents write lone surrogates when they
+/// truncate a string in the middle of an emoji.
 #[must_use]
 pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {

@@ -139,7 +139,7 @@ pub struct Original {
     pub path: String,
     /// The id by which the agent refers to the session in the file.
     pub native_id: String,
-    /// The last record of the file that the new file contains.
+    /// The last of this file's records that the new file contains.
     pub last_record: Data,
 }
 

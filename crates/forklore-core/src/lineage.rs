@@ -19,8 +19,7 @@ pub struct Span {
     /// The end of the range (exclusive): the position in the segment after the last event of the
     /// range.
     pub to: u64,
-    /// The counts of all events before this span (a range of stored events) in the history that
-    /// contains it.
+    /// The counts of all events before this span, in the history that contains the span.
     pub base: Counts,
 }
 
@@ -57,18 +56,18 @@ pub struct NotSpans {
     pub at: usize,
 }
 
-/// Returns the index in `spans` of the span (a range of a history) in which the count of `unit`
-/// first reaches `want`. This is the last span before which the count is below `want`. `None` if
-/// the count reaches `want` before the first span, or if `spans` is empty.
+/// Returns the index in `spans` of the span in which the count of `unit` first reaches `want`. This
+/// is the last span before which the count is below `want`. `None` if the count reaches `want`
+/// before the first span, or if `spans` is empty.
 #[must_use]
 pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
     spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
 /// Returns the part of `spans` that a child inherits if it inherits the first `inheritable` events.
-/// `spans` are ranges of stored events that form the parent's history. The last span returned is
-/// shortened to end at `to`: the position after the last inherited event in its segment (the events
-/// stored with one session). The result is empty if the child inherits no event of `spans`.
+/// `spans` form the parent's history. The last span returned is shortened to end at `to`: the
+/// position after the last inherited event in its segment. The result is empty if the child
+/// inherits no event of `spans`.
 #[must_use]
 pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =
@@ -90,9 +89,8 @@ pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
     depth > 0 && depth - jump == jump - jump_of_jump
 }
 
-/// Encodes the spans (ranges of stored events) compactly, as varints. Each count of [`Span::base`]
-/// is encoded as the difference from that count of the previous span. Only the count `open` is
-/// encoded as it is.
+/// Encodes the spans compactly, as varints. Each count of [`Span::base`] is encoded as the
+/// difference from that count of the previous span. Only the count `open` is encoded as it is.
 #[must_use]
 pub fn encode(spans: &[Span]) -> Vec<u8> {
     let mut out = Vec::with_capacity(spans.len() * 12);
@@ -109,7 +107,7 @@ pub fn encode(spans: &[Span]) -> Vec<u8> {
     out
 }
 
-/// Decodes the spans (ranges of stored events) that [`encode`] encoded.
+/// Decodes the spans that [`encode`] encoded.
 ///
 /// # Errors
 /// If the bytes are not an encoded list of spans.

@@ -69,7 +69,8 @@ struct Fields {
     value: Option<Data>,
 }
 
-/// Deserializes the value of a field that the JSON contains to `Some`, even if the value is `null`.
+/// Deserializes the value of a field to `Some`, even if the value is `null`. Serde calls this
+/// function only for fields that the JSON contains.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Data>, D::Error> {
     Data::deserialize(deserializer).map(Some)
 }

@@ -45,8 +45,7 @@ pub struct Collected {
     /// The number of segments removed, because no session needed them any more. A segment consists
     /// of the events that are stored with one session.
     pub segments: u64,
-    /// The number of events in all removed segments. A segment consists of the events that are
-    /// stored with one session.
+    /// The number of events in all removed segments.
     pub events: u64,
     /// The number of attachments removed, because no event names them any more.
     pub attachments: u64,

@@ -5,8 +5,7 @@ use forklore_core::{EventId, Label, SessionId};
 use proptest::prelude::*;
 use unicode_normalization::is_nfc;
 
-/// Generates strings that mix characters that the grammar treats specially with ordinary
-/// characters.
+/// Generates strings of ordinary characters and of characters that the grammar treats specially.
 fn nasty() -> impl Strategy<Value = String> {
     let special = "/\\.:*?\"<>|%$ \t\r\n\0\x1b\u{7f}\u{85}\u{301}\u{345}\u{200b}\u{200d}\u{202e}\
                    \u{2028}\u{feff}-_~İıſßŉǰΐΣςﬁⅷⓐ１Ａ\u{1f600}";
