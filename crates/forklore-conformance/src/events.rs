@@ -18,13 +18,12 @@ impl Clock {
         Self(AtomicU64::new(ticks))
     }
 
-    /// Advances the clock by one tick (a millisecond) and returns the new time.
+    /// Advances the clock by one tick and returns the new time.
     pub fn now(&self) -> Timestamp {
         at_tick(self.tick())
     }
 
-    /// Advances the clock by one tick (a millisecond) and returns an event id for the new time, a
-    /// UUIDv7.
+    /// Advances the clock by one tick and returns an event id for the new time, a UUIDv7.
     pub fn event_id(&self) -> EventId {
         let tick = self.tick();
         let mut random = [0; 10];

@@ -105,7 +105,7 @@ impl Broken {
         }
     }
 
-    /// Commits a transaction. Flaws that concern whole transactions change what it does.
+    /// Commits a transaction. A flaw that concerns whole transactions commits it differently.
     fn take(&self, transaction: Transaction) -> Result<Committed> {
         let Transaction { mut writes, source, attachments } = transaction;
         if matches!(self.flaw, Flaw::CommitsOneByOne) {

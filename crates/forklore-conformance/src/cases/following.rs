@@ -7,28 +7,25 @@ use forklore_store::port::{Filter, Mark, SessionChange, Since};
 
 use crate::scene::{Scene, id};
 
-/// Timeout of a test that reads the feed (the store's sequence of changed sessions) without waiting
-/// for changes.
+/// Timeout of a test that reads the feed without waiting for changes.
 pub(super) const NO_TIME: Duration = Duration::ZERO;
-/// Timeout of a test that waits for changes in the feed (the store's sequence of changed sessions)
-/// for a millisecond.
+/// Timeout of a test that waits a millisecond for changes in the feed.
 pub(super) const SHORT: Duration = Duration::from_millis(1);
-/// Timeout of a test that waits for changes in the feed (the store's sequence of changed sessions)
-/// long enough for any commit. The wait times out only if the store does not wake its readers.
+/// Timeout of a test that waits long enough for any commit to appear in the feed. The wait times
+/// out only if the store does not wake its readers.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
 /// A test reader of the feed (the store's sequence of changed sessions). It reads page by page and
 /// remembers what the pages contained.
 pub(super) struct Follower {
     since: Since,
-    /// The last head (the seq of the last event) that the store's feed of changes reported for each
-    /// session.
+    /// The last head (the seq of the last event) that the feed reported for each session.
     pub(super) heads: BTreeMap<String, i64>,
-    /// The ids of the sessions that the store's feed of changes reported as removed.
+    /// The ids of the sessions that the feed reported as removed.
     pub(super) removed: BTreeSet<String>,
-    /// The changes on the page of the store's feed that this reader read last.
+    /// The changes on the page that this reader read last.
     pub(super) last: Vec<SessionChange>,
-    /// Whether more pages of the store's feed of changes follow the page that was read last.
+    /// Whether more pages follow the page that was read last.
     pub(super) more: bool,
 }
 
@@ -38,8 +35,7 @@ impl Follower {
         Self { since, heads, removed, last, more: false }
     }
 
-    /// Creates a reader of the feed (the store's sequence of changed sessions) that gets only later
-    /// changes.
+    /// Creates a reader of the feed that gets only later changes.
     #[track_caller]
     pub(super) fn now(scene: &Scene<'_>) -> Self {
         let mut reader = Self::from(Since::Now);
@@ -48,28 +44,27 @@ impl Follower {
         reader
     }
 
-    /// Returns the position in the feed (the store's sequence of changed sessions) at which this
-    /// reader continues.
+    /// Returns the position in the feed at which this reader continues.
     pub(super) fn position(&self) -> Since {
         self.since.clone()
     }
 
-    /// Returns the mark (a position in the store's feed of changes) after the page that was read
-    /// last. The mark is returned as a string, the form in which a caller would store it.
+    /// Returns the mark after the page that was read last, as a string: the form in which a caller
+    /// would store it.
     pub(super) fn stored(&self) -> String {
         let Since::Mark(mark) = &self.since else { panic!("nothing was read") };
         mark.to_string()
     }
 
-    /// Creates a reader of the store's feed of changes that continues after the position `stored`,
-    /// a result of [`Follower::stored`].
+    /// Creates a reader of the feed that continues after the position `stored`, a result of
+    /// [`Follower::stored`].
     pub(super) fn at(stored: &str) -> Self {
         Self::from(Since::Mark(stored.parse::<Mark>().unwrap()))
     }
 
-    /// Reads one page of the store's feed of changes. Checks that the page contains no session
-    /// twice, no session that was already reported as removed, and no head that is lower than the
-    /// session's head reported before.
+    /// Reads one page of the feed. Checks that the page contains no session twice, no session that
+    /// was already reported as removed, and no head that is lower than the session's head reported
+    /// before.
     #[track_caller]
     pub(super) fn read(&mut self, scene: &Scene<'_>, limit: usize, wait: Duration) {
         let page = scene.store().changes(&self.since, limit, wait).unwrap();
@@ -89,15 +84,14 @@ impl Follower {
         (self.last, self.more) = (page.sessions, page.more);
     }
 
-    /// Reads one page of the store's feed of changes and returns the ids of the sessions on that
-    /// page.
+    /// Reads one page of the feed and returns the ids of the sessions on that page.
     #[track_caller]
     pub(super) fn ids(&mut self, scene: &Scene<'_>, limit: usize) -> Vec<String> {
         self.read(scene, limit, NO_TIME);
         self.last.iter().map(|change| change.session.to_string()).collect()
     }
 
-    /// Reads pages of the store's feed of changes until there are no more changes.
+    /// Reads pages of the feed until there are no more changes.
     #[track_caller]
     pub(super) fn drain(&mut self, scene: &Scene<'_>, limit: usize) {
         loop {
@@ -108,8 +102,8 @@ impl Follower {
         }
     }
 
-    /// Asserts that the store's feed reported the current state of each session that this reader
-    /// has seen. The head or removal reported last must be that in the store.
+    /// Asserts that the feed reported the current state of each session that this reader has seen.
+    /// The head or removal reported last must be that in the store.
     #[track_caller]
     pub(super) fn assert_up_to_date(&self, scene: &Scene<'_>) {
         for (session, head) in &self.heads {
@@ -120,8 +114,7 @@ impl Follower {
         }
     }
 
-    /// Asserts that the store's feed reported the current head of every session that is not
-    /// deleted.
+    /// Asserts that the feed reported the current head of every session that is not deleted.
     #[track_caller]
     pub(super) fn assert_complete(&self, scene: &Scene<'_>) {
         let all = scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap();

@@ -188,7 +188,7 @@ pub(super) fn a_child_does_not_inherit_the_lease(scene: &Scene<'_>) {
     scene.append("b", turns(1));
 }
 
-/// Only on Linux can the store be certain that a process is gone. On other systems, other writers
+/// The store can be certain that a process is gone on Linux only. On other systems, other writers
 /// wait until the lease of such a process expires.
 pub(super) fn the_lease_of_a_process_that_is_gone_holds_nobody_off(scene: &Scene<'_>) {
     scene.root("a", turns(1));

@@ -1,5 +1,5 @@
 //! A call of a [`Store`] method that both the store under test and the reference model execute, and
-//! the answer of each, which must be the same.
+//! its answer. Both must give the same answer.
 
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;

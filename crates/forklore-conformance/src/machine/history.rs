@@ -119,8 +119,8 @@ impl<'f> History<'f> {
         Err(format!("{one:?}\nand {two:?}\nagree with neither order:\n{}", differences.join("\n")))
     }
 
-    /// Picks a session of the reference model by a random number. It usually is a living session.
-    /// For one number in 16, it may be a deleted one or none.
+    /// Picks a session of the reference model by a random number: usually a living one. For one
+    /// number in 16, it may be a deleted one or none.
     fn pick(&self, number: u8) -> Option<&Session> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);
