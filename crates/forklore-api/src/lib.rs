@@ -4,8 +4,8 @@
 //! build a server, a language binding or a protocol that accepts and returns the same types. To run
 //! the verbs in Rust, use `forklore` or `forklore-engine`, which re-export these types.
 //!
-//! - [`Request`] is any verb with its arguments. [`Create`], [`Append`], [`Fork`] and others are the
-//!   arguments of one verb.
+//! - [`Request`] is any verb with its arguments. [`Create`], [`Append`], [`Fork`] and others are
+//!   the arguments of one verb.
 //! - [`SessionAnswer`], [`Forked`], [`Difference`] and others are the answers of verbs.
 //! - [`Refusal`] and [`ErrorObject`] report why a verb failed; [`Facts`] are the details of the
 //!   error.

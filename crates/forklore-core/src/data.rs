@@ -8,10 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// The JSON text of one value as its writer wrote it, except that line breaks between tokens become
-/// spaces. Unknown fields, the order of keys and the digits of numbers survive every read and write.
+/// spaces. Unknown fields, the order of keys and the digits of numbers survive every read and
+/// write.
 ///
-/// Cloning is cheap: a clone shares its buffer with the original. Values that a store reads together
-/// may share one buffer, which lives as long as one of them.
+/// Cloning is cheap: a clone shares its buffer with the original. Values that a store reads
+/// together may share one buffer, which lives as long as one of them.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Data(ByteString);
 

@@ -24,8 +24,8 @@ pub trait Export: Send + Sync {
     /// a session file at any path.
     fn home(&self) -> Option<Home>;
 
-    /// Checks whether the agent stores its sessions in the directory in which it works. The paths of
-    /// [`Export::destination`] are then relative to this directory.
+    /// Checks whether the agent stores its sessions in the directory in which it works. The paths
+    /// of [`Export::destination`] are then relative to this directory.
     fn is_in_workspace(&self) -> bool {
         false
     }

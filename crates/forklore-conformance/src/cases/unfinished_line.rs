@@ -1,4 +1,5 @@
-//! Case: the store gives back the bytes of an unfinished last line, and erases them with the session.
+//! Case: the store gives back the bytes of an unfinished last line, and erases them with the
+//! session.
 
 use jiff::Timestamp;
 

@@ -150,9 +150,9 @@ impl Outgoing {
         Some((original.path.clone(), last.data.clone(), shared))
     }
 
-    /// Returns the sidecars of the original that the agent expects beside the new session, each with
-    /// the path for its copy, relative to the agent's folder. A sidecar counts if an exported event
-    /// names it.
+    /// Returns the sidecars of the original that the agent expects beside the new session, each
+    /// with the path for its copy, relative to the agent's folder. A sidecar counts if an exported
+    /// event names it.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.

@@ -23,7 +23,8 @@ pub(super) struct Outline {
     /// The model that the session's events named last. The request contains no reasoning of other
     /// models.
     pub(super) model: Option<String>,
-    /// The sub-agents that ancestors started and that, as far as this history tells, have not ended.
+    /// The sub-agents that ancestors started and that, as far as this history tells, have not
+    /// ended.
     pub(super) detached: Vec<DetachedSubagent>,
 }
 
@@ -214,8 +215,8 @@ impl Outline {
         })
     }
 
-    /// Returns the messages before the first event that a compaction retains. Without such an event,
-    /// returns all messages.
+    /// Returns the messages before the first event that a compaction retains. Without such an
+    /// event, returns all messages.
     fn covered_before(&self, first_retained: Option<u64>) -> Covered {
         let index = self.items.iter().position(|item| {
             !item.instead && first_retained.is_some_and(|retained| item.seq >= retained)

@@ -29,8 +29,8 @@ pub struct Restored {
 }
 
 impl Engine {
-    /// Writes the file from which the session was imported to `out`, as the last import found it. An
-    /// unfinished last line is included.
+    /// Writes the file from which the session was imported to `out`, as the last import found it.
+    /// An unfinished last line is included.
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file, `conflict` if a session of that

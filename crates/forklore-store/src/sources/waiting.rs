@@ -1,5 +1,5 @@
-//! The unfinished last line of a source: bytes after the last record that was read, which wait until
-//! the agent completes the line (docs/semantics.md, Sources).
+//! The unfinished last line of a source: bytes after the last record that was read, which wait
+//! until the agent completes the line (docs/semantics.md, Sources).
 //!
 //! This rule is next to the store interface and not in a store, because a store only returns the
 //! spans that it was given.
