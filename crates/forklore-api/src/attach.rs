@@ -93,7 +93,7 @@ pub struct NamedAttachment {
     /// The reference of the attachment: `sha256:` and the digest of its bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
-    /// The name of the attachment, as the message states it.
+    /// The name of the attachment, as the message states it. Absent if the message states none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The media type of the attachment, as the message states it.

@@ -57,9 +57,11 @@ pub struct Fork {
     pub permissions: Option<BTreeSet<String>>,
     /// The child's workspace (folder). `null` uses the parent's workspace.
     pub workspace: Option<Workspace>,
-    /// Metadata of the child, set by the application. forklore does not interpret it.
+    /// Metadata of the child, set by the application. forklore does not interpret it. `null` sets
+    /// none.
     pub metadata: Option<Data>,
-    /// Configuration of the child, set by the application. forklore does not interpret it.
+    /// Configuration of the child, set by the application. forklore does not interpret it. `null`
+    /// sets none.
     pub config: Option<Data>,
     /// Whether to return only the plan for the child, and write nothing.
     #[serde(default)]

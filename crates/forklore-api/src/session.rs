@@ -36,7 +36,8 @@ pub struct Session {
     pub principal: Option<String>,
     /// The session's permissions: an upper limit on what it may do. `null` means no limit.
     pub permissions: Option<BTreeSet<String>>,
-    /// Metadata of the session, set by the application. forklore does not interpret it.
+    /// Metadata of the session, set by the application. forklore does not interpret it. `null` if
+    /// there is none.
     pub metadata: Option<Data>,
     /// The dialect (name of an agent's record format) of the imported events in the session's
     /// history. `null` if the history has no imported events.
@@ -161,9 +162,11 @@ pub struct Create {
     pub principal: Option<String>,
     /// The new session's permissions: an upper limit on what it may do. `null` means no limit.
     pub permissions: Option<BTreeSet<String>>,
-    /// Metadata of the new session, set by the application. forklore does not interpret it.
+    /// Metadata of the new session, set by the application. forklore does not interpret it. `null`
+    /// sets none.
     pub metadata: Option<Data>,
     /// Configuration of the new session, set by the application. forklore does not interpret it.
+    /// `null` sets none.
     pub config: Option<Data>,
     /// The parent, if the new session is a delegate (the session of a sub-agent). `null` creates a
     /// root.
@@ -199,7 +202,8 @@ pub struct ListRequest {
     /// Lists only sessions of this kind. `null` lists roots and branches, but no delegates
     /// (sessions of sub-agents).
     pub kind: Option<SessionKind>,
-    /// Lists only sessions that were last written to at or after this time.
+    /// Lists only sessions that were last written to at or after this time. `null` lists sessions
+    /// whatever their time.
     pub since: Option<Timestamp>,
     /// The maximum number of sessions to return. 0 means no limit.
     pub limit: usize,

@@ -83,7 +83,7 @@ pub struct SessionUsage {
     pub session_id: SessionId,
     /// The session's label.
     pub label: Label,
-    /// The session's title.
+    /// The session's title. `null` if it has none.
     pub title: Option<String>,
     /// Usage of the session's model calls.
     #[serde(flatten)]

@@ -73,7 +73,7 @@ pub struct TreeNode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeHeader {
-    /// The id of the parent session. Not part of the JSON.
+    /// The id of the parent session. `None` for a root. Not part of the JSON.
     #[serde(skip)]
     pub parent: Option<SessionId>,
     /// The session's label: a short name, unique in its family (a root with all its descendants).

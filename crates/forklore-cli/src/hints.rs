@@ -10,8 +10,8 @@ use forklore_sanitize::shell::quoted;
 /// The formatter of the commands that one run of the program suggests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hints {
-    /// The store named on the command line. Suggested commands repeat it, because otherwise they
-    /// would use another store.
+    /// The store named on the command line, if any. Suggested commands repeat it, because otherwise
+    /// they would use another store.
     store: Option<String>,
 }
 

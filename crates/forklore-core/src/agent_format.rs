@@ -234,7 +234,7 @@ pub trait LineReader: Send {
     fn read(&mut self, line: &str) -> Line;
 
     /// Returns the state that a reader of the remaining lines needs. The state is stored with the
-    /// source (the imported file).
+    /// source (the imported file). `None` if such a reader needs no state.
     fn memory(&self) -> Option<String> {
         None
     }
@@ -424,8 +424,8 @@ pub enum Parent {
     Id(String),
     /// The parent is the latest record with this native id or [key](Record::key). If the file
     /// contains none before this record, the parent is the previous record. A format uses this form
-    /// for a record that continues the previous record if the file lacks the parent that the record
-    /// names. An example is a compaction.
+    /// for records, such as compactions, that continue the previous record if the file lacks the
+    /// parent that they name.
     IdOrPrevious(String),
 }
 
@@ -434,7 +434,8 @@ pub enum Parent {
 pub struct AgentFormats<'a>(pub &'a [&'a dyn AgentFormat]);
 
 impl<'a> AgentFormats<'a> {
-    /// Returns the agent format with this name, such as `claude`.
+    /// Returns the agent format with this name, such as `claude`; `None` if there is no such
+    /// format.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.name() == name)

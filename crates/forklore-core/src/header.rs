@@ -72,8 +72,8 @@ pub struct Header {
     pub updated: Timestamp,
     /// The number of parent links between the session and its root; 0 for a root.
     pub depth: u64,
-    /// The lease of the runtime (the process) that runs a turn of the session. The lease may have
-    /// expired.
+    /// The lease of the runtime (the process) that runs a turn of the session; `None` if no runtime
+    /// has leased it. The lease may have expired.
     pub lease: Option<Lease>,
     /// Whether the session was detached: it has its own copy of its prefix and needs no ancestor.
     pub detached: bool,
@@ -118,7 +118,7 @@ impl Header {
     }
 
     /// Returns the session's lease if it is valid at `now` and belongs to a runtime other than
-    /// `owner`.
+    /// `owner`. Otherwise returns `None`.
     #[must_use]
     pub fn leased_by_other(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
         self.lease.as_ref().filter(|lease| lease.holds_at(now) && Some(&*lease.owner) != owner)

@@ -13,8 +13,7 @@ use crate::counts::Counts;
 /// the events that are stored with one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The number by which the store identifies the segment (the events that are stored with one
-    /// session).
+    /// The number by which the store identifies the segment.
     pub segment: u64,
     /// The end of the range (exclusive): the position in the segment after the last event of the
     /// range.

@@ -75,7 +75,8 @@ pub struct Check {
     pub status: CheckStatus,
     /// What the check found, as text for people.
     pub message: String,
-    /// What the user can do about the finding: a command or a sentence.
+    /// What the user can do about the finding: a command or a sentence. Absent if there is no
+    /// suggestion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The kind of error, if the status is `problem`.

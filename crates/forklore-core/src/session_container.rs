@@ -66,7 +66,7 @@ pub struct Found {
     /// The id (given by the agent) of the session that called this session as a sub-agent, if any
     /// did.
     pub caller: Option<String>,
-    /// When the session was created.
+    /// When the session was created, if the agent recorded it.
     pub created: Option<Timestamp>,
     /// A number that changes whenever anything in the session changes. An unchanged number means
     /// that the session need not be read again.

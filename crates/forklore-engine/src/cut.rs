@@ -139,8 +139,8 @@ impl Engine {
     }
 
     /// Reads backwards from `cut` to the nearest event after which no tool call is open. Returns
-    /// that event, or `None` if there is none. Calls `visit` with each event that it reads before
-    /// that event. After each of these events, a call is open.
+    /// that event, or `None` if there is none. Calls `visit` with each event between that event and
+    /// the cut, the last one first. After each of these events, a call is open.
     fn back_to_closed(
         &self,
         header: &Header,

@@ -8,14 +8,14 @@ use crate::bring::brought_by;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Checks whether the fork of this session recorded a summary of the parent's history before
-    /// the cut. If the log cannot be read, returns false.
+    /// Checks whether the fork that created this session recorded a summary of the parent's history
+    /// before the cut. Returns false if the session was deleted, or if its log cannot be read.
     #[must_use]
     pub fn has_summary(&self, header: &Header) -> bool {
         header.deleted.is_none() && self.summary_at_fork(header).is_ok_and(|found| found.is_some())
     }
 
-    /// Returns the strategy of the summary that the fork of `child` recorded after the inherited
+    /// Returns the strategy of the summary that the fork recorded in `child`, after the inherited
     /// events and the synthetic results (docs/semantics.md, Summary at the fork). Returns `None` if
     /// the fork recorded no summary. The header does not state whether there is a summary, but its
     /// counts give the position of the summary. The method therefore reads only a few events.

@@ -20,7 +20,7 @@ impl Engine {
     }
 
     /// Returns the session with the label `label` in the family of `header` (all sessions with one
-    /// root).
+    /// root). Returns `None` if no session has the label.
     pub(crate) fn label_owner(&self, header: &Header, label: &Label) -> Result<Option<SessionId>> {
         let filter = Filter {
             family: Some(header.root_id.clone()),

@@ -77,7 +77,7 @@ impl Of {
 pub(crate) struct Gathered {
     pub(crate) summary: Summary,
     of: Of,
-    /// The last answer of the model in the summarized part.
+    /// The last answer of the model in the summarized part; `None` if the part has no answer.
     pub(crate) answer: Option<String>,
 }
 

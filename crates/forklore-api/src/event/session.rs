@@ -65,7 +65,7 @@ pub struct SessionForked {
     pub label: Label,
     /// The position in the parent's log at which the new session begins.
     pub cut: Option<Cut>,
-    /// Metadata of the new session, set by the application.
+    /// Metadata of the new session, set by the application. Absent if it set none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
     /// Why forklore created the child session on its own. Absent if a caller requested the child.

@@ -50,6 +50,6 @@ pub struct ToolStep {
     pub done: f64,
     /// The total amount of work, in a unit that the tool chooses. `null` if unknown.
     pub total: Option<f64>,
-    /// A short text in which the tool says what it is doing.
+    /// A short text in which the tool says what it is doing. `null` if the tool sends none.
     pub message: Option<String>,
 }

@@ -8,8 +8,8 @@ use forklore::core::{Data, Selector};
 
 use crate::failure::{Failure, Result};
 
-/// Parses an id, a label or another name from the command line. The error does not repeat the text,
-/// which may be hostile.
+/// Parses an id, a label or another name from the command line. Returns `None` if `text` is `None`.
+/// The error does not repeat the text, which may be hostile.
 pub(super) fn parsed<T: FromStr<Err = IdError>>(
     text: Option<&str>,
     what: &'static str,
@@ -17,14 +17,15 @@ pub(super) fn parsed<T: FromStr<Err = IdError>>(
     text.map(|text| text.parse().map_err(Failure::name(what))).transpose()
 }
 
-/// Parses JSON from the option `--{what}`. Numbers and strings stay as they were written.
+/// Parses JSON from the option `--{what}`. Returns `None` if `text` is `None`. Numbers and strings
+/// stay as they were written.
 pub(super) fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
     let parse =
         |text| Data::parse(text).map_err(|error| Failure::invalid(format!("--{what}: {error}")));
     text.map(parse).transpose()
 }
 
-/// Parses a cut, such as `turn:2`, from the command line.
+/// Parses a cut, such as `turn:2`, from the command line. Returns `None` if `text` is `None`.
 pub(super) fn selector(text: Option<&str>) -> Result<Option<Selector>> {
     let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
     text.map(parse).transpose()

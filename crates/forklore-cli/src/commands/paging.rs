@@ -27,7 +27,8 @@ impl Paging {
         Self { limit: USUAL, after: None }
     }
 
-    /// Parses `--after`: the id of the last session of the previous page.
+    /// Parses `--after`: the id of the last session of the previous page. Returns `None` if the
+    /// option is not given.
     ///
     /// # Errors
     /// `invalid_args` when the value of `--after` is not a session id.

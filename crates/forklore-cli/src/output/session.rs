@@ -11,7 +11,8 @@ pub(crate) fn label_tone(kind: SessionKind) -> Tone {
     if kind == SessionKind::Delegate { Tone::Delegate } else { Tone::Label }
 }
 
-/// Prints all facts of a session's header, and whether its fork recorded a `summary`.
+/// Prints all facts of a session's header. `summary` says whether the fork that created the session
+/// recorded a summary.
 pub(crate) fn facts(page: &mut Page, header: &Header, summary: bool) {
     let now = page.look().now;
     let when = |at: Timestamp| format!("{}, {}", time(at), age(now, at));

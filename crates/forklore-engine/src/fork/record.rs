@@ -43,9 +43,9 @@ pub struct ForkRecord<'a> {
     pub workspace: &'a Workspace,
     /// The workspace of the session from which the child was forked.
     pub parent_workspace: &'a Workspace,
-    /// The principal (a user, for example) on whose behalf the child acts.
+    /// The principal (a user, for example) on whose behalf the child acts; `None` if it has none.
     pub principal: Option<&'a str>,
-    /// The principal on whose behalf the parent acts.
+    /// The principal on whose behalf the parent acts; `None` if it has none.
     pub parent_principal: Option<&'a str>,
     /// Which rewrite of an imported file the child begins with; the first rewrite has number 1.
     /// `None` unless the agent rewrote the file and the import forked the child for the new

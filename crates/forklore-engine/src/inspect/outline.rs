@@ -20,8 +20,8 @@ use crate::{Engine, Result};
 pub(super) struct Outline {
     pub(super) items: Vec<Item>,
     pub(super) excluded: BTreeMap<String, u64>,
-    /// The model that the session's events named last. The request contains no reasoning of other
-    /// models.
+    /// The model that the session's events named last; `None` if they named none. The request
+    /// contains no reasoning of other models.
     pub(super) model: Option<String>,
     /// The sub-agents that ancestors started and that, as far as this history tells, have not
     /// ended.

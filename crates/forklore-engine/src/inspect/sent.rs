@@ -145,6 +145,7 @@ pub(crate) struct Sent {
 
 impl Messages {
     /// Returns the next message of the iterator with its timestamp, and whether it starts a turn.
+    /// Returns `None` at the end, and after an error.
     pub(crate) fn next_sent(&mut self) -> Option<Result<Sent>> {
         while self.ready.is_empty() {
             match self.items.next() {

@@ -85,8 +85,8 @@ struct Restoring<'a> {
     out: &'a mut dyn Write,
     hash: Sha256,
     bytes: u64,
-    /// The session that was checked last and found not to be deleted. It comes from an earlier
-    /// revision of the file.
+    /// The session that was checked last and found not to be deleted, if any was checked. It comes
+    /// from an earlier revision of the file.
     living: Option<SessionId>,
     /// Events of one session that were read in advance and are not written yet.
     prefetched: Option<(SessionId, VecDeque<LogEntry>)>,

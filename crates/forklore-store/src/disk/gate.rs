@@ -116,8 +116,9 @@ impl Gate {
         }
     }
 
-    /// Locks the gate if it is free or becomes free within [`SOON`]. The thread does not sleep,
-    /// because most critical sections take less time than suspending and waking a thread.
+    /// Locks the gate if it is free or becomes free within [`SOON`]. Otherwise returns `None`. The
+    /// thread does not sleep, because most critical sections take less time than suspending and
+    /// waking a thread.
     fn pass_soon(&self, pass: Pass) -> io::Result<Option<Passed>> {
         let start = Instant::now();
         loop {

@@ -72,8 +72,8 @@ fn name(number: u32, mounts: &str, path: &Path) -> Option<String> {
 }
 
 /// Returns the type of the file system that contains `path`: the mount whose mount point is the
-/// longest prefix of `path`. Each line of the mount table has the form `id parent dev root point
-/// options ... - type source options`.
+/// longest prefix of `path`. Returns `None` if no mount point is a prefix. Each line of the mount
+/// table has the form `id parent dev root point options ... - type source options`.
 fn mounted(mounts: &str, path: &Path) -> Option<String> {
     let lines = mounts.lines().filter_map(|line| {
         let (before, after) = line.split_once(" - ")?;
