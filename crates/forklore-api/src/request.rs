@@ -135,7 +135,7 @@ pub enum Request {
     /// Writes a session as a new file that an agent finds and resumes. The answer is
     /// [`ResumeIn`](crate::ResumeIn).
     ResumeIn(ResumeInRequest),
-    /// Restores a file from which a session was imported, byte for byte. The answer is
+    /// Restores byte for byte a file from which a session was imported. The answer is
     /// [`RestoredFile`](crate::RestoredFile), or the bytes if the request names no file to write.
     Restore(Restore),
     /// Restores all files of an imported session, byte for byte. The answer is
@@ -161,8 +161,9 @@ pub enum Request {
     Stats {
         /// The sessions whose events, bytes and usage are counted.
         scope: UsageScope,
-        /// Whether to include usage by model if the whole store is counted, which reads all records
-        /// of the store. If a session or a family is counted, usage by model is always included.
+        /// Whether to include usage by model if the whole store is counted. This requires reading
+        /// all records of the store. If a session or a family is counted, usage by model is always
+        /// included.
         #[serde(default)]
         models: bool,
     },

@@ -75,7 +75,7 @@ fn path() -> Result<PathBuf> {
 }
 
 /// Returns the path of the file with the lines that the user typed in earlier conversations.
-/// Creates the folder of the file, which only its owner can access.
+/// Creates the folder of the file. Only the owner can access the folder.
 ///
 /// # Errors
 /// When the folder cannot be created.

@@ -269,7 +269,7 @@ pub struct Several {
     pub records: Vec<(Range<usize>, Record)>,
     /// The facts about the session that the text outside the records contains.
     pub facts: FileFacts,
-    /// The byte offset in the line from which the line cannot be read, and the reason; `None` if
+    /// The byte offset at which the unreadable rest of the line begins, and the reason; `None` if
     /// the whole line was read.
     pub damage: Option<(usize, String)>,
 }

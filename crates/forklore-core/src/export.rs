@@ -42,9 +42,9 @@ pub trait Export: Send + Sync {
         read: &dyn Fn(&Path) -> Option<String>,
     ) -> Result<Placement, NoDestination>;
 
-    /// Returns how many records the file from which `last` was imported contains up to and
-    /// including `last`. The new file can refer to these records in that file. `None` if the new
-    /// file must copy the records instead.
+    /// Returns the number of records up to and including `last`, in the file from which `last` was
+    /// imported. The new file can refer to these records in that file. `None` if the new file must
+    /// copy the records instead.
     fn records_up_to(&self, last: &Event) -> Option<u64> {
         let _ = last;
         None

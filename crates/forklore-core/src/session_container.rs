@@ -35,7 +35,7 @@ pub trait Inside {
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError>;
 
     /// Converts the session `id` to lines and writes the new ones to `out`. `earlier` contains the
-    /// lines that earlier calls wrote for this session, which are not written again. Returns the
+    /// lines that earlier calls wrote for this session. They are not written again. Returns the
     /// problems found in the session.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Resolves `selector` to a cut in the session, which may have no event before it.
+    /// Resolves `selector` to a cut in the session. The cut may have no event before it.
     pub(crate) fn search(&self, header: &Header, selector: &Selector) -> Result<Found> {
         let in_session = Error::cut(&header.id);
         let extent = Extent { head_seq: header.head_seq(), counts: header.counts };

@@ -134,7 +134,7 @@ pub enum Error {
     #[error("the store has not got the bytes of the attachment {0}")]
     NoAttachment(AttachmentId),
     /// An imported file cannot be restored, because sessions that were imported from it were
-    /// deleted.
+    /// deleted, or because its stored bytes were erased.
     #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
     SourceGone {
         /// The deleted sessions that were imported from the file. Empty if none was deleted, but

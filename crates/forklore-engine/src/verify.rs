@@ -85,7 +85,7 @@ impl Engine {
                             ));
                             break;
                         }
-                        // This is damage of the ancestor, which the store has already reported.
+                        // This is damage of the ancestor. The store has already reported it.
                         Err(error) if is_damage(&error) => break,
                         Err(error) => return Err(error.into()),
                     },

@@ -30,7 +30,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns the edit that this event makes, which replaces or removes an earlier message in what
+    /// Returns the edit that this event makes: it replaces or removes an earlier message in what
     /// the model receives. Returns `None` if the event makes no edit.
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
         let dialect = self.agent_formats().named(event.dialect.as_deref()?)?;

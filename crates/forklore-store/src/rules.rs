@@ -1,5 +1,5 @@
-//! The rules that are the same for all stores. They are functions over headers, which each store
-//! calls inside its own transactions.
+//! The rules that are the same for all stores: functions over headers. Each store calls these
+//! functions inside its own transactions.
 
 mod append;
 mod depth;

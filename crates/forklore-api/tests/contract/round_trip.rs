@@ -21,8 +21,8 @@ fn comes_back<T: Any + Serialize + DeserializeOwned + PartialEq + Debug>(
     assert_eq!(back, value, "{text}");
     assert_eq!(serde_json::to_string(&back).unwrap(), text);
     fits(name, &text);
-    // A newer version may add a field to an answer, which an older reader ignores. A request
-    // rejects it.
+    // A newer version may add a field to an answer. An older reader ignores this field. A request
+    // with an unknown field is rejected.
     if let Some(rest) = text.strip_prefix("{\"") {
         let newer = format!("{{\"zz_new\":[1,{{\"a\":null}}],\"{rest}");
         let read_newer = read::<T>(&newer).ok();

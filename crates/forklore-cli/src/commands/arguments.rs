@@ -31,7 +31,7 @@ pub(super) fn selector(text: Option<&str>) -> Result<Option<Selector>> {
     text.map(parse).transpose()
 }
 
-/// Splits the names of permissions, which have commas between them.
+/// Splits names of permissions that are separated by commas.
 pub(super) fn permissions(names: &str) -> BTreeSet<String> {
     names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! `restore`: writes the files from which a session was imported, byte for byte.
+//! `restore`: writes back, byte for byte, the files from which a session was imported.
 
 mod all;
 

@@ -14,7 +14,7 @@ const DRAWN: usize = 12;
 /// One line in the drawing of a tree: a session or a remark.
 #[derive(Clone, Debug)]
 pub(crate) struct Twig {
-    /// The depth below the root of the tree, which has depth 0.
+    /// The depth in the tree; the root has depth 0.
     pub(crate) depth: usize,
     /// The session of the line. `None` for a remark, which replaces sessions that are not shown.
     session: Option<Drawn>,

@@ -314,7 +314,8 @@ fn commands_to_type_next_name_the_store_that_was_named() {
     assert_eq!(refused["next_actions"], json!([format!("{begins}list --all")]));
     let hint = sandbox.run(&named(&["fork", "plan-9", "--id", "child"])).err;
     assert!(hint.contains(&format!("next: {begins}resume child")), "{hint}");
-    // Hints do not repeat a store from the environment, which also applies to the next command.
+    // Hints do not repeat a store from the environment: the environment applies to the next command
+    // too.
     let planned = sandbox.json(&["fork", "plan-1", "--id", "child", "--dry-run"]);
     assert!(planned["apply"].as_str().unwrap().starts_with("forklore fork plan-1 "), "{planned}");
 }

@@ -41,8 +41,8 @@ fn files(folder: &Path) -> Files {
         if about.is_dir() {
             found.extend(files(&path));
         } else {
-            // Ignore the content of the `-shm` file, SQLite's shared index of the WAL, which SQLite
-            // can rebuild.
+            // Ignore the content of the `-shm` file: SQLite's shared index of the WAL, which SQLite
+            // can rebuild at any time.
             let is_index = path.to_string_lossy().ends_with("-shm");
             let bytes = if is_index { Vec::new() } else { fs::read(&path).unwrap() };
             let written = if is_index { SystemTime::UNIX_EPOCH } else { about.modified().unwrap() };

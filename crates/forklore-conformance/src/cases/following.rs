@@ -1,4 +1,4 @@
-//! A reader of the feed, which the cases about the feed use.
+//! The reader of the feed that the cases about the feed use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -216,7 +216,7 @@ impl<'f> History<'f> {
         self.made += 1;
         let parent = self.session(from.0);
         let most = self.pick(from.0).map_or(0, Session::inheritable_count);
-        // In a few cases the cut is after the end of the parent, which the store must reject.
+        // In a few cases the cut is after the end of the parent. The store must reject such a cut.
         let inheritable =
             if from.1 < 8 { most + 1 + u64::from(from.1) } else { u64::from(from.1) % (most + 1) };
         let strategy =

@@ -248,8 +248,8 @@ impl Outline {
         Ok(from)
     }
 
-    /// Replaces the items of the messages that a compaction covers with items for `messages`, which
-    /// the compaction contains.
+    /// Removes the items of the messages that a compaction covers. Inserts in their place the items
+    /// of `messages`, the messages that the compaction contains.
     fn compact(&mut self, seq: u64, messages: &[Message], covered: &Covered) {
         let mut items = std::mem::take(&mut self.items).into_iter().enumerate().peekable();
         while let Some((_, item)) = items.next_if(|(at, item)| covered.begins_behind(*at, item)) {

@@ -1,4 +1,4 @@
-//! `restore`: writes the file from which a session was imported, byte for byte.
+//! `restore`: writes back, byte for byte, the file from which a session was imported.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -29,7 +29,7 @@ pub struct Restored {
 }
 
 impl Engine {
-    /// Writes the file from which the session was imported to `out`, as the last import found it.
+    /// Writes to `out` the file from which the session was imported, as the last import found it.
     /// An unfinished last line is included.
     ///
     /// # Errors

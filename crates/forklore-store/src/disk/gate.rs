@@ -1,4 +1,4 @@
-//! A fair lock between processes, which is exclusive or shared.
+//! A fair lock between processes: exclusive or shared.
 //!
 //! A process that retries a lock in a loop with sleeps can lose for seconds against a busy process.
 //! The operating system instead queues the processes that wait for a file lock. The gate therefore

@@ -27,7 +27,7 @@ pub enum ForkDepth {
 }
 
 impl Link {
-    /// Converts a stored session, which has this header, to a link.
+    /// Returns the link for the stored session with this header.
     #[must_use]
     pub fn of(header: &Header) -> Self {
         let strategy = header.strategy.filter(|_| !header.detached);
@@ -36,7 +36,7 @@ impl Link {
         Self { id: header.id.clone(), depends_on, depth: header.depth }
     }
 
-    /// Converts a session that is to be created to a link.
+    /// Returns the link for a session that is to be created.
     #[must_use]
     pub fn of_new(new: &NewSession) -> Self {
         let from = new.from.as_ref();

@@ -40,8 +40,8 @@ struct Waiting {
     stopped: bool,
 }
 
-/// An inbox of changes and requests, which the thread of a watch empties. The file watcher's
-/// threads add the changes.
+/// An inbox of changes and requests. The file watcher's threads add the changes, and the thread of
+/// a watch empties the inbox.
 #[derive(Default)]
 struct Inbox {
     waiting: Mutex<Waiting>,
