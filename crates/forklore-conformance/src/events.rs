@@ -207,8 +207,8 @@ pub fn session_fork() -> Draft {
     Draft::of("session_fork", &json!({"kind": "branch"}))
 }
 
-/// Describes the events of `turns` turns. Each turn is a user message (`q1`, `q2`, ...) and an
-/// assistant message (`a1`, `a2`, ...).
+/// Describes the events of several turns; `turns` is their number. Each turn is a user message
+/// (`q1`, `q2`, ...) and an assistant message (`a1`, `a2`, ...).
 #[must_use]
 pub fn turns(turns: usize) -> Vec<Draft> {
     (1..=turns)

@@ -164,8 +164,8 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Describes a child of `parent` without storing it. The child inherits the first `inheritable`
-    /// inheritable events of `parent`, and its label is its id.
+    /// Describes a child of `parent` without storing it. `inheritable` is the number of events that
+    /// the child inherits, and the child's label is its id.
     pub fn child_draft(
         &self,
         parent: &str,
@@ -194,9 +194,9 @@ impl<'f> Scene<'f> {
         drafts.into_iter().map(|draft| draft.build(&self.clock)).collect()
     }
 
-    /// Returns the cut of `session` after its first `inheritable` inheritable events. If the
-    /// session has fewer of them, or the store refuses the read, returns a cut in which only the
-    /// field `inheritable` is set.
+    /// Returns a cut of `session`. `inheritable` is the number of inheritable events before the
+    /// cut. If the session has fewer of them, or the store refuses the read, returns a cut in which
+    /// only the field `inheritable` is set.
     pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
         let nowhere = Cut { inheritable, ..Cut::default() };
         let Ok(page) =
@@ -270,7 +270,7 @@ impl<'f> Scene<'f> {
         self.store().header(&id(session)).unwrap()
     }
 
-    /// Reads one page of a session's history, beginning at `at` and going forward.
+    /// Reads one page of a session's history, going forward from the position `at`.
     #[track_caller]
     pub fn page(&self, session: &str, at: At, limit: usize) -> Page {
         self.store().read(&id(session), &forward(at, limit, false)).unwrap()

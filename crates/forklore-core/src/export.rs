@@ -30,8 +30,8 @@ pub trait Export: Send + Sync {
         false
     }
 
-    /// Returns the path for the new session file `file`. The callback `read` returns the content of
-    /// a small file in the agent's folder, or `None` if that file does not exist.
+    /// Returns the path for the new session file. The callback `read` returns the content of a
+    /// small file in the agent's folder, or `None` if that small file does not exist.
     ///
     /// # Errors
     /// If every folder in which the agent would look for the file is already in use for something

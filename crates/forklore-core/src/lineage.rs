@@ -78,11 +78,11 @@ pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
 }
 
 /// Decides to which earlier page a new page of a skew-binary list points. Each page has a depth
-/// (its position in the list, from 0) and a pointer, its jump, to an earlier page. The page before
-/// the new page has depth `depth` and jumps to the page at depth `jump`, which jumps to the page at
-/// depth `jump_of_jump`. If the result is true, the new page jumps to depth `jump_of_jump`;
-/// otherwise, it jumps to depth `depth`. The length of the longest jumps thus doubles as the list
-/// grows. The first page has depth 0 and jumps to itself.
+/// (its position in the list, from 0) and a pointer, its jump, to an earlier page. `depth` is the
+/// depth of the page before the new page. That page jumps to the page whose depth is `jump`, and
+/// this one jumps to the page whose depth is `jump_of_jump`. If the result is true, the new page
+/// jumps to the last of these three pages, otherwise to the first. The length of the longest jumps
+/// thus doubles as the list grows. The first page of the list has depth 0 and jumps to itself.
 #[must_use]
 pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
     depth > 0 && depth - jump == jump - jump_of_jump

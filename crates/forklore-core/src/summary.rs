@@ -186,8 +186,8 @@ fn push_last<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
     queue.push_back(item);
 }
 
-/// Returns the longest beginning of `text` that has at most `bytes` bytes and ends between two
-/// graphemes.
+/// Returns the longest beginning of `text` that ends between two graphemes and whose length in
+/// bytes does not exceed `bytes`.
 #[must_use]
 pub fn beginning(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {

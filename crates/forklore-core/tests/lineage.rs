@@ -78,7 +78,8 @@ proptest! {
     }
 }
 
-/// Returns, for each of the first `pages` pages of a list, the depth of the page that it jumps to.
+/// Returns the depth of the page to which each page jumps, for the first pages of a list. `pages`
+/// is the number of these pages.
 fn jumps(pages: usize) -> Vec<u64> {
     let mut jumps = vec![0];
     for depth in 1..pages as u64 {

@@ -12,8 +12,8 @@ use serde_json::json;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Stores `bytes` as an attachment and appends a user message that names the attachment. The
-    /// store stores equal bytes only once. Reads `bytes` to its end in constant memory.
+    /// Stores `bytes` as an attachment and appends a user message that names the attachment. Equal
+    /// bytes are stored only once. Reads `bytes` to its end in constant memory.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -30,8 +30,8 @@ pub struct ContextUsage {
 }
 
 impl ContextUsage {
-    /// Adds messages with a total size of `bytes` bytes: estimates their tokens and adds the
-    /// estimate to both fields.
+    /// Adds messages whose total size is `bytes`: estimates their tokens and adds the estimate to
+    /// both fields.
     #[must_use]
     pub fn and_bytes(self, bytes: u64) -> Self {
         let tokens = bytes / BYTES_PER_TOKEN;
@@ -44,8 +44,8 @@ impl ContextUsage {
 
 /// The result of a backward search through a session's own events for its last model call.
 enum Found {
-    /// A model call that used `tokens` tokens. `bytes` is the total size of the inheritable events
-    /// (those that a fork shares) after that call.
+    /// A model call. `tokens` is the number of tokens that it used. `bytes` is the total size of
+    /// the inheritable events (those that a fork shares) after that call.
     Call { tokens: u64, bytes: u64 },
     /// The search reached a compaction first. Token counts from before a compaction no longer
     /// apply.

@@ -19,7 +19,7 @@ impl Engine {
         Ok(self.store.change(session, &Change::Label(label.clone()))?.header)
     }
 
-    /// Returns the session with the label `label` in the family of `header` (all sessions with one
+    /// Returns the session that has this label in the family of `header` (all sessions with one
     /// root). Returns `None` if no session has the label.
     pub(crate) fn label_owner(&self, header: &Header, label: &Label) -> Result<Option<SessionId>> {
         let filter = Filter {

@@ -48,8 +48,8 @@ impl Engine {
         Ok(self.replay_from(&header, part.start, part.end.min(header.counts.index)))
     }
 
-    /// Returns the records of a session from conversation index `index`, inclusive, to `end`,
-    /// exclusive.
+    /// Returns the records of a session whose conversation indexes are at least `index` and less
+    /// than `end`.
     pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay {
         let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
         let events = self.events(&header.id, at);

@@ -72,8 +72,8 @@ impl Engine {
         ))
     }
 
-    /// Returns the session with this label in the family (all sessions with one root) of `of`. If
-    /// `of` is `None`, searches all families in the workspace of `scope`.
+    /// Returns the session with this label in the family (all sessions with one root) that `of`
+    /// belongs to. If `of` is `None`, searches all families in the workspace of `scope`.
     fn by_label(&self, of: Option<&Header>, label: &str, scope: &Scope) -> Result<Header> {
         let label: Label = label.parse().map_err(|source| Error::Name { what: "label", source })?;
         let mut filter = Filter { label: Some(label.clone()), ..Filter::default() };

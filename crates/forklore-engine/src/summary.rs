@@ -82,8 +82,8 @@ pub(crate) struct Gathered {
 }
 
 impl Engine {
-    /// Summarizes the part `of` of a session's history without a model. `inheritable` is the number
-    /// of inheritable events up to the end of the part; reading stops there.
+    /// Summarizes without a model the part of a session's history that `of` names. `inheritable` is
+    /// the number of inheritable events up to the end of the part; reading stops there.
     pub(crate) fn gather(&self, of: Of, inheritable: u64) -> Result<Gathered> {
         let mut summarizer = Summarizer::default();
         let mut answer = None;

@@ -120,8 +120,8 @@ fn flat(
     }
 }
 
-/// Returns the lines of a tree drawing with at most `levels` levels. A remark replaces the sessions
-/// on deeper levels and shows their number.
+/// Returns the lines of a tree drawing. If the tree has more levels than `levels`, a remark
+/// replaces the sessions on the deeper levels and shows their number.
 fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig> {
     let mut twigs: Vec<Twig> = Vec::with_capacity(trees.nodes.len());
     let mut hidden = 0;
@@ -150,8 +150,8 @@ fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig>
     twigs
 }
 
-/// Converts tree nodes in pre-order to nested nodes, without recursion. Nodes deeper than `levels`
-/// levels are only counted.
+/// Converts tree nodes in pre-order to nested nodes, without recursion. `levels` is the number of
+/// levels to convert: the nodes on deeper levels are only counted.
 fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
     let mut roots = Vec::new();
     // The path from a root to the last node. A node moves into its parent after it has received all

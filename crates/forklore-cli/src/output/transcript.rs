@@ -21,7 +21,7 @@ impl Transcript {
         Self { branch, begun: true }
     }
 
-    /// Prints a record, with at most `most` lines of each text in the record.
+    /// Prints a record. Shows no more than `most` lines of each text in the record.
     pub(crate) fn record(&mut self, page: &mut Page, record: &Record, most: usize) {
         if !self.begun || self.branch != record.branch {
             let name = record.branch.as_ref().map_or("a deleted branch", Label::as_str);

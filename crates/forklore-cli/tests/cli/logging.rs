@@ -19,7 +19,7 @@ fn logged(sandbox: &Sandbox, filter: &str, words: &[&str]) -> Ran {
     ran(command)
 }
 
-/// Runs a turn with this configuration, and with the log filter `filter` if given.
+/// Runs a turn with this configuration, and with this log filter if one is given.
 fn chat(sandbox: &Sandbox, filter: Option<&str>, config: &str) -> Ran {
     let config = sandbox.file("config.toml", config);
     let mut command = sandbox.command(&["--workspace", WORKSPACE, "chat", "-p", PROMPT]);

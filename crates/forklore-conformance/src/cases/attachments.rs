@@ -1,5 +1,5 @@
-//! Cases: the store stores each attachment once and completely, and does not remove it while an
-//! event may reference it.
+//! Cases: each attachment is stored once and completely, and is not removed while an event may
+//! reference it.
 
 use std::io::{self, Read};
 

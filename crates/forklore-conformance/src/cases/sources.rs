@@ -425,8 +425,8 @@ pub(super) fn reopen_durable(scene: &mut Scene<'_>) {
     }
 }
 
-/// Returns byte ranges of an imported file whose bytes are events of the session `session`. That
-/// session was imported from an earlier version of the file. There are two ranges for each kind of
+/// Returns byte ranges of an imported file. Their bytes are events of a session that was imported
+/// from an earlier version of the file; `session` is its id. There are two ranges for each kind of
 /// line end.
 fn shared_spans(session: &str) -> Vec<SourceSpan> {
     let ends = [LineEnd::None, LineEnd::Lf, LineEnd::CrLf];

@@ -55,9 +55,9 @@ impl Messages {
         self.left
     }
 
-    /// Returns how many leading messages of the request come from the events up to seq `seq`,
-    /// inclusive. The count ends with the first message that has an open tool call, because a
-    /// longer history could contain the result of that call.
+    /// Returns how many leading messages of the request come from the events up to and including
+    /// the one at `seq`. The count ends with the first message that has an open tool call, because
+    /// a longer history could contain the result of that call.
     pub(super) fn shared_up_to(&self, seq: u64) -> usize {
         let mut shared = 0;
         for item in self.items.as_slice().iter().filter(|item| !item.emptied) {
@@ -119,8 +119,8 @@ impl Messages {
         messages.cloned().ok_or_else(|| self.missing(item.seq))
     }
 
-    /// Returns the messages of the event `found`, which must have the seq `seq`. A missing event is
-    /// an error, because the event existed when the iterator was created.
+    /// Returns the messages of the event `found`, which must be the event at `seq`. A missing event
+    /// is an error, because the event existed when the iterator was created.
     fn messages_of(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
         self.ts = found.event.ts;
@@ -180,8 +180,8 @@ pub(crate) fn no_result(call: &str, name: &str) -> Message {
     stand_in(call, name, "No result: the call was interrupted.")
 }
 
-/// Builds a tool-result message, marked as synthetic, with the content `why` for the call `call`.
-/// `why` must not contain characters that JSON escapes.
+/// Builds a tool-result message, marked as synthetic, for the call with the id `call`. Its content
+/// is `why`, which must not contain characters that JSON escapes.
 pub(super) fn stand_in(call: &str, name: &str, why: &str) -> Message {
     let result = Part::ToolResult {
         call_id: call.to_owned(),

@@ -25,8 +25,9 @@ struct Run {
 }
 
 impl Copies {
-    /// Records that the history of the descendant `heir` contains the session's event `seq`, at the
-    /// seq `at`. If several descendants have the event, only the first one recorded is used.
+    /// Records that the history of the descendant `heir` contains one of the session's events.
+    /// `seq` is the event's position in the session, and `at` is its position in that history. If
+    /// several descendants have the event, only the first one recorded is used.
     pub(super) fn add(&mut self, seq: u64, heir: &SessionId, at: u64) {
         if self.locate(seq).is_some() {
             return;

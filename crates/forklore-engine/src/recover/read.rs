@@ -27,7 +27,7 @@ pub(super) fn is_damage(error: &StoreError) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor | ErrorKind::NotFound)
 }
 
-/// Reads the events from seq `from`, inclusive, to `to`, exclusive, and calls `show` with the
+/// Reads the events whose seqs are at least `from` and less than `to`, and calls `show` with the
 /// result for each seq. Damage is passed to `show` and is not an error.
 ///
 /// # Errors

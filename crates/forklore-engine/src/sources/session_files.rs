@@ -133,7 +133,7 @@ impl Engine {
 }
 
 impl StoredFile {
-    /// Returns the id under which the store stores this imported file.
+    /// Returns the id of this imported file in the store.
     #[must_use]
     pub fn source(&self) -> SourceId {
         self.source.id

@@ -30,14 +30,14 @@ pub trait Fs: Debug + Send + Sync {
     /// If the operating system reports an error.
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>>;
 
-    /// Renames the file `from` to `to` atomically. An existing file at `to` is replaced.
+    /// Moves the file at `from` to the path `to`, atomically. An existing file at `to` is replaced.
     ///
     /// # Errors
     /// If the operating system reports an error.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Creates the hard link `to` to the file `from`, atomically. An existing file at `to` is not
-    /// replaced.
+    /// Creates a hard link at the path `to` for the file at `from`, atomically. An existing file at
+    /// `to` is not replaced.
     ///
     /// # Errors
     /// `AlreadyExists` if `to` exists; `Unsupported` if the file system has no hard links; any
@@ -89,15 +89,15 @@ pub trait File: Debug + Send + Sync {
         Ok(self.len()? == 0)
     }
 
-    /// Reads bytes at the byte offset `offset` until `into` is full or the file ends. Returns the
-    /// number of bytes read.
+    /// Reads from the file until `into` is full or the file ends. `offset` is the position of the
+    /// first byte to read. Returns the number of bytes read.
     ///
     /// # Errors
     /// If the operating system reports an error.
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Writes `bytes` at the byte offset `offset`, with a single write. Returns the number of bytes
-    /// written, which may be less than the length of `bytes`.
+    /// Writes `bytes` to the file with a single write. `offset` is the position of the first byte
+    /// to write. Returns the number of bytes written, which may be less than the length of `bytes`.
     ///
     /// # Errors
     /// If the operating system reports an error.

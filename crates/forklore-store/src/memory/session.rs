@@ -60,9 +60,9 @@ impl Session {
         Entry { origin, event: Arc::new(event.clone()), counts, holder }
     }
 
-    /// Returns the session's first `inheritable` inheritable events, and the tool calls that they
-    /// leave open. If `holder` is given, that session counts as the one that stores the returned
-    /// events.
+    /// Returns the first inheritable events of the session, and the tool calls that they leave
+    /// open. `inheritable` is the number of these events. If `holder` is given, that session counts
+    /// as the one that stores them.
     pub(super) fn prefix(
         &self,
         inheritable: u64,

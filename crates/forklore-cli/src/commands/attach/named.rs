@@ -21,8 +21,8 @@ pub(super) fn short(id: &AttachmentId) -> String {
 }
 
 /// Finds the attachment whose name equals `reference`. If no attachment has this name, finds the
-/// attachment whose ref, with or without `sha256:`, begins with `reference`. Exactly one attachment
-/// must match.
+/// attachment whose ref begins with `reference`: at least [`LEAST`] hex digits, with or without
+/// `sha256:` before them. Exactly one attachment must match.
 pub(super) fn find(
     attachments: &[NamedAttachment],
     reference: &str,

@@ -30,7 +30,8 @@ pub(super) fn version(found: &Metadata) -> u128 {
     u128::from(found.ino()) << 64 | (changed.cast_unsigned() & u128::from(u64::MAX))
 }
 
-/// Checks whether the open file `file` is still the one at `path`, and was not replaced or removed.
+/// Checks whether the file that `file` has open is still the one at `path`, and was not replaced or
+/// removed.
 pub(super) fn is_at(file: &dyn File, path: &Path) -> io::Result<bool> {
     let here = file.metadata()?;
     match std::fs::symlink_metadata(path) {
