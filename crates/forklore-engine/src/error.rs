@@ -107,8 +107,8 @@ pub enum Error {
         /// A description of the session reference. Never contains untrusted text.
         what: String,
     },
-    /// A session reference matches only sessions of other workspaces, none of the current
-    /// workspace.
+    /// A session reference matches no session of the current workspace, but it matches sessions of
+    /// other workspaces.
     #[error("no session of this folder fits {what}, but {}", do_fit(found))]
     Elsewhere {
         /// A description of the session reference. Never contains untrusted text.

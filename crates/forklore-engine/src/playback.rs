@@ -17,7 +17,7 @@ pub struct Pace {
 
 impl Pace {
     /// Creates a pace for a playback. A speed of 2 halves the original gaps between records.
-    /// Returns `None` if `speed` is not finite or not above 0.
+    /// Returns `None` unless `speed` is finite and above 0.
     #[must_use]
     pub fn new(speed: f64) -> Option<Self> {
         (speed > 0.0 && speed.is_finite()).then_some(Self { speed, last: None })

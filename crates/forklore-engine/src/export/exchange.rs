@@ -187,8 +187,8 @@ impl Exchanges {
 }
 
 impl Exchange {
-    /// Checks whether the next output of the model would still belong to this message. That is true
-    /// for an assistant message none of whose tool calls has a result.
+    /// Checks whether the next output of the model would still belong to this message. It would if
+    /// this is an assistant message and no tool call in it has a result.
     fn goes_on(&self) -> bool {
         self.message.role == Role::Assistant && !self.calls.is_any_answered
     }
