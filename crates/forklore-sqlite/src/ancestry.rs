@@ -33,7 +33,7 @@ pub(crate) struct Ancestry {
 pub(crate) struct Page {
     pub(crate) before: Ancestry,
     /// The counts (of events, turns and bytes) at the end of this page. They cover the inherited
-    /// history up to and including the page's last span (range of events).
+    /// history up to and including the page's last span.
     pub(crate) end: Counts,
     depth: u64,
     jump: Jump,
@@ -41,7 +41,7 @@ pub(crate) struct Page {
 
 /// A link from one page of inherited ranges past several others to an earlier page. It speeds up
 /// the search for old events. `page` is the id of the target, or `None` on the first page of a
-/// chain. `depth` is the target's position in the chain, from 0. `start` are the event counts
+/// chain. `depth` is the target's position in the chain, from 0. `start` has the event counts
 /// before the target's first range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
@@ -62,9 +62,9 @@ impl Page {
         self.before.page.into_iter().chain(self.jump.page)
     }
 
-    /// Chooses the earlier page (a row with inherited ranges) to search next, and returns its id.
-    /// The search is for the event at which the count of `unit` (events or turns) reaches `want`.
-    /// The caller ensures that this page begins after that event.
+    /// Chooses the earlier page to search next, and returns its id. The search is for the event at
+    /// which the count of `unit` (events or turns) reaches `want`. The caller ensures that this
+    /// page begins after that event.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [stored, index, turns] = self.jump.start;
         let start = Counts { inheritable: stored, index, turns, ..Counts::default() };
@@ -75,8 +75,8 @@ impl Page {
     }
 }
 
-/// Reads the ancestry of the session `sid`: the list of its inherited ranges of events. Returns an
-/// empty list if none is stored, as for a session that inherits nothing.
+/// Reads the ancestry of the session `sid`. Returns an empty list if none is stored, as for a
+/// session that inherits nothing.
 pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     let sql = "SELECT page, spans, crc FROM ancestry WHERE sid = ?";
     let row = conn.prepare_cached(sql)?.query_row([sid], |row| {
@@ -92,7 +92,7 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     Ok(Ancestry { page, spans })
 }
 
-/// Reads the ancestry of a session: the list of spans (ranges of events) that it inherits.
+/// Reads the ancestry of a session.
 ///
 /// # Errors
 /// `MissingAncestor` if the session inherits events but has no list of spans.
@@ -109,8 +109,7 @@ pub(crate) fn of(conn: &Connection, session: &Session) -> Result<Ancestry> {
     Ok(found)
 }
 
-/// Stores the ancestry of the session `sid`: the list of its inherited ranges of events. Replaces
-/// an earlier one.
+/// Stores the ancestry of the session `sid`. Replaces an earlier one.
 pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Result<()> {
     let bytes = lineage::encode(&ancestry.spans);
     let page = ancestry.page;
@@ -124,8 +123,8 @@ pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Resul
     Ok(())
 }
 
-/// Reads the ancestry page (a row with ranges of inherited events) with this id. Checks its
-/// checksum, and that it links only to pages created before it.
+/// Reads the ancestry page with this id. Checks its checksum, and that it links only to pages
+/// created before it.
 pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let sql = "SELECT prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc
                FROM ancestry_page WHERE id = ?";
@@ -158,9 +157,9 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     })
 }
 
-/// Inserts an ancestry page: a row that lists `spans` (ranges of inherited events). The new page
-/// continues the list of the page `prev`, or begins a list if `prev` is `None`. `end` are the event
-/// counts of the inherited history up to the end of `spans`. Returns the id of the new page.
+/// Inserts an ancestry page with the list `spans`. The new page continues the list of the page
+/// `prev`, or begins a list if `prev` is `None`. `end` are the event counts of the inherited
+/// history up to the end of `spans`. Returns the id of the new page.
 pub(crate) fn add_page(
     tx: &WriteTx<'_>,
     prev: Option<i64>,
@@ -189,9 +188,9 @@ pub(crate) fn add_page(
     Ok(id)
 }
 
-/// Replaces all spans of an ancestry page (a row with ranges of inherited events) by `span`.
-/// Removes the page's links to earlier pages, because `span` also covers the events of all those
-/// pages. `end` are the event counts of the history up to the end of `span`.
+/// Replaces all spans of an ancestry page by `span`. Removes the page's links to earlier pages,
+/// because `span` also covers the events of all those pages. `end` are the event counts of the
+/// history up to the end of `span`.
 pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -> Result<()> {
     let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
     let sum = i64::from(page_sum(id, None, None, &[0; 5], &bytes));
@@ -203,9 +202,8 @@ pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -
     Ok(())
 }
 
-/// Computes the depth and the jump link of a new ancestry page after the page `prev`. A page is a
-/// row with ranges of inherited events. Its depth is its position in the chain of pages; its jump
-/// link leads to an earlier page.
+/// Computes the depth and the jump link of a new ancestry page after the page `prev`. The depth of
+/// a page is its position in the chain of pages.
 fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     let last = page(conn, prev)?;
     let depth = last.depth + 1;

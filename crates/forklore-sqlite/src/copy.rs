@@ -28,9 +28,9 @@ use crate::write_tx::WriteTx;
 /// number of events in a full chunk.
 pub(crate) const BATCH: u64 = 512;
 
-/// The time in microseconds after which an unfinished copy of a history counts as abandoned. It is
-/// counted from the last heartbeat of the copying process. That process is then assumed to have
-/// died.
+/// The time in microseconds after which an unfinished copy of a history counts as abandoned,
+/// because its process is assumed to have died. The time is counted from the last heartbeat of that
+/// process.
 pub(crate) const ABANDONED: i64 = 10_000_000;
 
 /// An unfinished copy of the first inheritable events of a session's history. No session refers to
@@ -41,29 +41,29 @@ pub(crate) struct Staged {
     of: SessionId,
 }
 
-/// Copies the first `inheritable` inheritable events of the session `of` into a new segment (a
-/// group of events stored together). Leaves out the last batch, which has at most [`BATCH`] events:
+/// Copies the first `count` inheritable events of the session `of` into a new segment (a group of
+/// events stored together). Leaves out the last batch, which has at most [`BATCH`] events:
 /// [`Staged::publish`] copies it.
-pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> StoreResult<Staged> {
-    let staged = store.write("copying events in", |tx| Staged::begin(tx, of, inheritable))?;
-    staged.copy(store, inheritable).inspect_err(|_| staged.abandon(store))?;
+pub(crate) fn stage(store: &SqliteStore, of: &SessionId, count: u64) -> StoreResult<Staged> {
+    let staged = store.write("copying events in", |tx| Staged::begin(tx, of, count))?;
+    staged.copy(store, count).inspect_err(|_| staged.abandon(store))?;
     Ok(staged)
 }
 
 impl Staged {
-    /// Registers a new, empty segment (a group of events stored together). `inheritable` events of
-    /// the session `of` will be copied into it.
-    pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, inheritable: u64) -> Result<Self> {
+    /// Registers a new, empty segment, into which the first `count` inheritable events of the
+    /// session `of` will be copied.
+    pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, count: u64) -> Result<Self> {
         let root = session::living(tx, of)?.root;
-        let segment = private_segment::begin(tx, root, inheritable, now())?.segment;
+        let segment = private_segment::begin(tx, root, count, now())?.segment;
         Ok(Self { segment, of: of.clone() })
     }
 
-    /// Copies the first `inheritable` inheritable events of the session, except the last batch.
-    /// Each batch of [`BATCH`] events is a transaction of its own.
-    fn copy(&self, store: &SqliteStore, inheritable: u64) -> StoreResult<()> {
+    /// Copies the first `count` inheritable events of the session, except the last batch. Each
+    /// batch of [`BATCH`] events is a transaction of its own.
+    fn copy(&self, store: &SqliteStore, count: u64) -> StoreResult<()> {
         let mut copied = 0;
-        while inheritable - copied > BATCH {
+        while count - copied > BATCH {
             let batch = copied..copied + BATCH;
             // Reads the events outside the write transaction. That is safe because events before a
             // cut never change.
@@ -80,22 +80,17 @@ impl Staged {
     /// Completes the copy: copies the remaining events, and checks that none is missing. Returns
     /// the ancestry (a list of inherited ranges) with which a session refers to the copy. It has
     /// one range, the whole copy.
-    pub(crate) fn publish(
-        &self,
-        tx: &WriteTx<'_>,
-        root: Segment,
-        inheritable: u64,
-    ) -> Result<Ancestry> {
+    pub(crate) fn publish(&self, tx: &WriteTx<'_>, root: Segment, count: u64) -> Result<Ancestry> {
         let private = self.still_there(tx)?;
         let copied = segment::end(tx, self.segment)?;
-        let rest = self.rows(tx, copied..inheritable)?;
+        let rest = self.rows(tx, copied..count)?;
         tail::write(tx, &rest)?;
-        if segment::end(tx, self.segment)? != inheritable {
+        if segment::end(tx, self.segment)? != count {
             return Err(self.lost());
         }
         Private { heartbeat: None, root, ..private }.save(tx)?;
         let segment = self.segment.unsigned_abs();
-        let span = Span { segment, to: inheritable, base: Counts::default() };
+        let span = Span { segment, to: count, base: Counts::default() };
         Ok(Ancestry { page: None, spans: vec![span] })
     }
 

@@ -26,7 +26,7 @@ const PAGES: usize = 64;
 pub(crate) struct History<'s> {
     pub(crate) session: Cow<'s, Session>,
     pub(crate) ancestry: Ancestry,
-    /// The ancestry pages (rows with inherited ranges) that were read so far, by their id.
+    /// The ancestry pages that were read so far, by their id.
     pages: RefCell<BTreeMap<i64, Page>>,
 }
 
@@ -116,8 +116,7 @@ impl<'s> History<'s> {
         Ok(LastInheritable { seq, stretch, row, spans })
     }
 
-    /// Returns the stretch of the history that contains the event `seq`. A stretch consists of
-    /// consecutive events that are stored in the same segment.
+    /// Returns the stretch of the history that contains the event `seq`.
     pub(crate) fn stretch(&self, conn: &Connection, seq: u64) -> Result<Stretch> {
         let header = &self.session.header;
         let child = header.parent_id.is_some();
@@ -180,9 +179,9 @@ impl<'s> History<'s> {
         }
     }
 
-    /// Finds the span (range of inherited events) in which the history's count of `unit` reaches
-    /// `want`. Returns the list that contains the span, and the span's index in it. Also returns
-    /// the history's counts at the end of the list.
+    /// Finds the span in which the history's count of `unit` reaches `want`. Returns the list that
+    /// contains the span, and the span's index in it. Also returns the history's counts at the end
+    /// of the list.
     fn list_with(
         &self,
         conn: &Connection,
@@ -244,7 +243,7 @@ impl<'s> History<'s> {
     }
 
     /// Returns the event `seq` without its payload. Also returns the stretch that contains the
-    /// event: the consecutive events of the history that are stored in the same segment.
+    /// event.
     pub(crate) fn row(&self, conn: &Connection, seq: u64) -> Result<(Stretch, Row)> {
         let stretch = self.stretch(conn, seq)?;
         let position = self.position(conn, &stretch, seq)?;

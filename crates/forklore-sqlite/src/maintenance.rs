@@ -22,8 +22,7 @@ use crate::write_tx::WriteTx;
 const WAIT: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Erases all events and ancestry pages that no session needs, and shrinks the store's files. An
-/// ancestry page is a row with ranges of inherited events.
+/// Erases all events and ancestry pages that no session needs, and shrinks the store's files.
 pub(crate) fn gc(store: &SqliteStore) -> Result<Collected> {
     let before = store_bytes(store.path())?;
     let (mut collected, erased) = store.write("collecting garbage in", collect)?;

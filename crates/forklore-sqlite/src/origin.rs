@@ -16,9 +16,8 @@ use crate::session::{self, Identity};
 /// that wrote one segment (a group of events stored together).
 const MOST: usize = 1 << 16;
 
-/// A store handle's cache of the session that wrote each segment (a group of events stored
-/// together). An entry stays valid, because the writer of a segment never changes and the number of
-/// a segment is never reused.
+/// A store handle's cache of the session that wrote each segment. An entry stays valid, because the
+/// writer of a segment never changes and the number of a segment is never reused.
 #[derive(Debug, Default)]
 pub(crate) struct Identities(Mutex<BTreeMap<Segment, Identity>>);
 
@@ -36,8 +35,7 @@ impl Identities {
     }
 }
 
-/// Looks up the session that wrote a segment (a group of events stored together), at most once per
-/// segment.
+/// Looks up the session that wrote a segment, at most once per segment.
 #[derive(Default)]
 pub(crate) struct Writers<'k> {
     met: BTreeMap<Segment, Identity>,
@@ -45,8 +43,8 @@ pub(crate) struct Writers<'k> {
 }
 
 impl<'k> Writers<'k> {
-    /// Creates a lookup of the sessions that wrote segments (groups of events stored together). It
-    /// also uses `identities`, the cache of a store handle.
+    /// Creates a lookup of the sessions that wrote segments. It also uses `identities`, the cache
+    /// of a store handle.
     pub(crate) fn of(identities: &'k Identities) -> Self {
         Self { met: BTreeMap::new(), identities: Some(identities) }
     }

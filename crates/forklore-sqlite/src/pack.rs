@@ -30,9 +30,8 @@ const IDLE: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// number.
 const SOME: u64 = 1 << 14;
 
-/// Compresses the events of every family (all sessions with one root) without an update since
-/// `cold`. In all families, also copies each history of many small ranges into one contiguous
-/// range.
+/// Compresses the events of every family without an update since `cold`. In all families, also
+/// copies each history of many small ranges into one contiguous range.
 pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     let before = store_bytes(store.path())?;
     let mut budget = Budget::all();
@@ -48,10 +47,10 @@ pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     Ok(Packed { freed_bytes, events, histories })
 }
 
-/// Packs some families (sessions with one root) in the background. Compresses the events of
-/// families that have been idle for long, and joins histories of many small ranges. Stops after
-/// [`SOME`] events or when `ending` is set; a later run packs the others. The file does not shrink,
-/// but later writes use the space that became free.
+/// Packs some families in the background. Compresses the events of families that have been idle for
+/// long, and joins histories of many small ranges. Stops after [`SOME`] events or when `ending` is
+/// set; a later run packs the others. The file does not shrink, but later writes use the space that
+/// became free.
 pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     let mut budget = Budget::of(SOME, ending);
     join::join(store, &mut budget)?;

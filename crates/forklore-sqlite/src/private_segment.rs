@@ -52,8 +52,7 @@ impl Private {
         Ok(found)
     }
 
-    /// Writes the changed fields and the new checksum to the row of this private segment (a copy of
-    /// inherited events).
+    /// Writes the changed fields and the new checksum to the row of this private segment.
     pub(crate) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
         tx.write(
             "UPDATE private_segment SET root = ?, kept_to = ?, heartbeat = ?, crc = ? WHERE id = ?",
@@ -69,8 +68,8 @@ impl Private {
     }
 }
 
-/// Registers a new private segment, i.e. a copy of a session's prefix. It will get `promised`
-/// events, and belongs to the family whose root is `root`.
+/// Registers a new private segment. It will get `promised` events, and belongs to the family whose
+/// root is `root`.
 pub(crate) fn begin(
     tx: &WriteTx<'_>,
     root: Segment,
@@ -90,24 +89,24 @@ pub(crate) fn begin(
     Ok(begun)
 }
 
-/// Returns the private segment (a copy of a prefix) with this number, or `None` if it was erased.
+/// Returns the private segment with this number, or `None` if it was erased.
 pub(crate) fn find(conn: &Connection, segment: Segment) -> Result<Option<Private>> {
     Ok(select(conn, "id = ?", &[&segment])?.pop())
 }
 
-/// Returns the complete private segments (copies of a prefix) in the family whose root is `root`.
+/// Returns the complete private segments in the family whose root is `root`.
 pub(crate) fn of_family(conn: &Connection, root: Segment) -> Result<Vec<Private>> {
     let mut found = all(conn)?;
     found.retain(|private| private.root == root && private.heartbeat.is_none());
     Ok(found)
 }
 
-/// Returns all private segments, i.e. copies of prefixes, including unfinished ones.
+/// Returns all private segments, including unfinished ones.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<Private>> {
     select(conn, "TRUE", &[])
 }
 
-/// Deletes the row that registers a private segment (a copy of a prefix).
+/// Deletes the row that registers a private segment.
 pub(crate) fn forget(tx: &WriteTx<'_>, segment: Segment) -> Result<()> {
     tx.write("DELETE FROM private_segment WHERE id = ?", &[&segment])?;
     Ok(())

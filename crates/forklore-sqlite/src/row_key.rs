@@ -27,7 +27,7 @@ pub(crate) fn of(k: i64) -> Segment {
     k >> POSITION_BITS
 }
 
-/// A range of positions of events in one segment (a group of events stored together).
+/// A range of positions of events in one segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     pub(crate) segment: Segment,

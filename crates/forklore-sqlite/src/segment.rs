@@ -239,8 +239,8 @@ pub(crate) fn search(
 }
 
 /// Reads the running count of `unit` (events or turns) at the first event in a range of positions.
-/// The range is from `from` (inclusive) to `to` (exclusive). If the event is in a chunk (a row with
-/// several events), the result covers the whole chunk. Returns `None` if the range has no event.
+/// The range is from `from` (inclusive) to `to` (exclusive). If the event is in a chunk, the result
+/// covers the whole chunk. Returns `None` if the range has no event.
 pub(crate) fn probe(
     conn: &Connection,
     segment: Segment,
@@ -296,8 +296,7 @@ pub(crate) fn ids(
     Ok(ids)
 }
 
-/// Returns the position after the last event of a segment, or 0 if the segment has no event. A
-/// segment contains the events that one session wrote, or a private copy of a prefix.
+/// Returns the position after the last event of a segment, or 0 if the segment has no event.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = "SELECT max(k) FROM event WHERE k >= ? AND k < ?";
     let (from, to) = (key(segment, 0), key(segment + 1, 0));
@@ -305,8 +304,8 @@ pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     Ok(last.map_or(0, |k| position(k) + 1).max(chunk::end(conn, segment)?))
 }
 
-/// Erases the events of a segment from position `from` on, inclusive. A segment contains the events
-/// that one session wrote, or a private copy of a prefix. Returns the number of erased events.
+/// Erases the events of a segment from position `from` on, inclusive. Returns the number of erased
+/// events.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let erased = tx.write(
         "DELETE FROM event WHERE k >= ? AND k < ?",

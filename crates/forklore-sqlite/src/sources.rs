@@ -40,9 +40,9 @@ pub(crate) fn locations(
     record_locations::all(conn, signed(source.0))
 }
 
-/// Returns the byte ranges that one import step stored for a source (an imported file), or `None`
-/// if there is no such step. `step` counts, from 0, the steps of this source that stored ranges.
-/// Each range says from which stored data its bytes can be restored, or that they are gone.
+/// Returns the byte ranges that one import step stored for a source, or `None` if there is no such
+/// step. `step` counts, from 0, the steps of this source that stored ranges. Each range says from
+/// which stored data its bytes can be restored, or that they are gone.
 pub(crate) fn ranges_of(
     conn: &Connection,
     source: SourceId,
@@ -51,7 +51,7 @@ pub(crate) fn ranges_of(
     ranges(conn, step_key(signed(source.0), signed(step)))
 }
 
-/// Returns the sources (imported files) that match `by`, newest first.
+/// Returns the sources that match `by`, newest first.
 pub(crate) fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
     let (sql, value): (&str, &dyn ToSql) = match by {
         FindSource::Path(path) => {
@@ -104,8 +104,8 @@ fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<SourceSpan>>> {
     decode(&bytes).map(Some).map_err(|error| Fault::damaged(location(), &error))
 }
 
-/// Returns the lowest number of a source (imported file) that is greater than `last`. Returns
-/// `None` if there is none.
+/// Returns the lowest number of a source that is greater than `last`. Returns `None` if there is
+/// none.
 pub(crate) fn next(conn: &Connection, last: i64) -> fault::Result<Option<i64>> {
     let sql = "SELECT id FROM source WHERE id > ? ORDER BY id LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([last], |row| row.get(0)).optional()?)

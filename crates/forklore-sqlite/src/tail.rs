@@ -116,7 +116,7 @@ impl Tail {
 
 /// Appends consecutive events at the end of their segment (a group of events stored together).
 /// Positions are divided into blocks of `chunk_events`. The events of each block that becomes
-/// complete move into chunks (rows with several events), apart from large events.
+/// complete move into chunks, apart from large events.
 pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let mut rest = rows;
     while let Some(first) = rest.first() {
@@ -132,7 +132,7 @@ pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
 }
 
 /// Appends the events that complete a block of `chunk_events` positions. Moves the events of the
-/// block into chunks (rows with several events each), apart from large events.
+/// block into chunks, apart from large events.
 fn fill_block(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let earlier = match unsealed(tx, rows) {
         Ok(earlier) => earlier,

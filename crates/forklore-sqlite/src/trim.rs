@@ -42,9 +42,8 @@ fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     Ok(found)
 }
 
-/// Returns which positions of each segment the living sessions of a family (the sessions with one
-/// root) inherit. Each value is the end (exclusive) of the needed positions. Reads each ancestry
-/// page once.
+/// Returns which positions of each segment the living sessions of a family inherit. Each value is
+/// the end (exclusive) of the needed positions. Reads each ancestry page once.
 fn needs(conn: &Connection, family: &[Session]) -> Result<BTreeMap<Segment, u64>> {
     let mut needs = BTreeMap::new();
     let mut pages = HashSet::new();

@@ -26,8 +26,8 @@ pub(crate) enum Codec {
     Zstd,
 }
 
-/// Maximum length in bytes of a chunk's payloads, which is SQLite's limit for a row. A damaged
-/// chunk may claim a larger length. It is refused, because allocating that length could exhaust the
+/// Maximum length in bytes of a chunk's payloads. It is SQLite's limit for a row. A damaged chunk
+/// may claim a larger length. It is refused, because allocating that length could exhaust the
 /// memory.
 const LONGEST: usize = 1_000_000_000;
 /// The zstd compression level of chunks. Higher levels take much longer and save few bytes.
@@ -109,8 +109,8 @@ impl Body {
         })
     }
 
-    /// Checks whether the bytes are UTF-8. One check of all bytes takes less time than one per
-    /// payload.
+    /// Creates a body from bytes that begin at the offset `from`. Checks here whether all of them
+    /// are UTF-8, because one check of all bytes takes less time than one per payload.
     fn of(from: usize, bytes: Buffer) -> Self {
         let bytes = bytes.share();
         let content = match ByteString::try_from(bytes.clone()) {
@@ -132,6 +132,7 @@ impl Body {
 
     /// Returns the payload at offset `at` without comparing it with its checksum, for callers that
     /// only copy it. If the payload is not UTF-8, replaces each byte that is not ASCII by `?`.
+    /// Returns `None` if the part that was read does not contain the payload.
     pub(super) fn unchecked(&self, at: usize, len: usize) -> Option<Data> {
         let (_, bytes) = self.part(at, len)?;
         let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
@@ -141,8 +142,8 @@ impl Body {
         })
     }
 
-    /// Returns the payload at offset `at` of the body. Fails if the payload does not match the
-    /// checksum `sum`.
+    /// Returns the payload at offset `at` of the body. Fails if the part that was read does not
+    /// contain the payload, or if the payload does not match the checksum `sum`.
     pub(super) fn payload(&self, at: usize, len: usize, sum: u32) -> Result<Data, String> {
         let (range, bytes) = self.part(at, len).ok_or("its payload is not there")?;
         if crc::payload(bytes) != sum {

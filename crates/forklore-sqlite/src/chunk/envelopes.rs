@@ -288,8 +288,8 @@ impl<'a> Heads<'a> {
     }
 }
 
-/// The names of event types and dialects (agents' formats) that the events of a chunk use. Each is
-/// parsed at its first use.
+/// The names of event types and dialects that the events of a chunk use. Each is parsed at its
+/// first use.
 pub(super) struct Names<'a>(Vec<Name<'a>>);
 
 struct Name<'a> {

@@ -102,10 +102,9 @@ impl Outline {
         }
     }
 
-    /// Returns the counts of the chunk's segment (a group of events stored together) up to and
-    /// including one event. `position` is the position of this event in the chunk, from 0. The
-    /// caller supplies the counts `bytes` and `open`, because they cannot be computed from the
-    /// bits.
+    /// Returns the counts of the chunk's segment up to and including one event. `position` is the
+    /// position of this event in the chunk, from 0. The caller supplies the counts `bytes` and
+    /// `open`, because they cannot be computed from the bits.
     pub(crate) fn counts(&self, position: u64, bytes: u64, open: u64) -> Counts {
         let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(position);
         let ones = |bits: u64| u64::from((bits & up_to).count_ones());

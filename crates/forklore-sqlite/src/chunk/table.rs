@@ -44,8 +44,9 @@ pub(crate) fn overlap(range: Range) -> [i64; 3] {
     [key(segment, first), key(segment, from), key(segment, to)]
 }
 
-/// Returns the positions and counts of the first chunk that overlaps the range. Does not check the
-/// chunk's checksum, because it also covers the encoded events, which are not read here.
+/// Returns the positions and counts of the first chunk that overlaps the range, or `None` if no
+/// chunk does. Does not check the chunk's checksum, because the checksum also covers the encoded
+/// events, which are not read here.
 pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE {OVERLAP} ORDER BY k LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -54,8 +55,7 @@ pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> 
 }
 
 /// Returns the end (exclusive) of the positions in the segment's last chunk, or 0 if the segment
-/// has no chunk. A segment is a group of events stored together; a chunk is one row with several of
-/// them.
+/// has no chunk.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -147,9 +147,9 @@ impl Sealed {
         Self::with(Outline::of(rows)?, rows, &[], codec)
     }
 
-    /// Encodes a chunk with this outline (its positions and counts). `rows` are its events without
-    /// the erased ones. `sums` are the checksums to store for the payloads, in the order of `rows`.
-    /// The checksums of payloads without an entry in `sums` are computed.
+    /// Encodes a chunk with this outline. `rows` are its events without the erased ones. `sums` are
+    /// the checksums to store for the payloads, in the order of `rows`. The checksums of payloads
+    /// without an entry in `sums` are computed.
     fn with(outline: Outline, rows: &[&Row], sums: &[u32], codec: Codec) -> Option<Self> {
         let (heads, body) = (envelopes::write(rows, sums)?, body::write(codec, rows).ok()?);
         Some(Self { outline, codec, heads, body })
@@ -198,9 +198,8 @@ impl Sealed {
     }
 }
 
-/// Erases the events of a segment from position `from` on (inclusive) that are stored in chunks. A
-/// segment is a group of events stored together; a chunk is one row with several of them. Events
-/// with rows of their own remain. Returns the number of erased events.
+/// Erases the events of a segment from position `from` on (inclusive) that are stored in chunks.
+/// Events with rows of their own remain. Returns the number of erased events.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let (first, behind) = (key(segment, from), key(segment + 1, 0));
     // A chunk that begins before `from` may extend beyond it. The query does not use the stored
@@ -232,9 +231,8 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     Ok(erased)
 }
 
-/// Erases the events of a segment that children do not inherit and that are stored in chunks. A
-/// segment is a group of events stored together; a chunk is one row with several of them. Events
-/// with rows of their own remain. Returns the number of erased events.
+/// Erases the events of a segment that children do not inherit and that are stored in chunks.
+/// Events with rows of their own remain. Returns the number of erased events.
 pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let sql =
         format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? AND there & ~inherited <> 0");

@@ -148,9 +148,9 @@ fn behind(
     })
 }
 
-/// Returns the entry of one session in the feed (the sequence of changed sessions). `sid` is the
-/// session's number, and `stamp` has the numbers of its last transactions. The entry's flags report
-/// only transactions after `base`. Returns `None` if the session's id cannot be read.
+/// Returns the entry of one session in the feed. `sid` is the session's number, and `stamp` has the
+/// numbers of its last transactions. The entry's flags report only transactions after `base`.
+/// Returns `None` if the session's id cannot be read.
 fn change(
     conn: &Connection,
     sid: u64,

@@ -52,8 +52,8 @@ fn row(conn: &Connection) -> Result<Row> {
     Ok(Row { store, next })
 }
 
-/// Checks whether the store has a feed (the sequence of changed sessions). Only a store in an older
-/// format has none, and such a store can only be open for reading.
+/// Checks whether the store has a feed. Only a store in an older format has none, and such a store
+/// can only be open for reading.
 pub(super) fn is_there(conn: &Connection) -> Result<bool> {
     Ok(migrate::stored_version(conn)? >= FIRST_VERSION)
 }
@@ -65,7 +65,7 @@ pub(super) fn of(conn: &Connection) -> Result<(String, u64)> {
 }
 
 /// Checks the feed's columns in the single row of the table `upkeep` against their checksum. Does
-/// nothing for an old store without a feed (the sequence of changed sessions).
+/// nothing for an old store without a feed.
 pub(crate) fn check(conn: &Connection) -> Result<()> {
     if !is_there(conn)? {
         return Ok(());

@@ -57,8 +57,8 @@ struct Batch<T> {
     found: Vec<T>,
 }
 
-/// Compresses the uncompressed chunks (rows with several events each) of a segment, until `budget`
-/// is exhausted. Returns how many events it compressed.
+/// Compresses the uncompressed chunks of a segment, until `budget` is exhausted. Returns how many
+/// events it compressed.
 fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -78,10 +78,9 @@ fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Sto
     Ok(events)
 }
 
-/// Reads at most [`BATCH_CHUNKS`] uncompressed chunks (rows with several events each), and
-/// compresses them. Their keys are from `first` (inclusive) to `to` (exclusive). Returns each
-/// compressed chunk with the checksum of its stored row, which later shows whether the row has
-/// changed. Skips damaged chunks.
+/// Reads at most [`BATCH_CHUNKS`] uncompressed chunks, and compresses them. Their keys are from
+/// `first` (inclusive) to `to` (exclusive). Returns each compressed chunk with the checksum of its
+/// stored row, which later shows whether the row has changed. Skips damaged chunks.
 fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {
@@ -95,9 +94,8 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
     Ok(batch)
 }
 
-/// Moves the segment's events that have rows of their own into compressed chunks (rows with several
-/// events each). Stops when `budget` is exhausted. Skips damaged events. Returns how many events it
-/// moved.
+/// Moves the segment's events that have rows of their own into compressed chunks. Stops when
+/// `budget` is exhausted. Skips damaged events. Returns how many events it moved.
 fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -120,8 +118,8 @@ fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Store
     Ok(events)
 }
 
-/// Moves adjacent event rows into one chunk (a row with several events). Returns the number of
-/// moved events. Moves none and returns 0 if some of the rows no longer exist.
+/// Moves adjacent event rows into one chunk. Returns the number of moved events. Moves none and
+/// returns 0 if some of the rows no longer exist.
 fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     if row::count(tx, first.k, last.k)? != run.len() {

@@ -22,8 +22,8 @@ use crate::store::SqliteStore;
 /// Minimum number of spans (ranges of events) of a history that is joined, i.e. copied into one
 /// range.
 const SPANS: u64 = 64;
-/// A history with on average at least this many events per span (range of events) is already fast
-/// to read. It is not joined, i.e. not copied into one range.
+/// A history with on average at least this many events per span is already fast to read. It is not
+/// joined, i.e. not copied into one range.
 const EVENTS: u64 = 64;
 
 /// The ancestry pages (rows with inherited ranges) of one history, last page first. Each comes with
@@ -94,8 +94,8 @@ fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) ->
     done
 }
 
-/// Returns the histories with many ancestry pages (rows with inherited ranges), longest first. For
-/// each history, returns its last page and the number of a session that uses this page.
+/// Returns the histories with many ancestry pages, longest first. For each history, returns its
+/// last page and the number of a session that uses this page.
 fn candidates(conn: &Connection) -> Result<Vec<(i64, Segment)>> {
     let least = SPANS / ancestry::WIDTH as u64;
     let mut statement = conn.prepare(
@@ -106,9 +106,9 @@ fn candidates(conn: &Connection) -> Result<Vec<(i64, Segment)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the ancestry pages (rows with inherited ranges) of the history whose last page is
-/// `page`. Returns `None` if joining the history into one range is not worthwhile, or if the
-/// session `sid` is deleted or does not use `page` any more.
+/// Returns the ancestry pages of the history whose last page is `page`. Returns `None` if joining
+/// the history into one range is not worthwhile, or if the session `sid` is deleted or does not use
+/// `page` any more.
 fn chain(conn: &Connection, page: i64, sid: Segment) -> Result<Option<Chain>> {
     let session = session::numbered(conn, sid)?;
     if session.header.deleted.is_some() || ancestry::load(conn, sid)?.page != Some(page) {

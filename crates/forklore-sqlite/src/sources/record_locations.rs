@@ -84,8 +84,8 @@ pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, Reco
     Ok(found.into_iter().collect())
 }
 
-/// Reads all record locations of a source (an imported file). Checks that they match their
-/// checksums and that none is missing.
+/// Reads all record locations of a source. Checks that they match their checksums and that none is
+/// missing.
 pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     for (run, len) in runs(conn, source, -1)? {
         let mut entries = 0;
@@ -100,9 +100,9 @@ pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the latest `limit` runs of a source (an imported file), newest first. A run is a sorted
-/// list of record locations. Returns the number of each run, and how many entries the run has. A
-/// negative `limit` means all runs.
+/// Returns the latest `limit` runs of a source, newest first. A run is a sorted list of record
+/// locations. Returns the number of each run, and how many entries the run has. A negative `limit`
+/// means all runs.
 fn runs(conn: &Connection, source: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
     let sql = "SELECT run, entries, crc FROM source_run WHERE source = ? ORDER BY run DESC LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;

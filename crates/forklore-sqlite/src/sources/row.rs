@@ -47,7 +47,7 @@ impl Stored {
     }
 }
 
-/// Inserts a source (imported file) of which no byte was read yet. Returns its number.
+/// Inserts a source of which no byte was read yet. Returns its number.
 pub(super) fn insert(
     tx: &WriteTx<'_>,
     dialect: &str,
@@ -77,8 +77,7 @@ pub(super) fn insert(
     Ok(id)
 }
 
-/// Reads the main row of the source (imported file) with this number. The result lacks names, paths
-/// and sessions.
+/// Reads the main row of the source with this number. The result lacks names, paths and sessions.
 pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
     let sql = "SELECT dialect, native_id, revision, first_line, offset, sha256, state, steps, crc
                FROM source WHERE id = ?";
@@ -110,7 +109,7 @@ pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
     Ok(Some(stored))
 }
 
-/// Reads the source (imported file) with this number, with its names, paths and sessions.
+/// Reads the source with this number, with its names, paths and sessions.
 pub(super) fn whole(conn: &Connection, id: i64) -> Result<Source> {
     let missing = || Fault::damaged(format!("source row {id}"), "it is missing");
     let mut source = find(conn, id)?.ok_or_else(missing)?.source;
@@ -220,7 +219,7 @@ pub(super) fn add_session(
     Ok(())
 }
 
-/// Increases the number of events that the session `sid` has from its source file by `more`. Does
+/// Adds `more` to the number of events that the session `sid` has from its source file. Does
 /// nothing if the session was not imported.
 pub(super) fn add_events(tx: &WriteTx<'_>, sid: Segment, more: u64) -> Result<()> {
     let sql = "SELECT source, number, events, crc FROM source_session WHERE sid = ?";

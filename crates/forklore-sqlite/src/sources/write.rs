@@ -57,7 +57,7 @@ impl<'t> Import<'t> {
     }
 
     /// Completes an import step. Records how much of the file was read, and the record locations
-    /// and names that the step found. Returns the id of the source (the imported file).
+    /// and names that the step found. Returns the id of the source.
     pub(crate) fn finish(self, tx: &WriteTx<'_>) -> Result<SourceId> {
         let Self { step, source, .. } = self;
         record(tx, source, step)?;
@@ -73,8 +73,8 @@ fn count(conn: &Connection, source: i64) -> Result<i64> {
     Ok(conn.prepare_cached(sql)?.query_row([source], |row| row.get(0))?)
 }
 
-/// Returns the number of the source (imported file) to which the step belongs. Inserts the source
-/// if this is its first step.
+/// Returns the number of the source to which the step belongs. Inserts the source if this is its
+/// first step.
 ///
 /// # Errors
 /// `Stale` if another import has read the file meanwhile.

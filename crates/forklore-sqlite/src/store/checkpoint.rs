@@ -36,8 +36,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// early when the flag is set.
 pub(super) type PackIdle = fn(&Path, Options, &Arc<FailedSync>, &AtomicBool) -> Result<()>;
 
-/// Runs the checkpoints of a store handle, one at a time. A checkpoint writes the WAL back into the
-/// database file.
+/// Runs the checkpoints of a store handle, one at a time.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     work: Arc<Work>,
@@ -208,8 +207,7 @@ impl Work {
     }
 }
 
-/// The page counts after one pass of a checkpoint, which writes the WAL back into the database
-/// file.
+/// The page counts after one pass of a checkpoint.
 struct Back {
     /// Number of pages in the WAL.
     pages: u32,

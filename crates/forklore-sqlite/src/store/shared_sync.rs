@@ -41,7 +41,7 @@ impl Tickets {
 
     /// Waits until the commit `mine` and all earlier commits are durable. If no other thread is
     /// syncing, runs `sync` itself. Before each attempt to sync or wait, calls `may`. If `may`
-    /// fails, a sync is useless, and the wait ends with its error.
+    /// fails, a sync is useless, and the wait ends with the error of `may`.
     ///
     /// # Errors
     /// The errors of `may` and of `sync`. If `sync` fails in this thread, each waiting thread tries
