@@ -112,8 +112,8 @@ impl Folder {
         }))
     }
 
-    /// Returns the session id in the claim file (the reservation of an id) with this name. Returns
-    /// `None` if the file is missing or cannot be read.
+    /// Returns the session id in the claim file with this name. Returns `None` if the file is
+    /// missing or cannot be read.
     pub(crate) fn claimant(&self, name: &str) -> Option<SessionId> {
         let bytes = self.read(&self.layout.claim(name)).ok()??;
         let claim: Claim = serde_json::from_str(line::checked(&bytes).ok()?).ok()?;

@@ -36,19 +36,18 @@ pub(crate) struct Owner<'a> {
     pub(crate) segment: &'a Segment,
 }
 
-/// Copies the first `inheritable` inheritable events of the session `from` into a temporary file.
-/// `owner` is the session that will use the copy. Takes no lock, so that other writers need not
-/// wait.
+/// Copies the first `count` inheritable events of the session `from` into a temporary file. `owner`
+/// is the session that will use the copy. Takes no lock, so that other writers need not wait.
 pub(crate) fn stage(
     folder: &Folder,
     from: &SessionId,
-    inheritable: u64,
+    count: u64,
     owner: &Owner<'_>,
 ) -> Result<Staged> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     folder.check_sound()?;
     let session = folder.living(from)?;
-    if inheritable > session.header.counts.inheritable {
+    if count > session.header.counts.inheritable {
         return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
     }
     folder.make_dir(&folder.layout.workspaces().join(owner.segment.workspace()))?;
@@ -58,7 +57,7 @@ pub(crate) fn stage(
     let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
     let path = folder.layout.segment(&owner.segment.prefix());
     let staged = Staged { path: forklore_store::disk::with_suffix(&path, &suffix) };
-    let written = write_copy(folder, &History::of(folder, &session), inheritable, owner, &staged);
+    let written = write_copy(folder, &History::of(folder, &session), count, owner, &staged);
     if written.is_err() {
         staged.abandon(folder);
     }
@@ -68,13 +67,13 @@ pub(crate) fn stage(
 fn write_copy(
     folder: &Folder,
     history: &History<'_>,
-    inheritable: u64,
+    count: u64,
     owner: &Owner<'_>,
     staged: &Staged,
 ) -> Result<()> {
     let path = &staged.path;
     let file = folder.fs.open(path, Open::Create).map_err(os("copying to", path))?;
-    let mut lines = sealed(&PrefixLine::new(owner.id, inheritable))?;
+    let mut lines = sealed(&PrefixLine::new(owner.id, count))?;
     let (mut at, mut copied) = (0, 0);
     history.walk(0, false, |stored| {
         if !stored.event.class.is_inherited() {
@@ -91,7 +90,7 @@ fn write_copy(
             at += lines.len() as u64;
             lines.clear();
         }
-        Ok(if copied == inheritable { Next::Stop } else { Next::Go })
+        Ok(if copied == count { Next::Stop } else { Next::Go })
     })?;
     folder.write(&*file, path, lines.as_bytes(), at)?;
     folder.sync(&*file, path)

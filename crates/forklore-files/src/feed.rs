@@ -133,7 +133,7 @@ impl Feed {
     }
 
     /// Replaces the feed's log by an empty one. The caller ensures that no process writes to the
-    /// log. A reader whose mark (position) is older then gets a list of all sessions.
+    /// log. A reader whose mark is older then gets a list of all sessions.
     fn renew(&self, old: &First) -> Result<()> {
         let first = First { generation: old.generation + 1, boot: boot(), ..old.clone() };
         let new = with_suffix(&self.path, ".new");

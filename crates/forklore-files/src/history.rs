@@ -125,26 +125,25 @@ impl<'s> History<'s> {
         Ok(event.counts)
     }
 
-    /// Returns the ancestry (list of inherited spans) of a child that inherits the first
-    /// `inheritable` inheritable events of this session. The caller ensures that this session
-    /// inherited all of them itself.
-    pub(crate) fn spans_before(&self, inheritable: u64) -> Result<Ancestry> {
-        let near =
-            self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < inheritable);
+    /// Returns the ancestry (list of inherited spans) of a child that inherits the first `count`
+    /// inheritable events of this session. The caller ensures that this session inherited all of
+    /// them itself.
+    pub(crate) fn spans_before(&self, count: u64) -> Result<Ancestry> {
+        let near = self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < count);
         let mut list = if near || self.ancestry.before.is_none() {
             self.ancestry.clone()
         } else {
-            holder(self.folder, &self.ancestry, inheritable)?
+            holder(self.folder, &self.ancestry, count)?
                 .map_err(|lost| self.missing(lost.to_string()))?
         };
-        let inherited = list.spans.iter().take_while(|span| span.base.inheritable < inheritable);
+        let inherited = list.spans.iter().take_while(|span| span.base.inheritable < count);
         list.spans.truncate(inherited.count());
         Ok(list)
     }
 
-    /// Checks that the files of the nearest spans (ranges of inherited events) exist, and the file
-    /// with the list of the spans before them. A fork is refused if one of these files is lost.
-    /// Files further back are not checked, so that the cost of a fork does not grow with the depth.
+    /// Checks that the files of the nearest spans exist, and the file with the list of the spans
+    /// before them. A fork is refused if one of these files is lost. Files further back are not
+    /// checked, so that the cost of a fork does not grow with the depth.
     pub(crate) fn check_spans(&self, ancestry: &Ancestry) -> Result<()> {
         let spans = ancestry.spans.iter().map(|span| &span.segment);
         for segment in spans.chain(&ancestry.before) {
@@ -381,9 +380,8 @@ fn inherited(line: EventLine) -> LogEntry {
     LogEntry { seq: counts.inheritable, origin, counts, event }
 }
 
-/// Returns all spans (ranges of inherited events) of a session's ancestry, oldest first. Reads the
-/// older spans from the first lines of ancestors' files. If one of these files is gone, returns it
-/// as the inner error.
+/// Returns all spans of a session's ancestry, oldest first. Reads the older spans from the first
+/// lines of ancestors' files. If one of these files is gone, returns it as the inner error.
 fn all_spans(
     folder: &Folder,
     ancestry: &Ancestry,
@@ -399,9 +397,9 @@ fn all_spans(
     Ok(Ok(parts.into_iter().rev().flatten().collect()))
 }
 
-/// Finds the list of spans (ranges of inherited events) that contains the inheritable event number
-/// `inheritable`, among the lists before `ancestry`. These are in the first lines of ancestors'
-/// files. If one of these files is gone, returns it as the inner error.
+/// Finds the list of spans that contains the inheritable event number `inheritable`, among the
+/// lists before `ancestry`. These are in the first lines of ancestors' files. If one of these files
+/// is gone, returns it as the inner error.
 fn holder(
     folder: &Folder,
     ancestry: &Ancestry,

@@ -40,8 +40,8 @@ impl Segment {
         Self(format!("{workspace}/{name}"))
     }
 
-    /// Returns the segment (file of events) for the copy of a session's inherited events. `self` is
-    /// the session's own segment.
+    /// Returns the segment for the copy of a session's inherited events. `self` is the session's
+    /// own segment.
     pub(crate) fn prefix(&self) -> Self {
         Self(format!("{}{PREFIX}", self.0))
     }
@@ -50,27 +50,27 @@ impl Segment {
         self.0.ends_with(PREFIX)
     }
 
-    /// Returns the own segment (file of events) of the session to which this segment belongs. If
-    /// this segment is the copy of the inherited events, the result lacks its suffix.
+    /// Returns the own segment of the session to which this segment belongs. If this segment is the
+    /// copy of the inherited events, the result lacks its suffix.
     pub(crate) fn owner(&self) -> Self {
         Self(self.0.strip_suffix(PREFIX).unwrap_or(&self.0).to_owned())
     }
 
-    /// Returns the key of the workspace of the session whose segment (file of events) this is. The
-    /// key is the name of the folder that contains the file.
+    /// Returns the key of the workspace of the session whose segment this is. The key is the name
+    /// of the folder that contains the file.
     pub(crate) fn workspace(&self) -> &str {
         self.0.split_once('/').map_or("", |(workspace, _)| workspace)
     }
 
     /// Returns the name that all files of this segment's session share, without folder, suffix and
-    /// extension. A segment is a file of events.
+    /// extension.
     pub(crate) fn name(&self) -> &str {
         let file = self.0.split_once('/').map_or(&*self.0, |(_, file)| file);
         file.strip_suffix(PREFIX).unwrap_or(file)
     }
 
-    /// Checks whether the segment (the path of a file of events) is valid. A segment may come from
-    /// a damaged file. A valid segment cannot lead out of the folder `workspaces`.
+    /// Checks whether the path in the segment is valid. A segment may come from a damaged file. A
+    /// valid segment cannot lead out of the folder `workspaces`.
     pub(crate) fn is_sound(&self) -> bool {
         let part = |part: &str| {
             !part.is_empty()

@@ -79,7 +79,7 @@ impl<'f> Lines<'f> {
     }
 
     /// Returns the offset of the first line that begins at or after `at`. Returns `end` if no line
-    /// does. `start` is the offset of the first line of the file to consider.
+    /// does. `start` is the offset of the first line to consider.
     pub(crate) fn boundary(&mut self, start: u64, at: u64, end: u64) -> io::Result<u64> {
         if at <= start {
             return Ok(start);

@@ -60,8 +60,8 @@ impl Session {
 }
 
 impl SessionLine {
-    /// Returns the spans (ranges of events) that the session with this first line inherits. If it
-    /// has its own copy of these events, the whole copy is a single span.
+    /// Returns the spans that the session with this first line inherits. If it has its own copy of
+    /// these events, the whole copy is a single span.
     pub(crate) fn ancestry_of(&self, header: &Header, segment: &Segment) -> Ancestry {
         if header.inherited.inheritable == 0 {
             return Ancestry::default();

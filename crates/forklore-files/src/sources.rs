@@ -35,8 +35,8 @@ impl Index {
         self.numbers(by).iter().rev().filter_map(|number| self.source(*number)).cloned().collect()
     }
 
-    /// Checks that the source (imported file) of an import step is in the state that the step
-    /// expects. Returns the source's number.
+    /// Checks that the source of an import step is in the state that the step expects. Returns the
+    /// source's number.
     ///
     /// # Errors
     /// `Stale` if another import has read the file meanwhile.
@@ -70,8 +70,8 @@ pub(crate) struct Import<'s> {
 }
 
 impl<'s> Import<'s> {
-    /// Begins an import step. Checks that its source (the imported file) is in the state that the
-    /// step expects. `index` must include all earlier steps.
+    /// Begins an import step. Checks that its source is in the state that the step expects. `index`
+    /// must include all earlier steps.
     pub(crate) fn begin(folder: &Folder, index: &Index, step: &'s SourceStep) -> Result<Self> {
         let number = index.target(step)?;
         if let Some(path) = &step.sidecar_of {
@@ -142,9 +142,9 @@ fn unmark_sources(folder: &Folder) -> Result<()> {
     folder.put(&folder.layout.sources_mark(), encoded(0)?.as_bytes())
 }
 
-/// Returns the byte ranges of a source (an imported file) that one import step stored. `step`
-/// counts the steps that stored byte ranges, from 0. `index` contains the location of each step in
-/// the import log. Returns `None` if there is no such step.
+/// Returns the byte ranges of a source that one import step stored. `step` counts the steps that
+/// stored byte ranges, from 0. `index` contains the location of each step in the import log.
+/// Returns `None` if there is no such step.
 pub(crate) fn spans(
     folder: &Folder,
     index: &Index,

@@ -84,12 +84,12 @@ pub(crate) struct Facts {
     copy_of: Option<CopyOf>,
 }
 
-/// The spans (ranges of events) that a session inherits. The older ones are in the first line of
-/// the file `before`, the newer ones in `spans`.
+/// The spans that a session inherits. The older ones are in the first line of the file `before`,
+/// the newer ones in `spans`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ancestry {
-    /// The file whose first line contains the older spans (ranges of inherited events). All of them
-    /// come before those in the field `spans`.
+    /// The file whose first line contains the older spans. All of them come before those in the
+    /// field `spans`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<Segment>,
     pub(crate) spans: Vec<Span>,

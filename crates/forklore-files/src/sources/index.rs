@@ -32,9 +32,9 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Entry {
     source: Source,
-    /// The import steps (transactions of an import) of this source (imported file): the offset and
-    /// length of each step's line in the import log, in bytes. Only steps that store ranges of the
-    /// file's bytes are included.
+    /// The import steps (transactions of an import) of this source: the offset and length of each
+    /// step's line in the import log, in bytes. Only steps that store ranges of the file's bytes
+    /// are included.
     steps: Vec<(u64, u64)>,
     /// How many of the `steps`, counted from the first, have hidden bytes. The bytes are hidden
     /// because a session was deleted.
@@ -164,7 +164,7 @@ impl Index {
         self.entry(number).map(|leased| &leased.source)
     }
 
-    /// Returns the numbers of the sources (imported files) that match `by`, in ascending order.
+    /// Returns the numbers of the sources that match `by`, in ascending order.
     pub(super) fn numbers(&self, by: &FindSource) -> &[u64] {
         let found = match by {
             FindSource::Path(path) => self.paths.get(path),
@@ -180,9 +180,9 @@ impl Index {
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the location of the event that was imported from a record of a source (an imported
-    /// file). `record` is the record's key (a hash). If several records have this key, returns the
-    /// location for the latest.
+    /// Returns the location of the event that was imported from a record of a source. `record` is
+    /// the record's key (a hash). If several records have this key, returns the location for the
+    /// latest.
     pub(crate) fn locate(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
         self.entry(number)?.locations.get(&record).copied()
     }
