@@ -3,8 +3,8 @@
 //! A model declares its [`Capabilities`]. The kernel reads the bytes of each attachment only once,
 //! even if a history references it several times ([`Attached`]). It converts each attachment to the
 //! form in which a request contains it ([`Media`]). An [`Allowance`] decides for each attachment
-//! whether it is sent, in the order of the request. Therefore the attachments of a message depend
-//! only on the messages before it (docs/semantics.md, Model requests).
+//! whether it is sent, in the order of the request. Therefore which attachments of a message are
+//! sent depends only on that message and those before it (docs/semantics.md, Model requests).
 
 mod allowance;
 mod attached;

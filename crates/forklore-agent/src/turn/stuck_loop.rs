@@ -55,8 +55,8 @@ pub(super) struct StuckLoop {
 }
 
 impl StuckLoop {
-    /// Counts a round (the tool calls of one answer). Returns the reason to end the turn if at
-    /// least `most` consecutive rounds failed in the same way.
+    /// Counts a round. Returns the reason to end the turn if at least `most` consecutive rounds
+    /// failed in the same way.
     pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
         if round.succeeded {
             *self = Self::default();

@@ -231,8 +231,8 @@ fn has_purpose(event: &NewEvent) -> bool {
 }
 
 /// Checks whether this message may be sent in another form once a user message follows it. This is
-/// an answer with tool calls or reasoning: open calls then get synthetic results, and reasoning
-/// without an answer is then omitted.
+/// so for an answer with tool calls or reasoning: open calls then get synthetic results, and
+/// reasoning without an answer is omitted.
 fn is_loose(message: &Message) -> bool {
     let loose = |part: &Part| matches!(part, Part::ToolCall { .. } | Part::Reasoning { .. });
     match &message.content {
