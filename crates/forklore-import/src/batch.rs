@@ -178,10 +178,9 @@ impl Batch {
         self.ranges.push(SourceSpan::Shared { session, seq, count: 1, end: line_end });
     }
 
-    /// Records that a record repeats the event `spot` of an earlier revision (the file's content
-    /// before a rewrite). The event's payload is one line, but the record has several lines in the
-    /// file. `spread` is the layout (line breaks and indentation) that restores the record from the
-    /// payload.
+    /// Records that a record repeats the event `spot` of an earlier revision. The event's payload
+    /// is one line, but the record has several lines in the file. `spread` is the layout (line
+    /// breaks and indentation) that restores the record from the payload.
     pub(crate) fn shared_spread(&mut self, spot: &EventLocation, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         let EventLocation { session, seq } = spot.clone();
@@ -201,8 +200,7 @@ impl Batch {
     }
 
     /// Records that a record has several lines in the file. The payload of its event, at
-    /// `location`, is one line. `spread` is the layout (line breaks and indentation) that restores
-    /// the record from the payload.
+    /// `location`, is one line. `spread` is the layout that restores the record from the payload.
     pub(crate) fn spread(&mut self, location: RecordLocation, spread: &Spread<'_>) {
         let RecordLocation { session, position, .. } = location;
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);

@@ -16,8 +16,7 @@ use crate::session_names;
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) dialect: &'static dyn AgentFormat,
-    /// The file's size in bytes; 0 for one session in a container file, which contains several
-    /// sessions.
+    /// The file's size in bytes; 0 for one session in a container file.
     pub(crate) size: u64,
     pub(crate) begun: Timestamp,
     /// The agent's own id of the file's session: from the records, or else the file name without
@@ -41,8 +40,8 @@ pub(crate) struct Candidate {
     /// Facts about the file's session from a separate document that the agent stores next to the
     /// file.
     pub(crate) document_facts: FileFacts,
-    /// The session in a container file (a file with several sessions) from which the lines are
-    /// read. `None` for a file of one session.
+    /// The session in a container file from which the lines are read. `None` for a file of one
+    /// session.
     pub(crate) expanded: Option<ContainedSession>,
 }
 
@@ -82,7 +81,7 @@ impl Candidate {
         }
     }
 
-    /// Describes one session in a container file, which contains several sessions.
+    /// Describes one session in a container file.
     pub(crate) fn contained(
         path: PathBuf,
         dialect: &'static dyn AgentFormat,

@@ -11,27 +11,24 @@ use crate::event_location::EventLocation;
 pub(crate) struct Comparison {
     /// How often the file has been rewritten. It is 1 after the first rewrite.
     revision: u64,
-    /// The store's id of the earlier revision (the file's content before it was rewritten).
+    /// The store's id of the earlier revision.
     earlier: u64,
-    /// How many records a rewritten file repeats from its earlier revision (the content before the
-    /// rewrite), in the same order.
+    /// How many records a rewritten file repeats from its earlier revision, in the same order.
     repeated: u64,
     /// Whether the comparison has found a difference between the rewritten file and its earlier
-    /// revision (the content before the rewrite).
+    /// revision.
     differs: bool,
-    /// The record that was read last, if the earlier revision (the content before the rewrite) also
-    /// has it. Contains the record's key, and the event of the earlier revision that the record
-    /// repeats.
+    /// The record that was read last, if the earlier revision also has it. Contains the record's
+    /// key, and the event of the earlier revision that the record repeats.
     last: Option<(Option<RecordKey>, EventLocation)>,
     /// The event after which the rewritten file's first session begins as a branch. It is an event
-    /// of the earlier revision (the content before the rewrite).
+    /// of the earlier revision.
     begun: Option<EventLocation>,
 }
 
 impl Comparison {
     /// Creates the comparison for a rewritten file of which nothing was read yet. `earlier`
-    /// identifies the earlier revision (the content before the rewrite). `revision` is how often
-    /// the file has been rewritten.
+    /// identifies the earlier revision. `revision` is how often the file has been rewritten.
     pub(crate) fn of(revision: u64, earlier: SourceId) -> Self {
         Self { revision, earlier: earlier.0, ..Self::default() }
     }
@@ -52,51 +49,48 @@ impl Comparison {
         self.differs
     }
 
-    /// Counts one more record that the rewritten file repeats in order from its earlier revision
-    /// (the content before the rewrite).
+    /// Counts one more record that the rewritten file repeats in order from its earlier revision.
     pub(crate) fn add_repeated(&mut self) {
         self.repeated += 1;
     }
 
     /// Records that the rewritten file differs from its earlier revision, beginning with the record
-    /// that was read last. The earlier revision is the content before the rewrite.
+    /// that was read last.
     pub(crate) fn end_repeated(&mut self) {
         self.differs = true;
     }
 
     /// Returns the event of the record that was read last, if the earlier revision also has that
-    /// record. The earlier revision is the file's content before the rewrite.
+    /// record.
     pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.last.as_ref().map(|(_, spot)| spot)
     }
 
     /// Returns the event of the record that was read last, if it is a shared record with this key.
-    /// A shared record is one that the earlier revision (the content before the rewrite) also has.
+    /// A shared record is one that the earlier revision also has.
     pub(crate) fn last_shared_with(&self, key: RecordKey) -> Option<&EventLocation> {
         self.last.as_ref().filter(|(last, _)| *last == Some(key)).map(|(_, spot)| spot)
     }
 
-    /// Records that the earlier revision (the content before the rewrite) also has the record that
-    /// was read last. `key` is the record's key, and `spot` is the event of the earlier revision
-    /// that the record repeats.
+    /// Records that the earlier revision also has the record that was read last. `key` is the
+    /// record's key, and `spot` is the event of the earlier revision that the record repeats.
     pub(crate) fn end_shared(&mut self, key: Option<RecordKey>, spot: EventLocation) {
         self.last = Some((key, spot));
     }
 
-    /// Records that the earlier revision (the content before the rewrite) does not have the record
-    /// that was read last.
+    /// Records that the earlier revision does not have the record that was read last.
     pub(crate) fn end_own(&mut self) {
         self.last = None;
     }
 
     /// Returns the event after which the rewritten file's first session begins as a branch. The
-    /// event belongs to the earlier revision (the content before the rewrite).
+    /// event belongs to the earlier revision.
     pub(crate) fn begun(&self) -> Option<&EventLocation> {
         self.begun.as_ref()
     }
 
     /// Sets the event after which the rewritten file's first session begins as a branch. The event
-    /// belongs to the earlier revision (the content before the rewrite).
+    /// belongs to the earlier revision.
     pub(crate) fn begin_after(&mut self, spot: Option<EventLocation>) {
         self.begun = spot;
     }

@@ -22,7 +22,7 @@ pub(crate) struct ContainedSession {
     found: Found,
 }
 
-/// The import status of a container file, which contains several sessions.
+/// The import status of a container file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImportStatus {
     /// Whether at least one session of the container file was imported before.
@@ -32,16 +32,16 @@ pub(crate) struct ImportStatus {
     pub(crate) to_read: bool,
 }
 
-/// One session of a container file (a file with several sessions), written as lines to a temporary
-/// file. Also contains the problems found while its lines were read.
+/// One session of a container file, written as lines to a temporary file. Also contains the
+/// problems found while its lines were read.
 pub(crate) struct Look {
     pub(crate) file: Opened,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl ContainedSession {
-    /// Returns the sessions in the container file (a file with several sessions) at `path`. Each
-    /// comes with the path that the store records for it: `path`, `#` and the session's id.
+    /// Returns the sessions in the container file at `path`. Each comes with the path that the
+    /// store records for it: `path`, `#` and the session's id.
     pub(crate) fn of(
         expander: &dyn SessionContainer,
         path: &Path,
@@ -62,8 +62,8 @@ impl ContainedSession {
         &self.found
     }
 
-    /// Compares the sessions in a container file (a file with several sessions) with those in the
-    /// store. Does not read the sessions' records.
+    /// Compares the sessions in a container file with those in the store. Does not read the
+    /// sessions' records.
     pub(crate) fn status(
         engine: &Engine,
         sources: &dyn Store,
@@ -126,9 +126,10 @@ impl ContainedSession {
         })
     }
 
-    /// Returns the state that the last import recorded for the session, if nothing needs to be read
-    /// again: the session has not changed since, or a forklore session that was imported from it
-    /// was deleted (`deleted`). After such a deletion, no lines can be appended.
+    /// Checks whether nothing of the session needs to be read again. That is the case if the
+    /// session has not changed since the last import, or if a forklore session that was imported
+    /// from it was deleted (`deleted`), because no lines can be appended then. Returns the state
+    /// that the last import recorded for the session, or `None` if the session must be read.
     fn unchanged(&self, earlier: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
         let mut seen = earlier.paths.iter().filter(|seen| seen.path == label);
         let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;
@@ -147,8 +148,7 @@ fn problem(path: &Path, trouble: Trouble) -> Problem {
     }
 }
 
-/// Returns the import problem for a container file (a file with several sessions) that could not be
-/// read.
+/// Returns the import problem for a container file that could not be read.
 pub(crate) fn refused(path: &Path, error: &ExpandError) -> Problem {
     let kind = match error {
         ExpandError::UnknownVersion(_) => ProblemKind::UnknownFormat,

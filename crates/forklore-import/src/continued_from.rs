@@ -23,7 +23,7 @@ enum Within {
     At(Box<Header>, Cut),
     /// The imported file does not hold the position at which the other file continues it.
     TooShort,
-    /// The base (the session that a file continues) ends in a session that was deleted.
+    /// The base ends in a session that was deleted.
     Deleted,
 }
 
@@ -69,8 +69,8 @@ impl Lookup<'_> {
         }))
     }
 
-    /// Finds where the base (the session that a file continues) ends within an imported file,
-    /// `source`. Returns the session that contains this position, and the cut there.
+    /// Finds where the base ends within an imported file, `source`. Returns the session that
+    /// contains this position, and the cut there.
     fn within(&self, source: &Source, base: &Base) -> Result<Within> {
         if base.bytes.is_some_and(|bytes| bytes > source.read.offset) {
             return Ok(Within::TooShort);

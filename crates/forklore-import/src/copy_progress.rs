@@ -50,8 +50,7 @@ impl CopyProgress {
     }
 
     /// Records that the copied file repeats the event of `session` with this `seq`. Among the
-    /// inheritable events of that session (events that forks inherit), it is number `copied`,
-    /// counted from 1.
+    /// inheritable events of that session, it is number `copied`, counted from 1.
     pub(crate) fn repeat(&mut self, session: &SessionId, seq: u64, copied: u64) {
         self.session.clone_from(session);
         self.seq = seq;

@@ -33,8 +33,7 @@ pub(crate) struct Discovered {
     pub(crate) unknown: Vec<Problem>,
 }
 
-/// Searches for the files of one import. These are session files, and sidecar files (files without
-/// a session that belong to session files).
+/// Searches for the files of one import. These are session files, and sidecar files.
 pub(crate) struct Discovery<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
@@ -68,11 +67,10 @@ impl<'a> Discovery<'a> {
         Ok(Self { engine, sources, options, only, containers, names, found, unknown })
     }
 
-    /// Returns the session files to read, and the sidecar files (files without a session that
-    /// belong to session files). Session files are sorted oldest first, but each comes after its
-    /// base: the file that it continues or copies, or the file of the session that called it as a
-    /// sub-agent. An unchanged session file is not returned but added to the report; for this, only
-    /// its metadata and its entry in the store are read.
+    /// Returns the session files to read, and the sidecar files. Session files are sorted oldest
+    /// first, but each comes after its base: the file that it continues or copies, or the file of
+    /// the session that called it as a sub-agent. An unchanged session file is not returned but
+    /// added to the report; for this, only its metadata and its entry in the store are read.
     pub(crate) fn find(
         mut self,
         paths: &[PathBuf],
@@ -189,8 +187,7 @@ impl<'a> Discovery<'a> {
         Ok(())
     }
 
-    /// Adds the sessions in a container file (a file with several sessions) to the sessions to
-    /// import.
+    /// Adds the sessions in a container file to the sessions to import.
     fn add_contained(
         &mut self,
         container: &dyn SessionContainer,

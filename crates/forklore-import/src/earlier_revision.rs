@@ -14,8 +14,7 @@ use crate::event_location::{EventLocation, SHARED};
 use crate::lookup::Lookup;
 use crate::resume_state::ResumeState;
 
-/// Reads the earlier revision of a rewritten file (the content before the rewrite) from the store,
-/// record by record.
+/// Reads the earlier revision of a rewritten file from the store, record by record.
 pub(crate) struct EarlierRevision {
     /// The file's earlier revisions (contents before rewrites) in the store, newest first. Each
     /// shares records with the next one in this list.
@@ -36,7 +35,7 @@ pub(crate) struct EarlierRevision {
 
 impl EarlierRevision {
     /// Opens the earlier revision with the id `id` of the file at `path`. Skips its first `skip`
-    /// records. A revision is the file's content between two rewrites.
+    /// records.
     pub(crate) fn open(lookup: Lookup<'_>, path: &str, id: SourceId, skip: u64) -> Result<Self> {
         let mut all = lookup.sources.sources(&FindSource::Path(path.to_owned()))?;
         let mut chain = Vec::new();
@@ -55,8 +54,7 @@ impl EarlierRevision {
         Ok(earlier)
     }
 
-    /// Returns the id of the first session in the earlier revision (the file's content before it
-    /// was rewritten).
+    /// Returns the id of the first session in the earlier revision.
     pub(crate) fn first_session(&self) -> Option<&SessionId> {
         Some(&self.sources.first()?.sessions.first()?.id)
     }
@@ -139,9 +137,8 @@ impl EarlierRevision {
         Ok(self.header.as_ref().map(|(_, header)| header))
     }
 
-    /// Returns the event of the record with this key in the earlier revision (the content before
-    /// the rewrite). If that revision shares the record with an older revision, searches the older
-    /// one.
+    /// Returns the event of the record with this key in the earlier revision. If that revision
+    /// shares the record with an older revision, searches the older one.
     pub(crate) fn find(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<Option<EventLocation>> {
         for source in &self.sources {
             let Some(location) = lookup.sources.locate_record(source.id, key)? else {

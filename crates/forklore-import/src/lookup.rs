@@ -22,9 +22,8 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// Returns the imported files whose session has this native id (the agent's own session id),
-    /// newest session first. Derives the possible session ids from the native id, so that it need
-    /// not search all files.
+    /// Returns the imported files whose session has this native id, newest session first. Derives
+    /// the possible session ids from the native id, so that it need not search all files.
     pub(crate) fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
         let dialect = self.format.name();
         let mut found = Vec::new();

@@ -35,9 +35,8 @@ pub(crate) struct OriginalEvents {
 }
 
 impl OriginalEvents {
-    /// Opens the events of the original `session` after its first `copied` inheritable events
-    /// (events that forks inherit). `sources` are the imported files that may contain a branch of
-    /// the session.
+    /// Opens the events of the original `session` after its first `copied` inheritable events.
+    /// `sources` are the imported files that may contain a branch of the session.
     pub(crate) fn open(
         lookup: Lookup<'_>,
         sources: Vec<Source>,

@@ -36,8 +36,8 @@ impl<'a> Progressed<'a> {
     }
 
     /// Returns this file's progress together with the progress of the whole import. `all` is the
-    /// import's progress before this file. Of the bytes read of this file, at most `size` count in
-    /// it.
+    /// import's progress before this file. Of the bytes read of this file, at most `size` count for
+    /// the whole import.
     pub(crate) fn within(self, all: &Overall, size: u64) -> Self {
         let bytes_done = all.bytes_done + self.done.min(size);
         Self { all: Overall { bytes_done, ..*all }, ..self }

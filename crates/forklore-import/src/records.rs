@@ -110,8 +110,8 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Returns the event that a record repeats from the file's earlier revision (the content before
-    /// a rewrite). Such a record gets no event of its own.
+    /// Returns the event that a record repeats from the file's earlier revision. Such a record gets
+    /// no event of its own.
     pub(crate) fn shared(
         &mut self,
         record: &Record,
@@ -121,8 +121,7 @@ impl<'a> Records<'a> {
         self.revision.unchanged(*lookup, file, output, record, text)
     }
 
-    /// Records that a record repeats the event `spot` of the file's earlier revision (the content
-    /// before a rewrite).
+    /// Records that a record repeats the event `spot` of the file's earlier revision.
     pub(crate) fn add_shared(&mut self, record: &Record, spot: EventLocation) {
         let key = key_of(record);
         self.output.remember(key, SHARED);
@@ -187,7 +186,7 @@ impl<'a> Records<'a> {
     }
 
     /// Decides to which session a record belongs. `shared` is the event that this record continues,
-    /// if the earlier revision (the file's content before a rewrite) has that event.
+    /// if the earlier revision has that event.
     fn route(
         &mut self,
         input: &mut Input,

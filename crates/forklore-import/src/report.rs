@@ -25,8 +25,7 @@ pub struct ImportReport {
     pub unchanged: u64,
     /// Number of files that were not imported, including sidecar files that were not stored.
     pub skipped: u64,
-    /// Counts of the sidecar files. Agents store these files, which contain no session, next to
-    /// session files.
+    /// Counts of the sidecar files.
     pub sidecars: SidecarTotals,
     /// The problems found in files and lines. None of them means that data was lost.
     pub problems: Vec<Problem>,
@@ -36,13 +35,11 @@ pub struct ImportReport {
     pub failed: Vec<Problem>,
     /// The imported files, each with the ids of its sessions.
     pub sources: Vec<ImportedFile>,
-    /// The sidecar files of this import that are in the store. Sidecar files belong to session
-    /// files but contain no session.
+    /// The sidecar files of this import that are in the store.
     pub stored: Vec<StoredSidecar>,
 }
 
-/// A sidecar file that this or an earlier import stored. Sidecar files contain no session and
-/// belong to a session file.
+/// A sidecar file that this or an earlier import stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSidecar {
     /// The file's path, with symbolic links resolved.

@@ -60,7 +60,7 @@ impl ResumeState {
     }
 
     /// Creates the state of a file of which nothing was read yet. `comparison` compares a rewritten
-    /// file with its earlier revision (the content before the rewrite).
+    /// file with its earlier revision.
     pub(crate) fn compared(comparison: Option<Comparison>) -> Self {
         Self { comparison, ..Self::default() }
     }

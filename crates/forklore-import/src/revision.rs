@@ -25,8 +25,7 @@ use crate::record_keys::record_key;
 /// is `None`, the file was not rewritten and shares no records.
 pub(crate) struct Revision {
     comparison: Option<Comparison>,
-    /// The reader of the earlier revision (the file's content before it was rewritten). It is
-    /// opened when it is first needed.
+    /// The reader of the earlier revision. It is opened when it is first needed.
     earlier: Option<EarlierRevision>,
 }
 
@@ -35,8 +34,7 @@ impl Revision {
         Self { comparison, earlier: None }
     }
 
-    /// Returns how far the file repeats its earlier revision (the content before it was rewritten);
-    /// `None` if it was not rewritten.
+    /// Returns how far the file repeats its earlier revision; `None` if it was not rewritten.
     pub(crate) fn comparison(&self) -> Option<&Comparison> {
         self.comparison.as_ref()
     }
@@ -52,16 +50,16 @@ impl Revision {
     }
 
     /// Returns the event of the record that was read last, if the earlier revision also has that
-    /// record. The earlier revision is the file's content before the rewrite.
+    /// record.
     pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.comparison.as_ref()?.last_shared()
     }
 
-    /// Returns the event of the file's earlier revision (the content before the rewrite) that this
-    /// record repeats. Before the first difference, the record must repeat the next record in
-    /// order. After the first difference, it may repeat any record of that revision that has the
-    /// same id. Then its parent must also be shared with that revision. A record without a parent
-    /// is shared too, unless it is a sub-agent's.
+    /// Returns the event of the file's earlier revision that this record repeats. Before the first
+    /// difference, the record must repeat the next record in order. After the first difference, it
+    /// may repeat any record of that revision that has the same id. Then its parent must also be
+    /// shared with that revision. A record without a parent is shared too, unless it is a
+    /// sub-agent's.
     pub(crate) fn unchanged(
         &mut self,
         lookup: Lookup<'_>,
@@ -98,7 +96,7 @@ impl Revision {
     }
 
     /// Returns the event of the record that this record continues, if that record is shared. A
-    /// shared record is one that the earlier revision (the content before the rewrite) also has.
+    /// shared record is one that the earlier revision also has.
     pub(crate) fn shared_parent(
         &mut self,
         lookup: Lookup<'_>,
@@ -117,8 +115,8 @@ impl Revision {
 
     /// Returns the parent of a rewritten file's first session, and the cut at which the session
     /// begins. The cut is after the record that the file's first new record continues, if the
-    /// earlier revision (the content before the rewrite) has it. Otherwise it is at the start of
-    /// that revision's first session. Returns `None` if the file was not rewritten, if it continues
+    /// earlier revision has that continued record. Otherwise the cut is at the start of that
+    /// revision's first session. Returns `None` if the file was not rewritten, if it continues
     /// another file and shares no record, or if the earlier revision's first session was deleted.
     pub(crate) fn beginning(
         &mut self,
@@ -139,9 +137,8 @@ impl Revision {
         Ok((parent.deleted.is_none()).then(|| (parent, Cut::default())))
     }
 
-    /// Returns the comparison and the reader of the earlier revision (the content before the
-    /// rewrite). Opens the reader when it is first needed. Returns `None` if the file was not
-    /// rewritten.
+    /// Returns the comparison and the reader of the earlier revision. Opens the reader when it is
+    /// first needed. Returns `None` if the file was not rewritten.
     fn opened(
         &mut self,
         lookup: Lookup<'_>,
@@ -160,7 +157,7 @@ impl Revision {
 }
 
 /// Returns the event of the file's last record with this key, if that record is shared. A shared
-/// record is one that the earlier revision (the content before the rewrite) also has.
+/// record is one that the earlier revision also has.
 fn shared(
     comparison: &Comparison,
     earlier: &EarlierRevision,

@@ -24,7 +24,7 @@ pub(crate) struct Sidecar {
     pub(crate) named: bool,
 }
 
-/// Collects the sidecar files of an import: files without a session that belong to session files.
+/// Collects the sidecar files of an import.
 pub(crate) struct Sidecars<'a> {
     sources: &'a dyn Store,
     formats: Vec<&'static dyn AgentFormat>,
@@ -33,8 +33,8 @@ pub(crate) struct Sidecars<'a> {
 }
 
 impl<'a> Sidecars<'a> {
-    /// Creates a collector of sidecar files (files without a session that belong to session files).
-    /// It collects those of the agent format `only`, or of all formats if `only` is `None`.
+    /// Creates a collector of sidecar files. It collects those of the agent format `only`, or of
+    /// all formats if `only` is `None`.
     pub(crate) fn new(
         engine: &Engine,
         sources: &'a dyn Store,
@@ -44,8 +44,7 @@ impl<'a> Sidecars<'a> {
         Self { sources, formats, seen: HashSet::new(), found: Vec::new() }
     }
 
-    /// Checks by its path whether a file may be a sidecar file: a file without a session that
-    /// belongs to a session file.
+    /// Checks by its path whether a file may be a sidecar file.
     pub(crate) fn may_be(&self, path: &Path) -> bool {
         self.formats.iter().any(|format| format.belongs_to(path).is_some())
     }

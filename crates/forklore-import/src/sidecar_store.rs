@@ -36,7 +36,7 @@ pub(crate) struct SidecarStore<'a> {
     owners: HashMap<PathBuf, Owner>,
 }
 
-/// The import state of a session file to which sidecar files (files without a session) belong.
+/// The import state of a session file to which sidecar files belong.
 #[derive(Clone)]
 enum Owner {
     /// The session file was imported, and none of its sessions was deleted. `session` is its first
@@ -48,8 +48,7 @@ enum Owner {
     Absent,
 }
 
-/// How a sidecar file differs from what the store has of it. Sidecar files have no session and
-/// belong to a session file.
+/// How a sidecar file differs from what the store has of it.
 enum SidecarState {
     Unchanged,
     /// The store has erased the sidecar file's bytes, because a session was deleted.
