@@ -1,18 +1,19 @@
-//! Finds the calls of a message by their ids, each search from where the one before ended.
+//! Finds the calls of a message by their ids. Each search begins where the previous one ended.
 
 use serde_json::Value;
 
 /// A position in the list of a message's tool calls. Results mostly come in the order of their
-/// calls. A search that starts behind the call found last then looks at one call only, and a
-/// message with 100,000 calls takes no time that grows with their square.
+/// calls. A search that begins after the call found last then usually examines only one call. So
+/// the time for all results of a message does not grow with the square of the number of calls.
 #[derive(Debug, Default)]
 pub(crate) struct CallCursor {
     next: usize,
 }
 
 impl CallCursor {
-    /// Returns the next of `calls` whose field `key` is `id`. The search goes on at the first call
-    /// after the last one, so it finds every call, wherever it starts.
+    /// Returns the next of `calls` whose field `key` is `id`, or `None` if no call has this id.
+    /// After the last call, the search continues with the first call, so it finds every call,
+    /// wherever it begins.
     pub(crate) fn find<'a>(
         &mut self,
         calls: &'a mut [Value],

@@ -101,7 +101,7 @@ impl Writer {
     }
 
     /// Writes the `event_msg` record from which Codex's interface shows a message. In a file with
-    /// ordinals (running numbers of records), the payload's type is `item_completed`.
+    /// ordinals, the payload's type is `item_completed`.
     fn write_mark(
         &mut self,
         ts: Timestamp,

@@ -64,7 +64,7 @@ struct Counts {
     before_task: Option<u64>,
     /// The last rollback (return of the conversation to an earlier record). The first value is the
     /// number of the first record after the rollback. The second is the number of the record to
-    /// which it went back, plus 1.
+    /// which the conversation went back, plus 1.
     resumed: Option<(u64, u64)>,
     /// The session's total usage, as the last usage record that was read states it.
     #[serde(rename = "spent")]

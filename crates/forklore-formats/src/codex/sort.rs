@@ -38,8 +38,8 @@ pub(super) fn is_item(kind: &str) -> bool {
         || kind.starts_with("custom_tool_call")
 }
 
-/// Returns the event type, class (what forks do with it) and effect (on calls and turns) of a
-/// `response_item` record. Such a record contains input or output of the model.
+/// Returns the event type, class and effect (on calls and turns) of a `response_item` record. Such
+/// a record contains input or output of the model.
 pub(super) fn item(item: &Item<'_>) -> Sorted {
     let kind = item.kind.get().or_else(|| item.role.get().map(|_| "message"));
     match kind.unwrap_or("response_item") {
@@ -57,8 +57,8 @@ pub(super) fn item(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// Returns the event type, class (what forks do with it) and effect (on calls and turns) of an
-/// `event_msg` record. Such a record informs the user interface. `kind` is its type.
+/// Returns the event type, class and effect of an `event_msg` record. Such a record informs the
+/// user interface. `kind` is its type.
 pub(super) fn event(kind: Option<&str>) -> Sorted {
     let kind = kind.unwrap_or("event_msg");
     let is_evidence = matches!(
@@ -82,8 +82,8 @@ pub(super) fn event(kind: Option<&str>) -> Sorted {
     extension(kind, if is_evidence { Class::Evidence } else { Class::Audit })
 }
 
-/// Returns the event type, class (what forks do with it) and effect (on calls and turns) of another
-/// record. Its type `kind` is neither `response_item` nor `event_msg`.
+/// Returns the event type, class and effect of another record. Its type `kind` is neither
+/// `response_item` nor `event_msg`.
 pub(super) fn other(kind: &str) -> Sorted {
     let is_evidence = matches!(kind, "turn_context" | "world_state" | "retained_context")
         || kind.starts_with("inter_agent_communication");

@@ -8,8 +8,8 @@ use crate::paths;
 /// file directly in `resources` has depth 1.
 const DEPTH: usize = 3;
 
-/// Returns the session log to which a resource file (an attachment) belongs: `<session>.ndjson` for
-/// a file in `<session>/resources`.
+/// Returns the session log to which a resource file belongs: `<session>.ndjson` for a file in
+/// `<session>/resources`.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let session = paths::above(path, "resources", DEPTH)?.parent()?;
     paths::with_ending(session, "ndjson")

@@ -15,7 +15,7 @@ use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::time;
 
 /// Subtypes of records that describe the session or its artifacts. Qwen Code writes them beside the
-/// conversation: the record after such a record usually continues the record before it.
+/// conversation: the record that follows such a record usually continues the one that precedes it.
 const OFF_CHAIN: [&str; 7] = [
     "custom_title",
     "managed_session_commit_v1",
