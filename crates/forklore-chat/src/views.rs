@@ -14,7 +14,7 @@ use crate::Explored;
 pub enum View {
     /// The branches in the session's family (all sessions with one root).
     Branches(Header),
-    /// The tree of the session's family (all sessions with one root).
+    /// The tree of the session's family.
     Tree(Header),
     /// The differences between two sessions.
     Diff(Box<(Header, Header)>),

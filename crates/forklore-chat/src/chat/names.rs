@@ -8,7 +8,8 @@ use super::Chat;
 /// The minimum length of a short id, in bytes. Eight hex digits stay unique in a store of a hundred
 /// thousand sessions.
 const SHORTEST: usize = 8;
-/// If a user chose an id, it is shown in full up to this length in bytes. A longer id is shortened.
+/// The maximum length in bytes up to which an id that a user chose is shown in full. A longer id is
+/// shortened.
 const SHOWN_WHOLE: usize = 32;
 
 impl Chat<'_> {

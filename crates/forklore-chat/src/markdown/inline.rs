@@ -112,7 +112,8 @@ impl Inline {
 
     /// Checks whether `rest` begins with a Markdown mark that switches a style. The second returned
     /// value is the length of the mark in bytes. `rest` is the unread part of a word, and `first`
-    /// says whether that is the whole word. `run` is the text between the previous mark and `rest`.
+    /// says whether `rest` is the whole word. `run` is the text between the previous mark and
+    /// `rest`.
     fn mark(&self, rest: &str, first: bool, run: &str) -> (bool, usize) {
         if rest.starts_with('`') {
             return (true, 1);
