@@ -58,8 +58,8 @@ impl Conversation {
         Ok(branched.forked)
     }
 
-    /// Begins a new session and moves the conversation into it. The first turn of the new session
-    /// stores it. The previous session stays unchanged.
+    /// Begins a new session and moves the conversation into it. The store contains the new session
+    /// from its first turn on. The previous session stays unchanged.
     pub async fn begin(&self, title: Option<String>) {
         let new = NewSession { title, ..NewSession::in_workspace(self.workspace().clone()) };
         let session = self.host().kernel().create(new, self.session().equipment());

@@ -17,8 +17,7 @@ use crate::{Error, Result};
 /// The maximum number of bytes stored from each output stream of a judge (a program that scores
 /// answers). The rest of the output is read and discarded.
 const OUTPUT: usize = 4 << 10;
-/// The maximum number of characters that an error repeats from the output of a judge (a program
-/// that scores answers).
+/// The maximum number of characters that an error repeats from the output of a judge.
 const REPEATED: usize = 60;
 
 /// A program that reads an answer from standard input and prints the answer's score, a number. No
