@@ -30,7 +30,7 @@ pub(crate) enum Speaker {
     Tool,
 }
 
-/// The content of a segment (a part of a message).
+/// The content of a segment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SegmentKind<'a> {
     Text(Cow<'a, str>),
@@ -61,9 +61,8 @@ struct MediaContext<'a> {
     allowance: Allowance<'a>,
 }
 
-/// Converts the messages of `request` to segments (parts of messages) for the model `to`. `takes`
-/// are the media that the model accepts. Omits reasoning by other models (docs/semantics.md, Model
-/// requests).
+/// Converts the messages of `request` to segments for the model `to`. `takes` are the media that
+/// the model accepts. Omits reasoning by other models (docs/semantics.md, Model requests).
 pub(crate) fn segments<'a>(
     request: &'a Request,
     to: &ModelName,
@@ -208,8 +207,8 @@ mod tests {
         Data::parse(text).unwrap()
     }
 
-    /// Converts `messages` to segments (parts of messages) for a model that accepts the media in
-    /// `takes`. Checks the segments with `check`.
+    /// Converts `messages` to segments for a model that accepts the media in `takes`. Checks the
+    /// segments with `check`.
     fn check_segments(
         messages: Vec<Message>,
         takes: &Capabilities,

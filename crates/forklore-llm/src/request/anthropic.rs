@@ -232,7 +232,7 @@ fn system<'a>(
     blocks.collect()
 }
 
-/// Joins consecutive segments (parts of messages) of the same role to one message.
+/// Joins consecutive segments of the same role to one message.
 fn messages<'a>(rest: Vec<Segment<'a>>, breakpoints: &Breakpoints) -> Vec<Message<'a>> {
     let mut messages: Vec<Message<'a>> = Vec::new();
     // The API requires that the first message is a user message.
