@@ -34,8 +34,8 @@ pub(crate) fn transport(
     AsyncRwTransport::new_client(frames, stdin).with_max_line_length(FRAME)
 }
 
-/// Returns a stream of the frames (JSON-RPC messages) in the child's standard output. A filter
-/// limits their length. All other output goes to `tail`.
+/// Returns a stream of the frames in the child's standard output. A filter limits their length. All
+/// other output goes to `tail`.
 fn filtered(
     stdout: impl AsyncRead + Unpin + Send,
     tail: StderrTail,

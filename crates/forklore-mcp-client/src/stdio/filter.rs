@@ -14,9 +14,9 @@ const ID: usize = 32;
 /// the JSON of each line only as far as the limits require.
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// The maximum length of one frame (a JSON-RPC message), in bytes.
+    /// The maximum length of one frame, in bytes.
     frame: usize,
-    /// The maximum length of one string in a frame (a JSON-RPC message), in bytes.
+    /// The maximum length of one string in a frame, in bytes.
     string: usize,
     line: Line,
 }
@@ -45,9 +45,9 @@ enum Sort {
     /// The kind is still open: the line has only white space so far.
     #[default]
     Open,
-    /// The line is a frame (a JSON-RPC message): it begins with `{`.
+    /// The line is a frame: it begins with `{`.
     Frame,
-    /// The line is not a frame (a JSON-RPC message) but other output of the program.
+    /// The line is not a frame but other output of the program.
     Noise,
 }
 
@@ -76,15 +76,15 @@ enum Escape {
 }
 
 impl Filter {
-    /// Creates a filter with limits in bytes: `frame` for a frame (a JSON-RPC message), `string`
-    /// for a string in it. `string` should be well below `frame`: then a result with one large
-    /// string is truncated, and is not replaced by an error.
+    /// Creates a filter with limits in bytes: `frame` for a frame, `string` for a string in it.
+    /// `string` should be well below `frame`: then a result with one large string is truncated, and
+    /// is not replaced by an error.
     pub(super) fn new(frame: usize, string: usize) -> Self {
         Self { frame, string, line: Line::default() }
     }
 
-    /// Processes the next bytes of the server's output. Frames (JSON-RPC messages) go to `out`, and
-    /// all other lines go to `noise`.
+    /// Processes the next bytes of the server's output. Frames go to `out`, and all other lines go
+    /// to `noise`.
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         for &byte in bytes {
             if byte == b'\n' {
@@ -116,8 +116,8 @@ impl Filter {
         }
     }
 
-    /// Processes the end of an output line. If the line was a frame (a JSON-RPC message) that
-    /// exceeds a limit, also writes an error response for the same call to `out`.
+    /// Processes the end of an output line. If the line was a frame that exceeds a limit, also
+    /// writes an error response for the same call to `out`.
     fn end(&mut self, out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         match line.sort {
@@ -180,16 +180,15 @@ impl Line {
         }
     }
 
-    /// Stores the byte if it belongs to the value of the field `id` of a frame (a JSON-RPC
-    /// message).
+    /// Stores the byte if it belongs to the value of the field `id` of a frame.
     fn remember(&mut self, byte: u8) {
         if self.is_key && self.id.len() < ID {
             self.id.push(byte);
         }
     }
 
-    /// Returns the error response that replaces a frame (a JSON-RPC message) that exceeds a limit.
-    /// `too` is `large` or `deep`.
+    /// Returns the error response that replaces a frame that exceeds a limit. `too` is `large` or
+    /// `deep`.
     fn error(&self, too: &str) -> String {
         let id = String::from_utf8_lossy(&self.id);
         let id: serde_json::Value = serde_json::from_str(id.trim()).unwrap_or_default();
