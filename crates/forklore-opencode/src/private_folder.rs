@@ -63,8 +63,8 @@ impl PrivateFolder {
     }
 }
 
-/// Creates the folder at `path` unless it exists. Checks that it is a folder that belongs to
-/// `user`, and makes it private.
+/// Creates the folder at `path` unless it exists, and makes it private. Returns false, and changes
+/// nothing, if something else is at `path` or the folder belongs to another user than `user`.
 fn is_own(path: &Path, user: u32) -> io::Result<bool> {
     match DirBuilder::new().mode(PRIVATE).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
