@@ -218,8 +218,8 @@ impl Log {
     }
 
     /// Returns the error of the last unreadable line between two offsets, unless a readable event
-    /// line follows it. A search skips unreadable lines; this function shows whether the search may
-    /// have missed an event.
+    /// line follows it. In that case, and if every line can be read, returns `None`. A search skips
+    /// unreadable lines; this function shows whether the search may have missed an event.
     fn lost(&self, from: u64, to: u64) -> Option<Error> {
         let mut lines = Lines::of(&*self.file);
         let mut end = to;

@@ -49,7 +49,8 @@ impl Changes {
         self.0.get_mut(folder_of(path))?.remove(path.file_name()?)
     }
 
-    /// Returns the changed files in a folder, by name.
+    /// Returns the changed files in a folder, by name. Returns `None` if no file in the folder
+    /// changed.
     fn of(&self, folder: &Path) -> Option<&BTreeMap<OsString, Arc<Mutex<Change>>>> {
         self.0.get(folder)
     }

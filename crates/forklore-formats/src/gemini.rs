@@ -57,7 +57,8 @@ impl AgentFormat for Gemini {
         Some(self)
     }
 
-    /// Returns the file in which Gemini CLI stores a project's working directory.
+    /// Returns the file in which Gemini CLI stores a project's working directory. Returns `None` if
+    /// the session file at `path` is not in a directory `chats`.
     fn metadata_file(&self, path: &Path) -> Option<PathBuf> {
         let chats = path.parent().filter(|folder| folder.ends_with("chats"))?;
         Some(chats.with_file_name(OWNER))

@@ -170,12 +170,14 @@ impl History {
         self.calls.insert(at, calls);
     }
 
-    /// Returns the message with this id that directly follows the message `parent`.
+    /// Returns the message with this id that directly follows the message `parent`, or `None` if no
+    /// message does.
     pub(crate) fn child(&self, parent: At, id: &str) -> Option<At> {
         self.children.get(&(parent, id.to_owned())).copied()
     }
 
-    /// Returns the message with this id in the agent's current conversation.
+    /// Returns the message with this id in the agent's current conversation, or `None` if that has
+    /// no such message.
     pub(crate) fn in_list(&self, id: &str) -> Option<At> {
         // Nearly every id is new, so the search through the list is rare.
         self.latest.get(id)?;

@@ -16,7 +16,7 @@ pub fn session(id: &SessionId) -> NamedNode {
 }
 
 #[cfg(test)]
-/// Parses the IRI of a session, and returns the session's id.
+/// Parses the IRI of a session, and returns the session's id. Returns `None` for any other IRI.
 pub(crate) fn session_id(iri: &str) -> Option<SessionId> {
     decoded(iri.strip_prefix(SESSION)?)?.parse().ok()
 }

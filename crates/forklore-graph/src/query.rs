@@ -218,8 +218,8 @@ impl Prepared {
     }
 
     /// Returns the name of a parameter that a comment of the query (`# --param NAME=...`) requires
-    /// but that has no value. Without a value, its variable could have any value, and the query
-    /// might not end.
+    /// but that has no value, or `None` if there is none. Without a value, its variable could have
+    /// any value, and the query might not end.
     fn missing_parameter(&self) -> Option<&str> {
         let comments = self.text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
         let required = comments.flat_map(|comment| comment.split("--param ").skip(1));

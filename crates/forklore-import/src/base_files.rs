@@ -18,7 +18,7 @@ pub(crate) struct BaseFiles(HashMap<Vec<PathBuf>, HashMap<String, PathBuf>>);
 impl BaseFiles {
     /// Returns the session file that the file at `path` continues. `native_id` is the agent's own
     /// id of the continued session. Searches the folder of `path`, then the folders where the agent
-    /// stores session files.
+    /// stores session files. Returns `None` if none of them contains it.
     pub(crate) fn find(
         &mut self,
         dialect: &dyn AgentFormat,

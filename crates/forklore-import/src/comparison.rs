@@ -84,7 +84,8 @@ impl Comparison {
     }
 
     /// Returns the event after which the rewritten file's first session begins as a branch. The
-    /// event belongs to the earlier revision.
+    /// event belongs to the earlier revision. Returns `None` if it begins after no event, or has
+    /// not begun yet.
     pub(crate) fn begun(&self) -> Option<&EventLocation> {
         self.begun.as_ref()
     }

@@ -98,7 +98,7 @@ impl Lookup<'_> {
     }
 
     /// Returns the location of the imported record with the highest number below `end`. Searches at
-    /// most [`GAP`] numbers, from `end` backwards.
+    /// most [`GAP`] numbers, from `end` backwards. Returns `None` if none of them has a record.
     fn last_before(&self, source: &Source, end: u64) -> Result<Option<RecordLocation>> {
         for number in (end.saturating_sub(GAP)..end).rev() {
             let key = record_key(number.to_string().as_bytes());

@@ -176,7 +176,8 @@ fn same_event(
 }
 
 /// Finds the session from which the file may be copied. Searches the imported files with the same
-/// first record, and the file that this file names as its original.
+/// first record, and the file that this file names as its original. Returns `None` if no such
+/// session is found.
 fn find_original(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,

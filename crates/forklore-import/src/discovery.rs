@@ -210,7 +210,8 @@ impl<'a> Discovery<'a> {
     }
 
     /// Returns the agent format of a file. If the content matches no format, returns the format of
-    /// the file's last import, because the file may have been rewritten since.
+    /// the file's last import, because the file may have been rewritten since. Returns `None` if it
+    /// was never imported either.
     fn whose(&self, path: &Path, file: &Opened) -> Result<Option<&'static dyn AgentFormat>> {
         let formats = self.engine.agent_formats();
         if let Some(dialect) = self.only.or_else(|| formats.detect(path, &file.head)) {

@@ -54,7 +54,8 @@ impl EarlierRevision {
         Ok(earlier)
     }
 
-    /// Returns the id of the first session in the earlier revision.
+    /// Returns the id of the first session in the earlier revision, or `None` if that revision has
+    /// no session.
     pub(crate) fn first_session(&self) -> Option<&SessionId> {
         Some(&self.sources.first()?.sessions.first()?.id)
     }
@@ -138,7 +139,8 @@ impl EarlierRevision {
     }
 
     /// Returns the event of the record with this key in the earlier revision. If that revision
-    /// shares the record with an older revision, searches the older one.
+    /// shares the record with an older revision, searches the older one. Returns `None` if no
+    /// revision has such a record.
     pub(crate) fn find(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<Option<EventLocation>> {
         for source in &self.sources {
             let Some(location) = lookup.sources.locate_record(source.id, key)? else {

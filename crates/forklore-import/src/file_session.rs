@@ -91,7 +91,7 @@ impl FileSession {
     }
 
     /// Returns the position of the last own event that an import added, counted from 0 among the
-    /// session's own events.
+    /// session's own events. Returns `None` if an import added none.
     pub(crate) fn tip(&self) -> Option<u64> {
         self.events.checked_sub(1)
     }

@@ -36,7 +36,7 @@ impl FirstLines {
     /// In both cases, `file` begins with the bytes that were read of the imported file. A copy also
     /// has the same size; a moved file is no longer at the paths where it was imported. If there
     /// are several such imported files, returns the one that was imported last. Also returns the
-    /// sha256 state of the bytes that were read of it.
+    /// sha256 state of the bytes that were read of it. Returns `None` if there is no such file.
     pub(crate) fn find(
         &mut self,
         sources: &dyn Store,

@@ -66,7 +66,7 @@ impl Input {
     }
 
     /// Returns the state of the format's reader at the reading position. The next import of the
-    /// file continues with this state.
+    /// file continues with this state. Returns `None` if the reader has no state.
     pub(crate) fn reader_state(&self) -> Option<String> {
         // The bytes of a record count as imported only at its end. If this step ends inside a
         // record, the next import reads that record again. The reader then needs its state from

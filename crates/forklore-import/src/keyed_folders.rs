@@ -65,7 +65,8 @@ impl KeyedFolders {
     }
 
     /// Returns the path of the folder with this key: a folder that was added, or one in such a
-    /// folder. A key begins with the name of its folder.
+    /// folder. A key begins with the name of its folder. Returns `None` if no such folder has the
+    /// key.
     fn find(&self, key: &str) -> Option<String> {
         if let Some(found) = self.by_key.get(key) {
             return Some(found.as_str().to_owned());

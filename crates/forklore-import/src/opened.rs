@@ -237,7 +237,8 @@ impl Opened {
     }
 }
 
-/// Returns the first time in a line that was read, and adds the line's facts to `facts`.
+/// Returns the first time in a line that was read, or `None` if the line has no time. Adds the
+/// line's facts to `facts`.
 fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
     let (ts, further) = match line {
         Line::Record(record) => (record.ts, record.facts),

@@ -110,8 +110,8 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Returns the event that a record repeats from the file's earlier revision. Such a record gets
-    /// no event of its own.
+    /// Returns the event that a record repeats from the file's earlier revision, or `None` if it
+    /// repeats none. Such a record gets no event of its own.
     pub(crate) fn shared(
         &mut self,
         record: &Record,

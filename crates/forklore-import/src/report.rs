@@ -87,6 +87,7 @@ impl ImportReport {
     }
 
     /// Returns the first file that the caller named, or that is in a folder which the caller named.
+    /// Returns `None` if there is no such file.
     #[must_use]
     pub fn first_named(&self) -> Option<&ImportedFile> {
         self.sources.iter().find(|file| !file.brought)

@@ -59,7 +59,7 @@ impl Revision {
     /// difference, the record must repeat the next record in order. After the first difference, it
     /// may repeat any record of that revision that has the same id. Then its parent must also be
     /// shared with that revision. A record without a parent is shared too, unless it is a
-    /// sub-agent's.
+    /// sub-agent's. Returns `None` for a record that is not shared.
     pub(crate) fn unchanged(
         &mut self,
         lookup: Lookup<'_>,

@@ -146,6 +146,7 @@ impl<'r> Router<'r> {
 
     /// Returns the number of the session that waits for one of the record's tool results. Prefers
     /// the session of the parent record. Otherwise returns the session that made the call last.
+    /// Returns `None` if no session waits for one of them.
     fn holder(self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
         let results = || {
             record.effect.calls.iter().filter_map(|step| match step {

@@ -53,7 +53,8 @@ impl RouteState {
     }
 
     /// Returns the number of the session that waits for the result of the tool call with the id
-    /// `call`. If there are several, returns the session that made the call last.
+    /// `call`. If there are several, returns the session that made the call last. Returns `None` if
+    /// there is none.
     pub(crate) fn holder_of(&self, call: &str) -> Option<u32> {
         self.open.iter().rev().find(|(_, id)| id == call).map(|(holder, _)| *holder)
     }

@@ -19,7 +19,8 @@ pub(crate) struct SessionNames(HashMap<PathBuf, HashMap<String, String>>);
 
 impl SessionNames {
     /// Returns the name that the agent gave to the session of a file. The agent stores it in a list
-    /// or a document next to the file. The last name in a list counts.
+    /// or a document next to the file. The last name in a list counts. Returns `None` if the agent
+    /// gave the session no name.
     pub(crate) fn of(&mut self, dialect: &dyn AgentFormat, path: &Path) -> Option<String> {
         let Some((list, id)) = dialect.names(path) else {
             return document_facts(dialect, path).title;

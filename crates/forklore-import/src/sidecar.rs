@@ -100,7 +100,8 @@ impl<'a> Sidecars<'a> {
 type Owner = (&'static dyn AgentFormat, PathBuf);
 
 /// Returns the owner of a sidecar file. If the path fits several formats, this is the first owner
-/// whose format recognises the session file, or else the first one.
+/// whose format recognises the session file, or else the first one. Returns `None` if the path fits
+/// no format.
 fn owner(owners: Vec<Owner>) -> Option<Owner> {
     let recognises =
         |(format, of): &&Owner| Opened::open(of).is_ok_and(|file| format.detect(of, &file.head));

@@ -36,8 +36,9 @@ pub(crate) enum SourceState {
     },
 }
 
-/// Returns what the store has of the file at `path`, unless the file has changed since its last
-/// import. Compares size and modification time, and does not open the file.
+/// Returns what the store has of the file at `path`. Returns `None` if the file was not imported,
+/// has changed since its last import, or does not exist. Compares size and modification time, and
+/// does not open the file.
 pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Source>> {
     let Ok(seen) = file_metadata::look(path) else {
         return Ok(None);
@@ -79,7 +80,7 @@ pub(crate) fn look_up(
 }
 
 /// Returns the store's latest copy of the content at this path, among the copies that have
-/// sessions.
+/// sessions. Returns `None` if no copy has sessions.
 fn with_sessions(sources: &dyn Store, path: &str) -> Result<Option<Box<Source>>> {
     let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
     all.sort_by_key(|source| source.id);

@@ -154,7 +154,7 @@ fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_
 
 /// Returns the data that a provider requires with its reasoning. This is the field `opaque` of the
 /// stored part. If the part is a block from an agent's file in Anthropic's format, returns the
-/// whole block.
+/// whole block. Returns `None` if there is no such data.
 fn provider_data(stored: &Data) -> Option<Data> {
     #[derive(Deserialize)]
     struct Stored<'a> {

@@ -97,6 +97,7 @@ struct RedactedError(String);
 
 impl Key {
     /// Returns the header value `{before}{key}`, which is marked as sensitive so that logs omit it.
+    /// Returns `None` if a header cannot contain this value.
     pub(crate) fn header(&self, before: &str) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("{before}{}", self.0)).ok()?;
         value.set_sensitive(true);

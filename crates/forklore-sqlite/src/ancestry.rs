@@ -64,7 +64,7 @@ impl Page {
 
     /// Chooses the earlier page to search next, and returns its id. The search is for the event at
     /// which the count of `unit` (events or turns) reaches `want`. The caller ensures that this
-    /// page begins after that event.
+    /// page begins after that event. Returns `None` if this page is the first of its chain.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [stored, index, turns] = self.jump.start;
         let start = Counts { inheritable: stored, index, turns, ..Counts::default() };

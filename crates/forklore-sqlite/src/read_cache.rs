@@ -38,8 +38,8 @@ impl ReadCache {
         Ok(())
     }
 
-    /// Removes a session from the cache and returns it. After a successful read, the caller inserts
-    /// the session again.
+    /// Removes a session from the cache and returns it, or `None` if the cache does not contain it.
+    /// After a successful read, the caller inserts the session again.
     pub(crate) fn take(&mut self, id: &SessionId) -> Option<History<'static>> {
         self.histories.remove(id)
     }

@@ -147,7 +147,8 @@ fn is_copied(written: Option<&Written>) -> bool {
 }
 
 /// Copies the long prefixes (inherited events) that the writes need, except the last batch of each.
-/// This happens before the transaction, so that other writers do not wait for the copies.
+/// This happens before the transaction, so that other writers do not wait for the copies. Returns
+/// one entry for each write, which is `None` if no copy was begun for that write.
 fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged>>> {
     let mut all: Vec<Option<Staged>> = Vec::with_capacity(writes.len());
     for write in writes {

@@ -27,7 +27,8 @@ pub(super) struct Attachments {
 }
 
 impl Attachments {
-    /// Returns the part that references the complete content of a truncated result.
+    /// Returns the part that references the complete content of a truncated result. Returns `None`
+    /// if the result was not truncated, or if the store could not store the attachment.
     pub(super) fn whole(&self) -> Option<&Value> {
         self.whole.as_ref()
     }

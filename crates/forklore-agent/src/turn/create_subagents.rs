@@ -8,7 +8,8 @@ use crate::config::SessionConfig;
 use crate::delegation::{Delegation, delegation_of};
 
 /// Creates a sub-agent for each allowed call of the delegation tool. If a sub-agent cannot be
-/// created, refuses the call with the reason.
+/// created, refuses the call with the reason. Returns one entry for each call, in order: its
+/// sub-agent, or `None` if it has none.
 pub(super) async fn create_subagents(
     log: &mut Log<'_>,
     config: &SessionConfig,

@@ -182,7 +182,7 @@ impl Index {
 
     /// Returns the location of the event that was imported from a record of a source. `record` is
     /// the record's key (a hash). If several records have this key, returns the location for the
-    /// latest.
+    /// latest. Returns `None` if no record has it.
     pub(crate) fn locate(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
         self.entry(number)?.locations.get(&record).copied()
     }
@@ -196,7 +196,7 @@ impl Index {
 
     /// Finds the line of an import step in the import log. Returns the line's offset, its length in
     /// bytes, and whether its stored bytes are hidden. `step` counts only the source's steps that
-    /// have byte ranges, from 0.
+    /// have byte ranges, from 0. Returns `None` if there is no such step.
     pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {
         let entry = self.entry(number)?;
         let step = usize::try_from(step).ok()?;

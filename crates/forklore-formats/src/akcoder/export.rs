@@ -173,6 +173,7 @@ fn assistant(pieces: &[Piece]) -> Value {
 }
 
 /// Converts a tool result. ak-coder's form of a result has only text, and no mark of failure.
+/// Returns `None` if the part is no tool result.
 fn tool(result: &Piece, losses: &mut Losses) -> Option<Value> {
     let Piece::Result { call_id, name, content, is_error } = result else { return None };
     pieces::lose_failure(*is_error, losses);

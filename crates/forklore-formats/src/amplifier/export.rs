@@ -165,6 +165,7 @@ fn block(piece: &Piece) -> Option<Value> {
 }
 
 /// Converts a tool result. Amplifier's form of a result has only text, and no mark of failure.
+/// Returns `None` if the part is no tool result.
 fn tool(result: &Piece, ts: Timestamp, losses: &mut Losses) -> Option<Value> {
     let Piece::Result { call_id, name, content, is_error } = result else { return None };
     pieces::lose_failure(*is_error, losses);

@@ -24,7 +24,8 @@ pub(super) fn is_in_sessions(path: &Path) -> bool {
 
 /// Returns the transcript to which the file at `path` belongs, in the same directory. In a
 /// directory that is not in `sessions`, only `metadata.json` and `events.jsonl` belong to the
-/// transcript. Amplifier always writes these two files.
+/// transcript. Amplifier always writes these two files. Returns `None` for a transcript, and for a
+/// file that belongs to none.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let is_amplifier =
         path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");

@@ -9,9 +9,9 @@ use crate::paths;
 /// `subagents/`.
 const DEPTH: usize = 6;
 
-/// Returns the session file to which the file at `path` belongs. The `.meta.json` file of a
-/// sub-agent belongs to the sub-agent's session file. A JSONL file in `subagents/` belongs to no
-/// session file, because it may be one itself.
+/// Returns the session file to which the file at `path` belongs, or `None` if it belongs to none.
+/// The `.meta.json` file of a sub-agent belongs to the sub-agent's session file. A JSONL file in
+/// `subagents/` belongs to no session file, because it may be one itself.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     if let Some(results) = paths::above(path, "tool-results", DEPTH) {
         return paths::with_ending(results.parent()?, "jsonl");

@@ -281,7 +281,8 @@ fn is_recognised(fields: &Fields<'_>) -> bool {
 
 /// Returns which conversation this file continues, and after which record, from a
 /// `fork-context-ref` record. Claude Code writes such a record at the beginning of a forked
-/// sub-agent's file, instead of the calling session's conversation.
+/// sub-agent's file, instead of the calling session's conversation. Returns `None` for a record of
+/// another type.
 fn base(fields: &Fields<'_>) -> Option<Base> {
     let native_id = fields.parent_session.to_owned()?;
     Some(Base { native_id, end: 0, after: Some(fields.parent_last.to_owned()?), bytes: None })

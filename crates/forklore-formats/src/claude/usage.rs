@@ -35,7 +35,8 @@ struct Tokens {
 }
 
 /// Returns the usage of a model call from a stored record. One response of the API is stored as
-/// several records. Each contains the usage of the whole response up to that record.
+/// several records. Each contains the usage of the whole response up to that record. Returns `None`
+/// if all numbers are 0 or the stored data cannot be read.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let message = &fields.message.0;

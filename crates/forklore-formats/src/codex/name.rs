@@ -48,6 +48,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// Returns the Codex home directory (such as `~/.codex`) that contains the session file at `path`.
+/// Returns `None` if the file is in no directory for session files ([`FOLDERS`]).
 pub(super) fn home(path: &Path) -> Option<&Path> {
     let holds = |folder: &&Path| {
         let name = folder.file_name().and_then(std::ffi::OsStr::to_str);
@@ -57,7 +58,7 @@ pub(super) fn home(path: &Path) -> Option<&Path> {
 }
 
 /// Parses a line of `session_index.jsonl`, Codex's list of session names. Returns a session's id
-/// and name.
+/// and name. Returns `None` if the line lacks one of them.
 pub(super) fn given(line: &str) -> Option<(String, String)> {
     #[derive(Default, Deserialize)]
     #[serde(default)]

@@ -67,7 +67,8 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// Returns the name of the model that a `turn_context` record selects.
+/// Returns the name of the model that a `turn_context` record selects. Returns `None` for any other
+/// record.
 pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
     #[derive(Deserialize)]
     struct Turn {

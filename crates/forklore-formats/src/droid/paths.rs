@@ -7,7 +7,8 @@ use crate::paths;
 /// Maximum number of directory levels between a document and `sessions/`.
 const DEPTH: usize = 3;
 
-/// Returns the session file to which the document at `path` belongs.
+/// Returns the session file to which the document at `path` belongs. Returns `None` if the path is
+/// not that of such a document.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     paths::above(path, "sessions", DEPTH)?;
     let session = path.file_name()?.to_str()?.strip_suffix(".settings.json")?;

@@ -159,7 +159,8 @@ pub(super) fn is_session_context(text: &str) -> bool {
     text.starts_with(CONTEXT)
 }
 
-/// Returns the first directory in Gemini CLI's description of the working directories.
+/// Returns the first directory in Gemini CLI's description of the working directories, or `None` if
+/// the text lists none.
 pub(super) fn folder(context: &str) -> Option<String> {
     let (_, behind) = context.split_once("Workspace Directories:**\n")?;
     let first = behind.lines().next()?.trim_start().strip_prefix("- ")?;

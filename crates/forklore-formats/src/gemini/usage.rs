@@ -26,7 +26,8 @@ struct Tokens {
 }
 
 /// Returns the usage of the model call that wrote a message. A repeated message, for example with
-/// the results of its tool calls, has the same id and counts as the same model call.
+/// the results of its tool calls, has the same id and counts as the same model call. Returns `None`
+/// if all numbers are 0 or the stored data cannot be read.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let tokens = &fields.tokens.0;

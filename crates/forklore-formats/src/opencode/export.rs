@@ -143,7 +143,7 @@ struct Info<'a> {
 
 impl<'a> Info<'a> {
     /// Returns the time at which the message was created: the field in the line, and its value in
-    /// milliseconds since 1970.
+    /// milliseconds since 1970. Returns `None` if the message has no such time.
     fn created(&self) -> Option<(Field<'a>, i64)> {
         #[derive(Default, Deserialize)]
         #[serde(default)]

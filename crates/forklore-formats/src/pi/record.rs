@@ -130,7 +130,8 @@ fn off_tree(fields: &Fields<'_>) -> Option<FileFacts> {
     }
 }
 
-/// Converts a time: a text, or a number of milliseconds since 1970.
+/// Converts a time: a text, or a number of milliseconds since 1970. Returns `None` if the value is
+/// missing or is no time.
 fn time_of(raw: Option<&RawValue>) -> Option<Timestamp> {
     let raw = raw?.get();
     match serde_json::from_str::<Text<'_>>(raw) {

@@ -96,7 +96,7 @@ pub(super) fn instead(data: &Data) -> Vec<Message> {
 }
 
 /// Parses a record that changes an earlier record. The change replaces the content of the earlier
-/// record, or removes the earlier record.
+/// record, or removes the earlier record. Returns `None` if the record does not have this form.
 pub(super) fn edit(data: &Data) -> Option<Edit> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -41,7 +41,8 @@ impl Export for super::Pixir {
     }
 
     /// Returns the path for a copy of a resource file (an attachment) of the original. A fork of
-    /// Pixir has a copy of each resource that its events name.
+    /// Pixir has a copy of each resource that its events name. Returns `None` if there is no
+    /// original, or if `name` is not in the original's directory.
     fn sidecar(&self, file: &NewFile, name: &Path) -> Option<PathBuf> {
         let inside = name.strip_prefix(&file.original.as_ref()?.native_id).ok()?;
         Some(sessions().join(session_id(file)).join(inside))
@@ -222,7 +223,8 @@ impl FileWriter for Writer {
 }
 
 /// Converts adjacent parts of a message to an event: its type and its `data`. Pixir's events have
-/// no place for images, so images are counted as lost.
+/// no place for images, so images are counted as lost. Returns `None` if nothing is left of a
+/// message.
 fn event(role: Role, pieces: &[Piece], losses: &mut Losses) -> Option<(&'static str, Value)> {
     match pieces {
         [Piece::Call { id, name, arguments }] => {

@@ -9,7 +9,7 @@ use crate::paths;
 const DEPTH: usize = 3;
 
 /// Returns the session log to which a resource file belongs: `<session>.ndjson` for a file in
-/// `<session>/resources`.
+/// `<session>/resources`. Returns `None` for any other file.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let session = paths::above(path, "resources", DEPTH)?.parent()?;
     paths::with_ending(session, "ndjson")

@@ -44,7 +44,8 @@ struct UsageFields<'a> {
 }
 
 /// Returns the usage of the model call in a `provider_usage` event. The event's id also identifies
-/// the call, because forks do not repeat these events.
+/// the call, because forks do not repeat these events. Returns `None` if all numbers are 0 or the
+/// stored data cannot be read.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let event = &fields.data.0;

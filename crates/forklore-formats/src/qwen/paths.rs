@@ -12,7 +12,7 @@ pub(super) fn caller(path: &Path) -> Option<String> {
 }
 
 /// Returns the session file to which the file at `path` belongs: the `.meta.json` file of a
-/// sub-agent belongs to the sub-agent's session file.
+/// sub-agent belongs to the sub-agent's session file. Returns `None` for any other file.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     caller(path)?;
     let agent = path.file_name()?.to_str()?.strip_suffix(".meta.json")?;

@@ -125,7 +125,7 @@ impl Reader {
     }
 
     /// Returns the id of the record that this record continues. Records beside the conversation are
-    /// skipped.
+    /// skipped. Returns `None` if the record continues none.
     fn parent(&self, fields: &Fields<'_>) -> Option<String> {
         let parent = fields.parent.to_owned()?;
         self.off_chain.get(&parent).cloned().unwrap_or(Some(parent))

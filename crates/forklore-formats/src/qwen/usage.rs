@@ -26,7 +26,8 @@ struct Tokens {
 }
 
 /// Returns the usage of the model call that wrote a message. All fragments of a message have the
-/// same id and count as the same model call.
+/// same id and count as the same model call. Returns `None` if all numbers are 0 or the stored data
+/// cannot be read.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let tokens = &fields.usage_metadata.0;

@@ -49,7 +49,8 @@ enum Id<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Decodes the next head from `cursor` into `self`.
+    /// Decodes the next head from `cursor` into `self`. Returns `None` if the bytes are not a valid
+    /// head.
     #[inline]
     fn decode(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         self.id = match cursor.short()? {
@@ -87,6 +88,7 @@ impl Default for Id<'_> {
 }
 
 /// Decodes a list of call steps: the tool calls that an event opens or closes. Few events have any.
+/// Returns `None` if the bytes are not a valid list.
 #[inline]
 fn calls<'a>(cursor: &mut Cursor<'_>) -> Option<Cow<'a, [CallStep]>> {
     if let [0, rest @ ..] = cursor.0 {

@@ -149,7 +149,8 @@ impl Sealed {
 
     /// Encodes a chunk with this outline. `rows` are its events without the erased ones. `sums` are
     /// the checksums to store for the payloads, in the order of `rows`. The checksums of payloads
-    /// without an entry in `sums` are computed.
+    /// without an entry in `sums` are computed. Returns `None` if the events cannot be encoded, for
+    /// example because a payload is too long.
     fn with(outline: Outline, rows: &[&Row], sums: &[u32], codec: Codec) -> Option<Self> {
         let (heads, body) = (envelopes::write(rows, sums)?, body::write(codec, rows).ok()?);
         Some(Self { outline, codec, heads, body })

@@ -174,7 +174,7 @@ fn change(
 }
 
 /// Returns the id of the session with the number `sid`. Reads and checks no other column, because
-/// others may be damaged.
+/// others may be damaged. Returns `None` if there is no such row, or if its id is not valid.
 fn session_id(conn: &Connection, sid: Segment) -> fault::Result<Option<SessionId>> {
     let sql = "SELECT id FROM session WHERE sid = ?";
     let id = conn.prepare_cached(sql)?.query_row([sid], |row| row.get::<_, String>(0));

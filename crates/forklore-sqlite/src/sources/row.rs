@@ -78,6 +78,7 @@ pub(super) fn insert(
 }
 
 /// Reads the main row of the source with this number. The result lacks names, paths and sessions.
+/// Returns `None` if there is no such source.
 pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
     let sql = "SELECT dialect, native_id, revision, first_line, offset, sha256, state, steps, crc
                FROM source WHERE id = ?";
