@@ -53,7 +53,7 @@ pub struct DelegateTool {
     depth: u32,
 }
 
-/// The arguments of a call of the delegation tool, which starts a sub-agent.
+/// The arguments of a call of the delegation tool. Such a call starts a sub-agent.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with `task`")]
 struct Arguments {

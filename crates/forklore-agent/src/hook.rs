@@ -182,7 +182,7 @@ pub enum Verdict<Change = Infallible, Message = Infallible> {
 /// The decision of a hook about a prompt. `Modify` contains the new text.
 pub type PromptVerdict = Verdict<String, String>;
 
-/// The decision of a hook about a request to the model, which no hook can change.
+/// The decision of a hook about a request to the model. No hook can change the request.
 pub type RequestVerdict = Verdict<Infallible, String>;
 
 /// The decision of a hook about a tool call. `Modify` contains the new arguments.
@@ -191,7 +191,7 @@ pub type CallVerdict = Verdict<Data, String>;
 /// The decision of a hook about a tool's result. `Modify` contains the new content.
 pub type ResultVerdict = Verdict<Data, String>;
 
-/// The answer of a hook to an event, which has already happened.
+/// The answer of a hook to an event that has already happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Reaction {
     /// The hook only observes.

@@ -135,8 +135,8 @@ impl Markdown {
         if std::mem::take(&mut self.inline.opens_code) { Block::Code } else { Block::Text }
     }
 
-    /// Handles the first word of a line, which determines the kind of the line: a fence, a heading,
-    /// a list item, a quote, a rule or text.
+    /// Handles the first word of a line. The word determines the kind of the line: a fence, a
+    /// heading, a list item, a quote, a rule or text.
     fn begin_line(&mut self, word: &str, spaces: usize) {
         self.at_start = false;
         self.pad(spaces.min(self.look.width / 2));

@@ -17,7 +17,7 @@ use waiting::Waiting;
 /// The escape sequence that moves the cursor to the start of the line and clears the line.
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// The meaning of a piece of text, which determines its color.
+/// The meaning of a piece of text. It determines the color of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Text that the user or the model wrote.

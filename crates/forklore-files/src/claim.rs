@@ -1,5 +1,5 @@
-//! The claim of a session's id: a file in the folder `ids`, which is created before the session.
-//! Only one process can create it.
+//! The claim of a session's id: a file in the folder `ids`. The file is created before the session,
+//! and only one process can create it.
 //!
 //! A claim records in which folder the session's file is, and how many bytes of that file are
 //! durable. It is only an index. Without it, the store searches all folders for the file and treats

@@ -136,8 +136,8 @@ fn has_own(header: &Header) -> bool {
 }
 
 impl Staged {
-    /// Renames the complete copy of inherited events to its final name. It then belongs to the
-    /// session whose own file is `segment`.
+    /// Renames the complete copy of inherited events to its final name. The copy then belongs to
+    /// the session whose own file is `segment`.
     ///
     /// # Errors
     /// `Stale` if a `gc` has removed the copy because it looked abandoned.

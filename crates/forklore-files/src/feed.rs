@@ -161,7 +161,7 @@ fn put(path: &Path, first: &First) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Returns the id of the machine's current boot, which differs for each boot. It is empty on
+/// Returns the id of the machine's current boot. Each boot has a different id. The id is empty on
 /// systems other than Linux.
 fn boot() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();

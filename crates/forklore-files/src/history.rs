@@ -398,8 +398,8 @@ fn all_spans(
 }
 
 /// Finds the list of spans that contains the inheritable event number `inheritable`, among the
-/// lists before `ancestry`. These are in the first lines of ancestors' files. If one of these files
-/// is gone, returns it as the inner error.
+/// lists before `ancestry`. These lists are in the first lines of ancestors' files. If one of these
+/// files is gone, returns it as the inner error.
 fn holder(
     folder: &Folder,
     ancestry: &Ancestry,

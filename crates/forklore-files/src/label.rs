@@ -1,5 +1,5 @@
-//! Claims of labels: one file per label of a family, which names the session that has the label.
-//! They are an index; the sessions' headers are authoritative.
+//! Claims of labels: one file per label of a family. The file names the session that has the label.
+//! The claims are an index; the sessions' headers are authoritative.
 
 use forklore_core::{Header, Label, SessionId};
 use forklore_store::port::Filter;

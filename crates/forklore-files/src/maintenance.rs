@@ -60,8 +60,9 @@ pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
     damaged.map_or(Ok(collected), Err)
 }
 
-/// Trims the file of a deleted session: its tombstone and its inheritable events up to number
-/// `need` remain. These are the events that other sessions need. Returns how many events it erased.
+/// Trims the file of a deleted session. What remains are the tombstone, and the inheritable events
+/// up to number `need`, because other sessions need these events. Returns how many events it
+/// erased.
 fn trim(folder: &Folder, session: &Session, need: u64) -> Result<u64> {
     let Session { segment, header, line, log, .. } = session;
     let line: SessionLine = line.clone().trimmed_to(need);

@@ -1,4 +1,4 @@
-//! File names for ids and labels, which are safe on all file systems.
+//! File names for ids and labels. The names are safe on all file systems.
 
 use std::fmt;
 

@@ -57,7 +57,7 @@ pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) 
     Ok(removed)
 }
 
-/// For each session to delete: its branches that inherit events and are not deleted too. It is a
+/// For each session to delete: its branches that inherit events and are not deleted too. This is a
 /// map, because there may be very many sessions.
 struct Kin(HashMap<SessionId, Vec<SessionId>>);
 

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::plain::Plain;
 
-/// The name of ak-coder's record format, which is stored with each imported event.
+/// The name of ak-coder's record format. This name is stored with each imported event.
 pub const NAME: &str = "ak-coder";
 
 /// The format of ak-coder's session files.

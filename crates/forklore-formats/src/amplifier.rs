@@ -15,7 +15,7 @@ use forklore_core::{Data, EventType, Message};
 use crate::head::{Probe, any_line};
 use crate::roles::kind_of;
 
-/// The name of Amplifier's record format, which is stored with each imported event.
+/// The name of Amplifier's record format. This name is stored with each imported event.
 pub const NAME: &str = "amplifier";
 
 /// The format of Amplifier's session directories.

@@ -17,7 +17,7 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use crate::head::{LineOf, Probe, long_line_holds, recognise};
 use crate::lenient::MessageContent;
 
-/// The name of Claude Code's record format, which is stored with each imported event.
+/// The name of Claude Code's record format. This name is stored with each imported event.
 pub const NAME: &str = "claude";
 
 /// The format of Claude Code's session files.

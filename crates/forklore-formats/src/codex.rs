@@ -19,7 +19,7 @@ use forklore_core::{Data, EventType, Message};
 use crate::document::Document;
 use crate::head::{Probe, any_line, long_line_holds};
 
-/// The name of Codex's record format, which is stored with each imported event.
+/// The name of Codex's record format. This name is stored with each imported event.
 pub const NAME: &str = "codex";
 
 /// The format of Codex's session files, in all versions.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::head::{LineOf, Probe, long_line_holds, recognise};
 
-/// The name of Factory Droid's record format, which is stored with each imported event.
+/// The name of Factory Droid's record format. This name is stored with each imported event.
 pub const NAME: &str = "droid";
 
 /// The format of Factory Droid's session files.

@@ -21,7 +21,7 @@ use crate::head::{Probe, any_line, first_byte};
 /// Gemini CLI writes this file.
 const OWNER: &str = ".project_root";
 
-/// The name of Gemini CLI's record format, which is stored with each imported event.
+/// The name of Gemini CLI's record format. This name is stored with each imported event.
 pub const NAME: &str = "gemini";
 
 /// The format of Gemini CLI's session files.

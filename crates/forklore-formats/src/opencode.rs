@@ -17,7 +17,7 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use self::message::OwnMessage;
 use crate::document::Document;
 
-/// The name of opencode's record format, which is stored with each imported event.
+/// The name of opencode's record format. This name is stored with each imported event.
 pub const NAME: &str = "opencode";
 
 /// The format of opencode's sessions.

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::head::{LineOf, Probe, any_line, long_line_holds, recognise};
 use crate::lenient::MessageContent;
 
-/// The name of Pi's record format, which is stored with each imported event.
+/// The name of Pi's record format. This name is stored with each imported event.
 pub const NAME: &str = "pi";
 
 /// The format of Pi's session files, in all versions.

@@ -16,7 +16,7 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::head::any_text;
 
-/// The name of Pixir's record format, which is stored with each imported event.
+/// The name of Pixir's record format. This name is stored with each imported event.
 pub const NAME: &str = "pixir";
 
 /// The format of Pixir's session logs.

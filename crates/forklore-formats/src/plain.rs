@@ -15,7 +15,8 @@ use crate::head::{Probe, any_line};
 use crate::lenient::MessageContent;
 use crate::roles::kind_of;
 
-/// The name of the record format of plain message files, which is stored with each imported event.
+/// The name of the record format of plain message files. This name is stored with each imported
+/// event.
 pub const NAME: &str = "plain";
 
 /// The format of files that contain plain messages.

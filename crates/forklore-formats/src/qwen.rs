@@ -1,5 +1,5 @@
 //! The format of Qwen Code: `projects/<folder>/chats/<session>.jsonl`, a tree of records linked by
-//! `parentUuid`, whose messages have the form of Google's API.
+//! `parentUuid`. The messages in the records have the form of Google's API.
 
 mod paths;
 mod record;
@@ -14,7 +14,7 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use crate::head::{LineOf, Probe, long_line_holds, recognise};
 use crate::lenient::MessageContent;
 
-/// The name of Qwen Code's record format, which is stored with each imported event.
+/// The name of Qwen Code's record format. This name is stored with each imported event.
 pub const NAME: &str = "qwen";
 
 /// The format of Qwen Code's session files.

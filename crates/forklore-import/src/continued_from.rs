@@ -27,8 +27,8 @@ enum Within {
     Deleted,
 }
 
-/// The reason in [`Error::Invalid`] if the session that a file continues cannot be used. It was not
-/// imported, was deleted, is too short, or is the file's own session.
+/// The reason in [`Error::Invalid`] if the session that a file continues cannot be used. That
+/// session was not imported, was deleted, is too short, or is the file's own session.
 pub(crate) const MISSING_BASE: &str = "missing_base";
 
 fn missing(message: String) -> Error {

@@ -11,12 +11,12 @@ use forklore_store::port::Filter;
 
 use crate::candidate::Candidate;
 
-/// Sets the working directory of each file whose path contains only the key of that directory. It
-/// is the folder with this key among the known folders. These are `current`, the folders that the
-/// other files name, the workspaces in the store, the folders above all these, and the folders
-/// directly in any of them. If no known folder has this key, the agent worked in an unknown folder.
-/// The file's own folder then stands for the unknown one, so that the sessions of different folders
-/// do not mix.
+/// Sets the working directory of each file whose path contains only the key of that directory. The
+/// directory is the folder with this key among the known folders. These are `current`, the folders
+/// that the other files name, the workspaces in the store, the folders above all these, and the
+/// folders directly in any of them. If no known folder has this key, the agent worked in an unknown
+/// folder. The file's own folder then stands for the unknown one, so that the sessions of different
+/// folders do not mix.
 pub(crate) fn assign(
     engine: &Engine,
     current: &Workspace,

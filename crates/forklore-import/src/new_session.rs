@@ -76,7 +76,7 @@ impl Child {
     }
 }
 
-/// Describes a new root session for a file. It has no parent, title or events.
+/// Describes a new root session for a file. The session has no parent, title or events.
 pub(crate) fn root(
     file: &AgentFile<'_>,
     id: SessionId,

@@ -12,8 +12,8 @@ const OPEN_CALLS: usize = 1_000;
 /// import needs them to choose the session of the next record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RouteState {
-    /// The last time in the file's records so far. A following record without a time gets it. It
-    /// may come from a record that has no event of its own.
+    /// The last time in the file's records so far. A following record without a time gets this
+    /// time. The time may come from a record that has no event of its own.
     pub(crate) last_ts: Option<Timestamp>,
     /// The session to which the last record was appended, by its number in the file.
     pub(crate) last: Option<u32>,

@@ -57,8 +57,8 @@ fn columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> 
     query.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// Describes a database that lacks a table of opencode. It is a store of forklore, or the database
-/// of another program; then the description names its first tables.
+/// Describes a database that lacks a table of opencode. Such a database is a store of forklore or
+/// belongs to another program. For another program, the description names the first tables.
 fn foreign(database: &Connection) -> rusqlite::Result<String> {
     let application: i32 = database.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     if application == FORKLORE {

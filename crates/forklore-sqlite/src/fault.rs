@@ -90,8 +90,8 @@ impl Fault {
             DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen | ReadOnly))
     }
 
-    /// Checks whether the fault is a failed sync. It is then unknown which written data reached the
-    /// disk, and a later successful sync does not prove that this data did.
+    /// Checks whether the fault is a failed sync. After a failed sync, it is unknown which written
+    /// data reached the disk, and a later successful sync does not prove that this data did.
     pub(crate) fn is_failed_sync(&self) -> bool {
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _)) if matches!(
             error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC))

@@ -20,7 +20,7 @@ use crate::session::Session;
 /// of 1,000 forks has about this many pages.
 const PAGES: usize = 64;
 
-/// A session with its list of inherited ranges. It finds the location of each event of the
+/// A session with its list of inherited ranges. Its methods find the location of each event of the
 /// session's history.
 #[derive(Debug)]
 pub(crate) struct History<'s> {

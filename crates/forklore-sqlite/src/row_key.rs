@@ -46,7 +46,7 @@ pub(crate) enum Next {
     Stop,
 }
 
-/// Maximum number of events in a chunk. Its row has bit sets with one bit per event.
+/// Maximum number of events in a chunk. The row of a chunk has bit sets with one bit per event.
 pub(crate) const POSITIONS: u64 = 64;
 
 /// Maximum total size in bytes of the payloads in a chunk of several events. Reading one event of a

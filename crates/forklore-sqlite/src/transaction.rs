@@ -97,7 +97,8 @@ fn all_writes<'s>(
     Ok(Committed { written, source })
 }
 
-/// Checks whether a write may copy many events, which happens in part before its transaction.
+/// Checks whether a write may copy many events. Most of them are then copied before the transaction
+/// of the write.
 fn copies(write: &Write) -> bool {
     match write {
         Write::Create(new) => {
@@ -148,7 +149,7 @@ fn is_copied(written: Option<&Written>) -> bool {
 
 /// Copies the long prefixes (inherited events) that the writes need, except the last batch of each.
 /// This happens before the transaction, so that other writers do not wait for the copies. Returns
-/// one entry for each write, which is `None` if no copy was begun for that write.
+/// one entry for each write. The entry is `None` if no copy was begun for that write.
 fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged>>> {
     let mut all: Vec<Option<Staged>> = Vec::with_capacity(writes.len());
     for write in writes {

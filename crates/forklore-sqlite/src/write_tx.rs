@@ -51,7 +51,7 @@ impl<'c> WriteTx<'c> {
         self.transaction.prepare_cached(sql)?.execute(values)
     }
 
-    /// Begins a new part of the transaction, which may take as many steps of SQLite as a whole
+    /// Begins a new part of the transaction. The part may take as many steps of SQLite as a whole
     /// operation. Without this, a transaction with many parts could exceed the number of steps that
     /// a small store permits.
     pub(crate) fn begin_part(&self) {

@@ -166,7 +166,8 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
 }
 
-/// Refuses the folder with the sessions of a graph store, whose rules a files store does not know.
+/// Refuses the folder with the sessions of a graph store, because a files store does not know the
+/// rules of a graph store.
 fn refuse_journal(path: &Path) -> Result<(), OpenError> {
     let above = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
     match above.filter(|above| path.is_dir() && above.join("graph.json").exists()) {

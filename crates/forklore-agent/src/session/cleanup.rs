@@ -11,7 +11,7 @@ use crate::notify::event::SessionEnded;
 use crate::turn::is_within;
 
 /// An open session that a cleanup ends. The number says how many generations the session is below
-/// the session whose `cleanup` was called, which has 0.
+/// the session whose `cleanup` was called. That session itself has 0.
 type Ending = (usize, Arc<Inner>);
 
 impl AgentSession {

@@ -30,7 +30,7 @@ pub(super) struct TurnCaller {
     pub(super) records: mpsc::UnboundedSender<Record>,
 }
 
-/// The start or the end of a tool's sub-agent, which the turn stores.
+/// A record of the start or the end of a tool's sub-agent. The turn stores the record.
 pub(super) struct Record {
     pub(super) subagent: Subagent,
     pub(super) ends: bool,

@@ -14,8 +14,8 @@ fn everything() -> Query {
     Query { at: At::Seq(0), direction: Direction::Forward, limit: 100, bare: false }
 }
 
-/// Destroys the claims of all sessions, which record the durable length of each file. A machine
-/// crash may do the same.
+/// Destroys the claims of all sessions. The claims record the durable length of each file. A
+/// machine crash may do the same.
 fn forget_marks(scratch: &Scratch) {
     for entry in fs::read_dir(scratch.root().join("ids")).unwrap() {
         fs::write(entry.unwrap().path(), "{\"id\":").unwrap();

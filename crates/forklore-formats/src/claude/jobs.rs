@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::paths;
 use crate::lenient::Text;
 
-/// Length of a job's name, which is the beginning of its session's id.
+/// Length of a job's name in bytes. The name is the beginning of the id of the job's session.
 const NAME: usize = 8;
 
 #[derive(Debug, Default, Deserialize)]

@@ -104,7 +104,7 @@ pub(super) struct Reader {
     /// Whether the file contains only the records of one sub-agent. These records are then the main
     /// conversation of the file, and not a side chain.
     of_subagent: bool,
-    /// The name of the file without its extension, which is the id of its session.
+    /// The name of the file without its extension. It is the id of the file's session.
     stem: String,
     /// The id of the session that called this file's sub-agent, from the directory above
     /// `subagents/`. `None` if the file is not in `subagents/`.

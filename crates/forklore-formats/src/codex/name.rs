@@ -18,7 +18,7 @@ pub(super) struct Rollout<'a> {
     /// The id of the conversation, which Codex calls a thread.
     pub(super) thread: &'a str,
     /// The id of the file. It differs from the conversation's id if the user reverted the
-    /// conversation, which starts a new file.
+    /// conversation, because a revert starts a new file.
     pub(super) file: &'a str,
 }
 

@@ -61,9 +61,9 @@ impl Export for super::Gemini {
     }
 }
 
-/// Returns the id of the exported session. Its first 8 characters must be unique, because file
-/// names contain only these. [`NewFile::id`] is a UUIDv7, which begins with the time, so it is not
-/// used.
+/// Returns the id of the exported session. The first 8 characters of the id must be unique, because
+/// file names contain only these. [`NewFile::id`] is a UUIDv7, which begins with the time, so it is
+/// not used.
 fn session_id(file: &NewFile) -> String {
     file.fresh_id(0)
 }
@@ -149,7 +149,7 @@ impl Writer {
     }
 
     /// Writes a record from a saved conversation as a message. Such a record has the form of a
-    /// message in Google's API, which a session file cannot contain.
+    /// message in Google's API. A session file cannot contain this form.
     fn content(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
         let message = view::message(&event.kind, &event.data.readable());
         let Some(message) = message else { return Ok(false) };

@@ -142,8 +142,8 @@ impl Drop for Group {
     }
 }
 
-/// Reads all output of a judge, which could otherwise block on a full pipe. Returns the first
-/// [`OUTPUT`] bytes.
+/// Reads all output of a judge, because the judge could otherwise block on a full pipe. Returns the
+/// first [`OUTPUT`] bytes.
 async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     read(output, |bytes, more| {
         let left = OUTPUT.saturating_sub(bytes.len());

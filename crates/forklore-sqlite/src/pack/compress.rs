@@ -80,7 +80,7 @@ fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Sto
 
 /// Reads at most [`BATCH_CHUNKS`] uncompressed chunks, and compresses them. Their keys are from
 /// `first` (inclusive) to `to` (exclusive). Returns each compressed chunk with the checksum of its
-/// stored row, which later shows whether the row has changed. Skips damaged chunks.
+/// stored row. The checksum later shows whether the row has changed. Skips damaged chunks.
 fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {

@@ -95,8 +95,8 @@ impl Kin {
     }
 }
 
-/// Finds the identity of a session whose row is lost. Reads it from the first event of a child or
-/// descendant, which names the lost session. Returns `None` if no such event can be found. `parent`
+/// Finds the identity of a session whose row is lost. Reads it from the first event of a session of
+/// which the lost one is the parent or the root. Returns `None` if there is no such event. `parent`
 /// in the result only tells whether the session had a parent.
 pub(crate) fn lost(conn: &Connection, sid: Segment) -> Result<Option<Identity>> {
     let sql = "SELECT sid, parent IS ?1 FROM session WHERE parent = ?1 OR root = ?1";

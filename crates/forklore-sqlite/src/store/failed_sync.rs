@@ -9,9 +9,9 @@ use rusqlite::config::DbConfig;
 
 use crate::fault::Fault;
 
-/// The error of the first failed sync, if one has failed. It is then unknown which data reached the
-/// disk, and later syncs do not change that. Every thread therefore checks this before it writes
-/// through the handle.
+/// The error of the first failed sync, if one has failed. After a failed sync, it is unknown which
+/// data reached the disk, and later syncs do not change that. Every thread therefore checks this
+/// before it writes through the handle.
 #[derive(Debug, Default)]
 pub(super) struct FailedSync(OnceLock<String>);
 

@@ -17,8 +17,8 @@ async fn one_at_a_time() -> (Forklore, SessionId, Appends) {
     (store, session, appends)
 }
 
-/// Waits until every step that may start has started. It runs further steps on another store: the
-/// threads take steps in order, and these further steps come last.
+/// Waits until every step that may start has started. For this, it runs further steps on another
+/// store: the threads take steps in order, and these further steps come last.
 async fn all_that_may_have_begun() {
     let (other, session) = with_messages(0).await;
     for _ in 0..20 {
