@@ -91,7 +91,7 @@ pub trait Delegation: Send + Sync {
     ) -> Result<Delegate, String>;
 }
 
-/// Returns the object that handles delegation if `call` calls the delegation tool. Otherwise
+/// Returns the object that handles this call if the call is one of the delegation tool. Otherwise
 /// returns `None`.
 pub(crate) fn delegation_of(
     config: &SessionConfig,

@@ -70,8 +70,8 @@ pub trait Hook: Send + Sync {
         0
     }
 
-    /// Decides whether a session is initialized. If the session does not exist yet, hooks run before
-    /// it is created.
+    /// Decides whether a session is initialized. If the session does not exist yet, hooks run
+    /// before it is created.
     ///
     /// # Errors
     /// The future gives an error if the hook cannot decide. The kernel then skips the hook. This
@@ -197,8 +197,9 @@ pub enum Reaction {
     /// The hook only observes.
     #[default]
     Continue,
-    /// The model receives this text as an injected message with the next request of the session. The
-    /// message is stored in the log with that request; until then it exists only in this process.
+    /// The model receives this text as an injected message with the next request of the session.
+    /// The message is stored in the log with that request; until then it exists only in this
+    /// process.
     Inject(String),
 }
 

@@ -66,8 +66,8 @@ fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
     Ok((engine, root, child))
 }
 
-/// Returns a graph store that contains one session with `turns` turns, and builds the store's
-/// graph.
+/// Returns a graph store that contains one session with this number of turns, and builds the
+/// store's graph.
 fn live_graph(
     turns: usize,
 ) -> Result<(tempfile::TempDir, Arc<GraphStore>, SessionId), Box<dyn Error>> {

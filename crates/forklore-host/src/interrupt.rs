@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 /// The interval between attempts to interrupt a turn that has not started yet.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// Runs `work`, an operation of `session`, to its end. If `cancel` is cancelled, interrupts the
-/// session, so that `work` ends by itself with its result so far.
+/// Runs `work`, an operation of `session`, to its end. If the token `cancel` is cancelled,
+/// interrupts the session, so that `work` ends by itself with its result so far.
 pub(crate) async fn interruptible<T>(
     session: &AgentSession,
     cancel: &CancellationToken,

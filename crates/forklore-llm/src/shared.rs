@@ -21,8 +21,8 @@ impl SharedBytes {
     }
 }
 
-/// Estimates the number of tokens in a request body of `bytes` bytes, for servers that do not count
-/// tokens. A token of English text or of code takes about four bytes of JSON.
+/// Estimates the number of tokens in a request body of this length in bytes, for servers that do
+/// not count tokens. A token of English text or of code takes about four bytes of JSON.
 #[must_use]
 pub const fn estimate_tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64

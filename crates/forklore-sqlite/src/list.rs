@@ -89,8 +89,8 @@ fn scan_with_lost_kin(
     }
 }
 
-/// Scans the table of sessions. If `lost` is true, looks at all sessions whose parent or root has no
-/// row, because the row of the parent or root that `filter` names is lost.
+/// Scans the table of sessions. If `lost` is true, looks at all sessions whose parent or root has
+/// no row, because the row of the parent or root that `filter` names is lost.
 fn scan(
     conn: &Connection,
     filter: &Filter,

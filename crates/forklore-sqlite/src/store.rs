@@ -261,9 +261,9 @@ impl SqliteStore {
         self.read_in_parts(doing, |conn, cache, _| step(conn, cache))
     }
 
-    /// Runs `step` in one read transaction. Also gives `step` the connection's cache of sessions, and
-    /// a function to call before each of several reads. Each of them may then take as many steps of
-    /// SQLite as a single read.
+    /// Runs `step` in one read transaction. Also gives `step` the connection's cache of sessions,
+    /// and a function to call before each of several reads. Each of them may then take as many
+    /// steps of SQLite as a single read.
     pub(crate) fn read_in_parts<T>(
         &self,
         doing: &str,

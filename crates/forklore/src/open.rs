@@ -65,8 +65,8 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// Checks whether [`open`] would find a store, or something that it refuses, instead of creating
-    /// a store. Writes nothing. A store in memory always exists.
+    /// Checks whether [`open`] would find a store, or something that it refuses, instead of
+    /// creating a store. Writes nothing. A store in memory always exists.
     #[must_use]
     pub fn exists(&self) -> bool {
         match self {

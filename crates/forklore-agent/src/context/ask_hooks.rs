@@ -110,8 +110,8 @@ impl Context {
     }
 }
 
-/// Returns the event that reports a hook that failed and was skipped. `what` names what the hook
-/// received, for example `the prompt`.
+/// Returns the event that reports a hook that failed and was skipped. `what` names the data that
+/// the hook received, for example `the prompt`.
 pub(super) fn hook_failed(
     identity: &Identity,
     hook: String,

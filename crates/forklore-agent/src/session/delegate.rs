@@ -43,8 +43,8 @@ impl AgentSession {
     /// the sub-agents end.
     ///
     /// # Errors
-    /// `busy`, as for [`delegate`](Self::delegate). If one sub-agent cannot be created, only its own
-    /// result is an error.
+    /// `busy`, as for [`delegate`](Self::delegate). If one sub-agent cannot be created, only its
+    /// own result is an error.
     pub fn delegate_all(
         &self,
         delegates: Vec<Delegate>,

@@ -1,5 +1,5 @@
-//! Tests of what a tool does in the session that calls it: it announces events, runs sub-agents, and
-//! ends the session.
+//! Tests of what a tool does in the session that calls it: it announces events, runs sub-agents,
+//! and ends the session.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -36,7 +36,8 @@ impl Conversation {
     /// after its history.
     ///
     /// # Errors
-    /// `interrupted` if `cancel` is cancelled before the fork is created. Then no fork is created.
+    /// `interrupted` if the token `cancel` is cancelled before the fork is created. Then no fork is
+    /// created.
     pub async fn summarize(
         &self,
         by: SummarizeBy,
@@ -64,8 +65,8 @@ impl Conversation {
     /// `branch`.
     ///
     /// # Errors
-    /// The errors of [`Engine::bring`](forklore_engine::Engine::bring). `interrupted` if `cancel`
-    /// is cancelled before the summary is complete; then nothing is written.
+    /// The errors of [`Engine::bring`](forklore_engine::Engine::bring). `interrupted` if the token
+    /// `cancel` is cancelled before the summary is complete; then nothing is written.
     pub async fn bring(
         &self,
         branch: &Header,

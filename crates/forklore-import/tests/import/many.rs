@@ -163,7 +163,7 @@ fn files_that_begin_alike_do_not_read_each_other() {
 }
 
 /// Returns how many thousand steps SQLite takes to verify a store with one imported file. The file
-/// has `sessions` sessions, because each record is a further root.
+/// has this number of sessions, because each record is a further root.
 fn steps_to_verify(sessions: usize) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");

@@ -20,7 +20,7 @@ pub(super) fn append_bounded(
     Ok(())
 }
 
-/// Checks that a response with `calls` tool calls may have one more.
+/// Checks that a response with this number of tool calls may have one more.
 pub(super) fn check_call_count(calls: usize) -> Result<(), ResponseError> {
     if calls < CALLS { Ok(()) } else { Err(TooMuch::Calls.into()) }
 }

@@ -8,8 +8,8 @@ use super::shown::Shown;
 
 const ELLIPSIS: char = '\u{2026}';
 
-/// Shortens text to one line of at most `columns` terminal columns. Text that was cut ends with an
-/// ellipsis.
+/// Shortens text to one line that is at most `columns` wide on a terminal. Text that was cut ends
+/// with an ellipsis.
 ///
 /// Hostile characters (they could control a terminal or are invisible) are escaped, each run of
 /// white space becomes one space, and white space at both ends is removed. Reading stops when the

@@ -68,8 +68,8 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(self.bytes()?).ok()
     }
 
-    /// Decodes an optional value. `decode` decodes the value itself. The result is `Some(None)` if
-    /// the bytes say that there is no value.
+    /// Decodes an optional value. If there is a value, calls `decode` for it. The result is
+    /// `Some(None)` if the bytes say that there is no value.
     #[inline]
     pub(super) fn some<T>(
         &mut self,

@@ -14,12 +14,12 @@ impl<'a> Budget<'a> {
         Self { events: u64::MAX, ending: None }
     }
 
-    /// Returns a budget of `events` events. Setting `ending` exhausts it early.
+    /// Returns a budget for this number of events. Setting `ending` exhausts it early.
     pub(super) fn of(events: u64, ending: &'a AtomicBool) -> Self {
         Self { events, ending: Some(ending) }
     }
 
-    /// Checks whether the budget permits packing `events` more events.
+    /// Checks whether the budget permits packing this many more events.
     pub(super) fn allows(&self, events: u64) -> bool {
         events <= self.events && !self.ending.is_some_and(|ending| ending.load(Ordering::Relaxed))
     }

@@ -19,9 +19,9 @@ fn open(scratch: &Scratch) -> Arc<SqliteStore> {
     )
 }
 
-/// Creates a chain of `forks` forks. The first is a fork of `parent`. Each later one is a fork of
-/// the one before it. Every cut is at the end of the parent, and every fork has `own` turns of its
-/// own.
+/// Creates a chain of this many forks. The first is a fork of `parent`. Each later one is a fork of
+/// the one before it. Every cut is at the end of the parent, and every fork has `own` turns that it
+/// wrote itself.
 fn chain(scene: &Scene<'_>, parent: &str, name: &str, forks: usize, own: usize) {
     let mut parent = parent.to_owned();
     for n in 0..forks {

@@ -12,7 +12,7 @@ mod verbs;
 
 use forklore::prelude::*;
 
-/// Creates a store in memory with one session that contains `messages` messages.
+/// Creates a store in memory with one session that contains this number of messages.
 async fn with_messages(messages: usize) -> (Forklore, SessionId) {
     let store = forklore::open("memory:").await.unwrap();
     let session = store.create(Create::in_workspace(Workspace::new("/demo"))).await.unwrap().id;
