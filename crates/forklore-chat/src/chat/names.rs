@@ -8,8 +8,8 @@ use super::Chat;
 /// The minimum length of a short id, in bytes. Eight hex digits stay unique in a store of a hundred
 /// thousand sessions.
 const SHORTEST: usize = 8;
-/// The maximum length in bytes up to which an id that a user chose is shown in full. A longer id is
-/// shortened.
+/// The maximum length, in bytes, of an id that is shown in full because a user chose it. A longer
+/// id is shortened.
 const SHOWN_WHOLE: usize = 32;
 
 impl Chat<'_> {

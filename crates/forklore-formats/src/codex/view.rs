@@ -68,7 +68,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
 }
 
 /// Returns the name of the model that a `turn_context` record selects. Returns `None` for any other
-/// record.
+/// record, and if the record names no model.
 pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
     #[derive(Deserialize)]
     struct Turn {
