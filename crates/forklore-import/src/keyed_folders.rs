@@ -64,9 +64,10 @@ impl KeyedFolders {
         }
     }
 
-    /// Returns the path of the folder with this key: a folder that was added, or one in such a
-    /// folder. A key begins with the name of its folder. Returns `None` if no such folder has the
-    /// key.
+    /// Returns the path of the folder with this key: a folder that was added, or one directly in
+    /// such a folder. A key begins with the name of its folder. In an added folder, finds only a
+    /// folder whose name is in the key unchanged, not one whose name was shortened or had
+    /// characters replaced. Returns `None` if no such folder has the key.
     fn find(&self, key: &str) -> Option<String> {
         if let Some(found) = self.by_key.get(key) {
             return Some(found.as_str().to_owned());

@@ -109,8 +109,8 @@ impl Offers {
         }
     }
 
-    /// Returns the command that `line` begins with. Returns `None` while the command's name is not
-    /// followed by white space.
+    /// Returns the command that `line` begins with. Returns `None` if no white space follows the
+    /// command's name yet.
     fn command_of(&self, line: &str) -> Option<&OfferedCommand> {
         let (name, _) = line.strip_prefix('/')?.split_once(char::is_whitespace)?;
         self.commands.iter().find(|command| command.name == name)

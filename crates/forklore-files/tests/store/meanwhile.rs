@@ -1,4 +1,4 @@
-//! Tests of a reader while another process makes the session that it looks for.
+//! Tests of a reader that looks for a session while another process creates that session.
 
 use std::io;
 use std::path::{Path, PathBuf};

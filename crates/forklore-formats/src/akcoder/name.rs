@@ -44,8 +44,8 @@ pub(super) fn workspace_key(path: &Path) -> Option<&str> {
 /// Reads facts from a session file's name: `session-<time>`, `fork-<original>-<time>` for a fork,
 /// or `<caller>-depth-<n>-<time>` for a sub-agent. `<time>` is the start time of the session.
 /// `<original>` is the file name of the forked session, without the extension. `<caller>` is the
-/// same of the calling session, or `sub` if the calling session has no name. `<n>` is how deep the
-/// call is nested.
+/// file name of the calling session, also without the extension, or `sub` if the calling session
+/// has no name. `<n>` is how deep the call is nested.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let Some((before, time)) = stem.rsplit_once('-') else { return FileFacts::default() };

@@ -55,8 +55,8 @@ impl Forklore {
 
     /// Stores the bytes as an attachment, at most `limit` bytes, for a message that the caller
     /// appends later. That message must refer to the attachment with a part
-    /// `{type:"attachment",ref,media_type,name?}`. The garbage collection ([`gc`](Self::gc)) does
-    /// not remove the bytes while the returned pin exists, so drop the pin after the append.
+    /// `{type:"attachment",ref,media_type,name?}`. The returned pin protects the bytes from the
+    /// garbage collection ([`gc`](Self::gc)): do not drop the pin before the append.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes.
