@@ -287,8 +287,8 @@ impl Reader {
         self.turns.push(resumed.map_or(before, |(_, before)| before));
     }
 
-    /// Forgets this number of turns at the end, because the agent rolled them back. Returns a
-    /// reference to the last record before them.
+    /// Forgets this many of the last turns, because the agent rolled them back. Returns a reference
+    /// to the last record before them.
     fn rolled_back(&mut self, turns: u64) -> Parent {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let remaining = self.turns.len().saturating_sub(turns);
