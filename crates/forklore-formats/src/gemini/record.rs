@@ -223,8 +223,9 @@ impl Reader {
     }
 
     /// Moves the conversation back to the position before the message `id`, or to the start if
-    /// there is no such message. Returns a record of this step. With this record, the log contains
-    /// both the abandoned messages and the position at which the agent would resume.
+    /// there is no such message. Returns a record of this step, or no record if the conversation is
+    /// already there. With this record, the log contains both the abandoned messages and the
+    /// position at which the agent would resume.
     fn rewind(&mut self, id: &str) -> Line {
         let to = self.history.in_list(id).map_or(START, |at| self.history.parent(at));
         if to == self.history.tip() {
