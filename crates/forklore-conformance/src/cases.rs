@@ -455,6 +455,7 @@ macro_rules! __forklore_cases {
                 3001 children_that_need_no_ancestor_lose_nothing
                 3002 a_lost_parent_never_makes_a_shorter_history
                 3003 a_lost_root_and_parent_still_have_their_family
+                3004 a_deleted_child_of_a_lost_root_stays_deleted
             }
         }
     };

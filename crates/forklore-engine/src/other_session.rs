@@ -36,6 +36,8 @@ impl Engine {
         match self.store.header(id) {
             Ok(header) => Ok(OtherSession::There(Box::new(header))),
             Err(StoreError::NotFound(_) | StoreError::Lost { .. }) => Ok(OtherSession::Missing),
+            // The session was deleted, and the rest of its header is lost.
+            Err(StoreError::Deleted(_)) => Ok(OtherSession::Damaged),
             Err(error) => match error.kind() {
                 ErrorKind::Corrupt | ErrorKind::MissingAncestor => Ok(OtherSession::Damaged),
                 _ => Err(error.into()),

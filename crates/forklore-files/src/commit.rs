@@ -15,12 +15,24 @@ use crate::session::Session;
 impl Folder {
     /// Opens the session with this id for writing; fails if it is deleted. First repairs the
     /// session's file, in case a killed process left an incomplete write.
+    ///
+    /// In a change to several files, it repairs the real file at once. The change then only adds
+    /// bytes after acknowledged ones, and whoever undoes it removes nothing else.
     pub(crate) fn writable(&self, id: &SessionId) -> Result<Session> {
+        if let Some(real) = self.real() {
+            match real.writable(id) {
+                // The change itself may create the session.
+                Ok(_) | Err(Error::NotFound(_) | Error::Deleted(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
         let mut session = self.writable_any(id)?;
         if session.header.deleted.is_some() {
             return Err(Error::Deleted(id.clone()));
         }
-        self.recover(&mut session)?;
+        if self.real().is_none() {
+            self.recover(&mut session)?;
+        }
         Ok(session)
     }
 

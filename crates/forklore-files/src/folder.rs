@@ -28,9 +28,12 @@ const WHOLE_BYTES: u64 = 1 << 30;
 pub(crate) struct Folder {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) layout: Layout,
-    poisoned: OnceLock<String>,
-    /// The numbers of durable bytes of files that a change to several files has to record when it
-    /// is complete. `None` unless this folder is an overlay, which collects such a change in
+    poisoned: Arc<OnceLock<String>>,
+    /// The folder with the real files. `None` unless this folder is the overlay of a change to
+    /// several files, which collects it in memory.
+    real: Option<Box<Folder>>,
+    /// The numbers of durable bytes of files, to be recorded when the change to several files is
+    /// complete. `None` unless this folder is the overlay of such a change, which collects it in
     /// memory.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
@@ -56,10 +59,10 @@ pub(crate) enum Mark {
 
 impl Folder {
     pub(crate) fn new(fs: Arc<dyn Fs>, layout: Layout) -> Self {
-        let (poisoned, under_way, later, made) = <_>::default();
+        let (poisoned, real, under_way, later, made) = <_>::default();
         let feed = Feed::at(&layout);
         let clock = StoreClock::default();
-        Self { fs, layout, poisoned, later, clock, feed, under_way, made }
+        Self { fs, layout, poisoned, real, later, clock, feed, under_way, made }
     }
 
     /// Returns the same folder on the file system `fs`, an overlay that collects a change to
@@ -67,9 +70,22 @@ impl Folder {
     /// what it would otherwise record at once: the durable lengths of files (`later`) and the ends
     /// of the feed's announcements (`under_way`).
     pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
-        let (layout, feed) = (self.layout.clone(), self.feed.clone());
-        let (clock, made) = (self.clock.clone(), Arc::clone(&self.made));
-        Self { later: Some(Mutex::default()), clock, feed, made, ..Self::new(fs, layout) }
+        let real = Some(Box::new(self.on(self.fs.clone())));
+        Self { real, later: Some(Mutex::default()), ..self.on(fs) }
+    }
+
+    /// Returns the same folder on the file system `fs`. A failed sync in one of the two stops the
+    /// writes of both.
+    fn on(&self, fs: Arc<dyn Fs>) -> Self {
+        let (clock, feed) = (self.clock.clone(), self.feed.clone());
+        let (made, poisoned) = (Arc::clone(&self.made), Arc::clone(&self.poisoned));
+        Self { clock, feed, made, poisoned, ..Self::new(fs, self.layout.clone()) }
+    }
+
+    /// Returns the folder with the real files, if this folder is the overlay of a change to several
+    /// files, which collects it in memory.
+    pub(crate) fn real(&self) -> Option<&Self> {
+        self.real.as_deref()
     }
 
     /// Announces in the feed that this process is about to write to a session. The caller drops the
@@ -128,14 +144,6 @@ impl Folder {
         match self.poisoned.get() {
             None => Ok(()),
             Some(failure) => Err(self.poison(failure.clone())),
-        }
-    }
-
-    /// Takes over the record of a failed sync from `other`, an overlay of the same folder. Does
-    /// nothing if no sync has failed there.
-    pub(crate) fn poisoned_like(&self, other: &Self) {
-        if let Some(failure) = other.poisoned.get() {
-            let _ = self.poisoned.set(failure.clone());
         }
     }
 

@@ -29,10 +29,10 @@ pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) 
     }
     let mut removed = Removed::default();
     for id in ids {
-        if let Err(Error::Deleted(_)) = folder.living(id) {
-            continue;
-        }
-        let mut session = folder.writable(id)?;
+        let mut session = match folder.writable(id) {
+            Err(Error::Deleted(_)) => continue,
+            found => found?,
+        };
         let before = session.header.clone();
         make_tombstone(&mut session.header, now);
         session.header.deleted = Some(Tombstone { deleted: now });

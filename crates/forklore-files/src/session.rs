@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId};
-use forklore_store::disk::os;
+use forklore_store::disk::{check_version, os};
 use forklore_store::{Error, Result};
 
 use crate::claim::Found;
@@ -115,7 +115,7 @@ impl Folder {
         let (first, start) = first_line(&*file, &path, len)?;
         let line: SessionLine =
             serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))?;
-        check_version(&path, line.forklore)?;
+        check_version(&path, line.forklore, VERSION)?;
         check_location(&path, &found.segment, line.session.id(), Some(line.session.workspace()))?;
         let last = last_commit(&*file, &path, start, len, found.durable)?;
         let step = last.commit.from;
@@ -172,21 +172,10 @@ impl Folder {
                 .map(|line: SessionLine| (line.forklore, line.session.id().clone()))
         }
         .map_err(|error| damage(&path, 0, &error))?;
-        check_version(&path, version)?;
+        check_version(&path, version, VERSION)?;
         check_location(&path, segment, &id, None)?;
         Ok(Some(Log { file, path, start, end }))
     }
-}
-
-fn check_version(path: &Path, found: u32) -> Result<()> {
-    if found == VERSION {
-        return Ok(());
-    }
-    Err(Error::Unsupported(format!(
-        "{} has lines of version {found} and this program knows version {VERSION}; \
-         use a newer forklore",
-        path.display()
-    )))
 }
 
 /// Checks that a session's file is at the path that belongs to the session's id and workspace. The

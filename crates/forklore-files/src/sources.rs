@@ -186,7 +186,7 @@ pub(crate) fn erase_forgotten(folder: &Folder, index: &Index) -> Result<()> {
             Err(_) => return Ok(()),
         };
         if forgotten.contains(&at) {
-            step.forget();
+            step.forget().map_err(|wrong| damage(&path, at, wrong))?;
         }
         whole.push_str(&sealed(&step)?);
         Ok(())

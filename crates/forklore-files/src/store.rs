@@ -50,6 +50,9 @@ pub struct FilesStore {
     attachments: Arc<AttachmentFolder>,
 }
 
+/// The kind of store that the marker of this store names.
+const KIND: &str = "files";
+
 /// The content of the file that marks a folder as a store.
 #[derive(Serialize, Deserialize)]
 struct Marker {
@@ -263,13 +266,10 @@ fn check(folder: &Folder, path: &Path) -> Result<bool> {
     };
     let text = line::checked(&bytes).map_err(|wrong| damage(&version, 0, wrong))?;
     let marker: Marker = serde_json::from_str(text).map_err(|error| damage(&version, 0, &error))?;
-    if marker.version != VERSION {
-        return Err(Error::Unsupported(format!(
-            "{} has the version {} and this program knows up to {VERSION}; use a newer forklore",
-            path.display(),
-            marker.version
-        )));
+    if marker.forklore != KIND {
+        return Err(Error::Unsupported(format!("{} is not a files store", path.display())));
     }
+    disk::check_version(&version, marker.version, VERSION)?;
     Ok(true)
 }
 
@@ -303,6 +303,6 @@ fn make(folder: &Folder) -> Result<()> {
     for path in [layout.workspaces(), layout.ids(), layout.labels()] {
         folder.make_dir(&path)?;
     }
-    let marker = Marker { forklore: "files".into(), version: VERSION };
+    let marker = Marker { forklore: KIND.into(), version: VERSION };
     folder.put(&layout.version(), sealed(&marker)?.as_bytes())
 }

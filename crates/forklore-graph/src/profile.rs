@@ -1,12 +1,17 @@
 //! Profiles: the rules that a graph store applies to its sessions.
 
 use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::str::FromStr;
 
-use forklore_store::disk::os;
+use forklore_store::disk::{self, folder_of, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// Maximum fork depth in a store with the Trails profile. A root has depth 0, and a fork is one
 /// deeper than its parent.
@@ -57,15 +62,18 @@ impl fmt::Display for Profile {
 struct Marker {
     forklore: String,
     version: u32,
-    profile: Profile,
+    /// The profile. Another version of the file may write it in another form.
+    profile: Value,
 }
 
 const NAME: &str = "graph.json";
+const KIND: &str = "graph";
 const VERSION: u32 = 1;
 
 impl Profile {
     /// Returns the profile of the graph store in a directory. If the directory is empty, first
-    /// writes the requested profile, or [`Profile::Plain`].
+    /// writes the requested profile, or [`Profile::Plain`]. Of several processes that do so at
+    /// once, one decides.
     ///
     /// # Errors
     /// `Unsupported` if the directory contains other files than a graph store, a store with another
@@ -77,7 +85,7 @@ impl Profile {
             Some(recorded) => recorded,
             None => {
                 let path = folder.join(NAME);
-                write(&path, requested.unwrap_or_default())?;
+                create(&path, requested.unwrap_or_default())?;
                 Self::read(&path)?.unwrap_or_default()
             }
         };
@@ -117,20 +125,19 @@ impl Profile {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(os("opening the store", path)(error)),
         };
-        let marker: Marker = serde_json::from_slice(&text).map_err(|error| Error::Corrupt {
+        let damaged = |error: serde_json::Error| Error::Corrupt {
             session: None,
             seq: None,
             location: path.display().to_string(),
             message: error.to_string(),
-        })?;
-        if marker.forklore != "graph" || marker.version != VERSION {
-            return Err(Error::Unsupported(format!(
-                "{} has the version {} and this program knows up to {VERSION}; use a newer forklore",
-                path.display(),
-                marker.version
-            )));
+        };
+        let marker: Marker = serde_json::from_slice(&text).map_err(damaged)?;
+        if marker.forklore != KIND {
+            let folder = folder_of(path).display();
+            return Err(Error::Unsupported(format!("{folder} is no graph store")));
         }
-        Ok(Some(marker.profile))
+        disk::check_version(path, marker.version, VERSION)?;
+        serde_json::from_value(marker.profile).map(Some).map_err(damaged)
     }
 }
 
@@ -138,19 +145,86 @@ fn is_ours(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(NAME))
 }
 
-/// Writes the file that marks a directory as a graph store. It writes a temporary file and renames
-/// it, so a crash leaves no half-written file.
-fn write(path: &Path, profile: Profile) -> Result<()> {
-    let marker = Marker { forklore: "graph".into(), version: VERSION, profile };
-    let text =
-        serde_json::to_string(&marker).map_err(|error| Error::io("making a store", error))?;
-    let aside = path.with_extension(format!("json-{}", std::process::id()));
+/// Creates the file that marks a directory as a graph store, with its content and atomically. Does
+/// nothing if another process or thread has created it meanwhile: the first one decides the
+/// profile.
+fn create(path: &Path, profile: Profile) -> Result<()> {
     let failed = |error| os("making the store", path)(error);
-    let put = || {
-        std::fs::write(&aside, text + "\n")?;
-        std::fs::File::open(&aside)?.sync_all()?;
-        std::fs::rename(&aside, path)?;
-        std::fs::File::open(forklore_store::disk::folder_of(path))?.sync_all()
-    };
-    put().map_err(failed)
+    let marker = Marker { forklore: KIND.into(), version: VERSION, profile: json!(profile) };
+    // The name of the temporary file is random. A process id is not unique, because threads share
+    // it and two processes in different containers can have the same.
+    let random = BuildHasher::hash_one(&RandomState::new(), 0);
+    let new = path.with_extension(format!("json-{random:016x}"));
+    let made = write(&new, &marker).and_then(|()| match std::fs::hard_link(&new, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        linked => linked,
+    });
+    let _ = std::fs::remove_file(&new);
+    made.and_then(|()| File::open(folder_of(path))?.sync_all()).map_err(failed)
+}
+
+fn write(path: &Path, marker: &Marker) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+    serde_json::to_writer(&file, marker)?;
+    file.write_all(b"\n")?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn one_of_many_that_create_a_store_at_once_decides_its_profile() {
+        const THREADS: usize = 16;
+        for _ in 0..50 {
+            let folder = tempfile::tempdir().unwrap();
+            let start = Barrier::new(THREADS);
+            let settled = |number: usize| {
+                let profile = [Profile::Plain, Profile::Trails][number % 2];
+                start.wait();
+                (profile, Profile::settle(folder.path(), Some(profile)).is_ok())
+            };
+            let settled: Vec<_> = thread::scope(|scope| {
+                let settled = &settled;
+                let threads: Vec<_> =
+                    (0..THREADS).map(|number| scope.spawn(move || settled(number))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            let stands = Profile::found(folder.path()).unwrap().unwrap();
+            let expected = settled.iter().map(|(profile, _)| (*profile, *profile == stands));
+            assert_eq!(settled, expected.collect::<Vec<_>>());
+            let left = std::fs::read_dir(folder.path()).unwrap();
+            let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(left, [NAME]);
+        }
+    }
+
+    #[test]
+    fn a_marker_that_is_not_ours_gets_its_own_message() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, shown) = (folder.path().join(NAME), folder.path().display());
+        let found = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Profile::found(folder.path()).unwrap_err().to_string()
+        };
+        let newer = r#"{"forklore":"graph","version":2,"profile":{"rules":"wide"}}"#;
+        assert_eq!(
+            found(newer),
+            format!(
+                "{shown}/graph.json has the version 2 and this program knows up to 1; \
+                 use a newer forklore"
+            )
+        );
+        let zero = r#"{"forklore":"graph","version":0,"profile":"plain"}"#;
+        assert!(found(zero).contains("no program gave it the version 0"), "{}", found(zero));
+        let other = r#"{"forklore":"files","version":1,"profile":"plain"}"#;
+        assert_eq!(found(other), format!("{shown} is no graph store"));
+        let unknown = r#"{"forklore":"graph","version":1,"profile":"wide"}"#;
+        assert!(found(unknown).contains("unknown variant `wide`"), "{}", found(unknown));
+    }
 }

@@ -33,7 +33,11 @@ pub(crate) fn remove(
     let set: HashSet<&str> = ids.iter().map(SessionId::as_str).collect();
     let mut sessions = Vec::with_capacity(ids.len());
     for id in ids {
-        let session = session::any(tx, id)?;
+        let session = match session::any(tx, id) {
+            // It was deleted before, and its root or parent is lost.
+            Err(Fault::Refused(Error::Deleted(_))) => continue,
+            found => found?,
+        };
         if let Some(lease) = lease_of_other(&session.header, None, tx.now) {
             return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() }.into());
         }

@@ -20,8 +20,8 @@ use rusqlite::{Connection, Row, ToSql};
 
 use self::identity::{IDENTITY_AT, Kin, location};
 use self::stored::{
-    IDENTIFIED, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT, check_identity,
-    check_state,
+    DELETED_AT, IDENTIFIED, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT,
+    check_identity, check_state,
 };
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
@@ -177,12 +177,24 @@ pub(crate) fn living(conn: &Connection, id: &SessionId) -> Result<Session> {
 fn one(conn: &Connection, sql: &str, id: &SessionId, notes: bool) -> Result<Session> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([id.fold()])?;
-    let session =
-        rows.next()?.map(|row| read(conn, row, notes).map_err(|fault| fault.of(id, None)));
+    let session = rows.next()?.map(|row| {
+        read(conn, row, notes).map_err(|fault| deleted_anyway(row, id, fault.of(id, None)))
+    });
     session
         .transpose()?
         .filter(|session| session.header.id == *id)
         .ok_or_else(|| Error::NotFound(id.clone()).into())
+}
+
+/// Returns the fault of a session whose row was read by its id. If the session was deleted, that is
+/// the answer even if the rows of its ancestors are lost. Its own first event is gone, so nothing
+/// names these ancestors any more.
+fn deleted_anyway(row: &Row<'_>, id: &SessionId, fault: Fault) -> Fault {
+    let lost = matches!(fault, Fault::Refused(Error::MissingAncestor { .. }));
+    let deleted = || {
+        check_state(row).is_ok() && row.get(DELETED_AT).is_ok_and(|at: Option<i64>| at.is_some())
+    };
+    if lost && deleted() { Error::Deleted(id.clone()).into() } else { fault }
 }
 
 /// Reads the columns of a session's row one after the other, like an iterator.

@@ -13,7 +13,7 @@ pub use gate::{Gate, Pass, Passed, with_suffix};
 pub use network::{file_system, network};
 pub use owner::{check_folder, folder_of, make_folder, refuse_others};
 
-use crate::Error;
+use crate::{Error, Result};
 
 /// Returns a function that converts an error of the operating system to `Denied` or `Io`. The
 /// message contains the operation `doing` and `path`.
@@ -23,4 +23,24 @@ pub fn os(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Er
         std::io::ErrorKind::PermissionDenied => Error::Denied(format!("{doing} {at}: {source}")),
         _ => Error::io(format!("{doing} {at}"), source),
     }
+}
+
+/// Checks the version of the format of the file at `path`, `found`. This program knows the versions
+/// from 1 to `newest`.
+///
+/// # Errors
+/// `Unsupported` for a newer version, and `Corrupt` for a number that no program writes.
+pub fn check_version(path: &Path, found: u32, newest: u32) -> Result<()> {
+    if (1..=newest).contains(&found) {
+        return Ok(());
+    }
+    let location = path.display().to_string();
+    if found > newest {
+        return Err(Error::Unsupported(format!(
+            "{location} has the version {found} and this program knows up to {newest}; \
+             use a newer forklore"
+        )));
+    }
+    let message = format!("no program gave it the version {found}");
+    Err(Error::Corrupt { session: None, seq: None, location, message })
 }

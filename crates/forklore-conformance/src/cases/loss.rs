@@ -6,9 +6,9 @@ use forklore_core::{Data, Header, Label, SessionKind};
 use serde_json::json;
 
 use crate::events::{turns, user};
-use crate::scene::{LONG, Scene, forward, id};
+use crate::scene::{LONG, Scene, forward, id, refused};
 use forklore_store::Error;
-use forklore_store::port::{At, Change, Filter, LogEntry, NewSession};
+use forklore_store::port::{At, Change, Children, Filter, LogEntry, NewSession, Removed};
 
 /// Describes a child whose `session_fork` event states the child's lineage, as in a fork by the
 /// engine.
@@ -135,4 +135,26 @@ pub(super) fn a_lost_root_and_parent_still_have_their_family(scene: &Scene<'_>) 
         (listed(&family), listed(&children)),
         (vec!["c".into(), "d".into()], vec!["d".into()])
     );
+}
+
+pub(super) fn a_deleted_child_of_a_lost_root_stays_deleted(scene: &Scene<'_>) {
+    scene.root("a", turns(1));
+    fork(scene, "a", "b", 2);
+    fork(scene, "b", "c", 3);
+    scene.remove(&["c", "b"], Children::Refuse).unwrap();
+    scene.collect();
+    lose(scene, "a");
+    for name in ["b", "c"] {
+        // A store that has the ancestors' ids only in their own rows has lost the rest of the header.
+        match scene.store().header(&id(name)) {
+            Ok(header) => assert!(header.deleted.is_some(), "{name}"),
+            error => refused(error, &Error::Deleted(id(name))),
+        }
+        refused(read(scene, name), &Error::Deleted(id(name)));
+        let append = scene.appending(vec![user("on")]);
+        refused(scene.store().append(&id(name), append), &Error::Deleted(id(name)));
+        refused(scene.store().verify(Some(&id(name))), &Error::Deleted(id(name)));
+        let removed = scene.remove(&[name], Children::Refuse).unwrap();
+        assert_eq!(removed, Removed::default());
+    }
 }

@@ -258,21 +258,14 @@ impl StepLine {
 
     /// Replaces each range with stored bytes by the number of these bytes. The bytes are then
     /// erased.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) -> Result<(), &'static str> {
         for range in &mut self.ranges {
-            let bytes = match &range {
-                RangeRecord::Text(text) => text.len(),
-                RangeRecord::Hex(hex)
-                | RangeRecord::Raw { hex, .. }
-                | RangeRecord::Waiting { hex, .. }
-                | RangeRecord::Patched { hex, .. } => hex.len() / 2,
-                RangeRecord::PatchedOften { patches, .. } => {
-                    patches.iter().map(|patch| patch.hex.len() / 2).sum()
-                }
-                _ => continue,
-            };
-            *range = RangeRecord::Gone(bytes as u64);
+            let span = range.range().ok_or("a range of it is none")?;
+            if let Some(left) = span.forgotten() {
+                *range = RangeRecord::of(&left);
+            }
         }
+        Ok(())
     }
 }
 

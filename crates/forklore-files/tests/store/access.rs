@@ -81,17 +81,26 @@ fn what_is_no_store_is_left_as_it_is() {
 }
 
 #[test]
-fn a_newer_version_is_refused_by_name() {
+fn the_marker_of_another_store_is_refused_by_what_is_true() {
     let scratch = Scratch::new();
     drop(scratch.open());
     let marker = scratch.root().join("forklore.json");
-    // The marker of a store of version 7: {"forklore":"files","version":7} with its checksum.
-    let line = "{\"forklore\":\"files\",\"version\":7";
-    let sum = crc32fast::hash(line.as_bytes());
-    fs::write(&marker, format!("{line},\"crc\":\"{sum:08x}\"}}\n")).unwrap();
-    let error = refused(&scratch.root());
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.to_string().contains("version 7"), "{error}");
+    let (root, path) = (scratch.root(), marker.display());
+    // A marker is one line with a checksum.
+    let refusal = |line: &str| {
+        let sum = crc32fast::hash(line.as_bytes());
+        fs::write(&marker, format!("{line},\"crc\":\"{sum:08x}\"}}\n")).unwrap();
+        let error = refused(&root);
+        (error.kind(), error.to_string())
+    };
+    let newer =
+        format!("{path} has the version 7 and this program knows up to 1; use a newer forklore");
+    assert_eq!(refusal("{\"forklore\":\"files\",\"version\":7"), (ErrorKind::Unsupported, newer));
+    let (kind, message) = refusal("{\"forklore\":\"files\",\"version\":0");
+    assert_eq!(kind, ErrorKind::Corrupt);
+    assert!(message.ends_with("no program gave it the version 0"), "{message}");
+    let other = format!("{} is not a files store", root.display());
+    assert_eq!(refusal("{\"forklore\":\"graph\",\"version\":1"), (ErrorKind::Unsupported, other));
 }
 
 #[test]

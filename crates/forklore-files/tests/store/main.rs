@@ -17,3 +17,4 @@ mod meanwhile;
 mod scratch;
 mod strange;
 mod torn;
+mod undone;

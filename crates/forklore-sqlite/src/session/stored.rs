@@ -40,6 +40,8 @@ const IDENTITY_SUM_AT: usize = KIN_AT + 2;
 /// The index of the first column that does not identify the session, among the columns of a query
 /// for [`SELECTED`].
 pub(super) const STATE_AT: usize = IDENTITY_SUM_AT + 1;
+/// The index of the column `deleted`, among the columns of a query for [`SELECTED`].
+pub(super) const DELETED_AT: usize = STATE_AT + 15;
 /// The index of the column `fresh_until`, among the columns of a query for [`SELECTED`]. It is the
 /// first of three columns that belong neither to the session's header nor to the feed (the sequence
 /// of changed sessions).

@@ -131,8 +131,10 @@ pub enum SourceSpan {
         /// The SHA-256 of the whole file up to the last of these bytes.
         sha256: [u8; 32],
     },
-    /// The number of bytes of a range that is not stored. The range contained records that would
-    /// have been added to a deleted session, or stored bytes that were erased.
+    /// A range whose bytes cannot be restored. It contained records that would have been added to a
+    /// deleted session, and the number is that of their bytes. Or stored bytes of it were erased, and
+    /// the number is that of the erased bytes. The range of a replacement in a payload is longer: it
+    /// also has the bytes of the payload, which belong to an event.
     Gone(u64),
 }
 
