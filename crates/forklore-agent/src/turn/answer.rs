@@ -130,8 +130,8 @@ impl Answer {
             }
             StreamEvent::Call(call) => {
                 self.end_thinking()?;
-                self.announce_start(context, BlockKind::ToolCall);
                 self.add_call(context, call)?;
+                self.announce_start(context, BlockKind::ToolCall);
             }
             StreamEvent::Usage { usage, request_id } => self.so_far = Some((usage, request_id)),
             StreamEvent::End(_) => {}
@@ -190,9 +190,18 @@ impl Answer {
         self.blocks.iter().any(|block| matches!(block, Block::Text(text) if !text.is_empty()))
     }
 
+    /// Returns the index of the block that the model writes at present. Thinking is not among the
+    /// blocks before it ends, so it has the index of the next block.
+    fn current_index(&self, block_type: BlockKind) -> usize {
+        match block_type {
+            BlockKind::Thinking => self.blocks.len(),
+            BlockKind::Text | BlockKind::ToolCall => self.blocks.len().saturating_sub(1),
+        }
+    }
+
     fn announce_start(&self, context: &Context, block_type: BlockKind) {
         if !self.unannounced {
-            let block_index = self.blocks.len().saturating_sub(1);
+            let block_index = self.current_index(block_type);
             let started = BlockStarted { block_type, block_index };
             context.announce(KernelEvent::ContentBlockStart(started));
         }
@@ -200,7 +209,7 @@ impl Answer {
 
     fn announce_piece(&self, context: &Context, block_type: BlockKind, text: &str) {
         if !self.unannounced && context.has_listeners() {
-            let block_index = self.blocks.len().saturating_sub(1);
+            let block_index = self.current_index(block_type);
             let piece = BlockPiece { block_type, block_index, delta: text.to_owned() };
             context.announce(match block_type {
                 BlockKind::Thinking => KernelEvent::ThinkingDelta(piece),
