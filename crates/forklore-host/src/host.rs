@@ -209,7 +209,7 @@ impl Host {
             Err(error) => {
                 let summary = Summarize::fallback(error.to_string());
                 let request = Fork { summarize: Some(summary.clone()), ..request };
-                let forked = self.run(move |engine| engine.fork(&request)).await?;
+                let forked = self.run(move |engine| engine.fork_or_copy(&request)).await?;
                 let made = forked.recorded.then_some(summary);
                 return Ok((forked, made));
             }

@@ -30,7 +30,7 @@ pub(super) fn all<'a>(
         }
         let request = Fork { at: plan.at.clone(), ..Fork::of(plan.session.id.clone()) };
         let dry_run = Fork { dry_run: true, ..request.clone() };
-        let planned = host.run(move |engine| engine.fork(&dry_run)).await?;
+        let planned = host.run(move |engine| engine.fork_or_copy(&dry_run)).await?;
         // Use the planned cut for all forks, because the session may grow while forks are created.
         let request = Fork { at: Some(planned.cut.selector()), ..request };
         let mut labels = Labels::of(host, plan).await?;
