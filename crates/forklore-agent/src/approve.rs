@@ -53,8 +53,9 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// The person allows the operation, with an optional note. The kernel records the note of a
-    /// tool call. A note can say, for example, that the answer applies to later calls too.
+    /// The person allows the operation. The optional note is recorded with the decision about a
+    /// call, and announced with the approval of any operation. It can say, for example, that the
+    /// answer applies to later calls too.
     Granted(Option<String>),
     /// The person denies the operation, with an optional reason.
     Denied(Option<String>),

@@ -4,12 +4,14 @@ use forklore_core::{Data, SessionId};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The JSON object that a successful verb (forklore command) prints. The object has the fields of
-/// the answer, `ok`, and `also` with further session ids.
+/// The JSON object that a verb (forklore command) prints. It has the fields of the answer, `ok`, and
+/// `also` with further session ids.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
 pub struct Envelope<T> {
-    /// Always `true`: the verb succeeded.
+    /// `true`: the verb (forklore command) succeeded. `false` in the answer of an `import` that got
+    /// no session from some of the named paths: the object then has the field `error` of a
+    /// [`Refusal`](crate::Refusal) too.
     pub ok: bool,
     /// The answer of the verb. In JSON, the fields of the answer are fields of the enclosing
     /// object.

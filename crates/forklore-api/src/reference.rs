@@ -94,6 +94,11 @@ With `--json` a verb prints one object, an [Envelope](#envelope) with the fields
 type, or a line for each item. A verb that fails prints a [Refusal](#refusal). Answers may gain
 fields, so ignore fields that you do not know.
 
+The `ok` of an answer is `true`, with two exceptions. `doctor` prints `false` if it found a problem.
+`import` prints `false` if some of the paths that were named gave no session; the others are
+imported, and the field `error` with an [ErrorObject](#errorobject) is next to the fields of the
+answer.
+
 A program that receives verbs as JSON receives a [Request](#request). The column *request* has the
 verb's name in it; verbs without one exist only in a terminal. A request with an unknown field is
 refused.

@@ -28,7 +28,8 @@ pub struct Stats {
     /// the store supports maintenance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_bytes: Option<u64>,
-    /// The problems of sessions whose header cannot be read. These sessions are not counted.
+    /// The problems of sessions that could not be read completely. A session whose header cannot be
+    /// read is not counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }

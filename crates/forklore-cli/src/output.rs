@@ -18,14 +18,17 @@ pub(crate) mod tree;
 mod units;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use anstream::AutoStream;
+use anstream::stream::RawStream;
 use clap::ColorChoice;
 use clap::builder::StyledStr;
 use forklore::core::SessionId;
 use forklore_chat::markdown;
 use forklore_chat::screen::Screen;
 use serde::Serialize;
+use terminal_size::terminal_size_of;
 
 use crate::failure::Result;
 use crate::hints::Hints;
@@ -82,18 +85,14 @@ impl Output {
     /// Creates the output to standard output and standard error.
     pub(crate) fn to_standard(settings: &Settings) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
-        let is_terminal = out.is_terminal();
-        let width = terminal_width(is_terminal);
-        let now = jiff::Timestamp::now();
-        let look = |color| Look { color, width, wrap: is_terminal, now };
         Self {
             json: settings.json,
             silent: settings.silent,
             hints: true,
             verbose: settings.verbose,
-            look: look(wants_color(settings.color, &out)),
-            error_look: look(wants_color(settings.color, &err)),
-            is_terminal,
+            look: look(&out, settings.color),
+            error_look: look(&err, settings.color),
+            is_terminal: out.is_terminal(),
             commands: Hints::of(settings.store.clone()),
             also: Vec::new(),
             out: Box::new(BufWriter::new(out)),
@@ -231,7 +230,7 @@ impl Output {
     /// They are visible only if standard error is a terminal, and not with `--json` or `--quiet`.
     pub(crate) fn tries(&self, count: usize) -> explored::Tries {
         let visible = !self.json && !self.silent && io::stderr().is_terminal();
-        explored::Tries::new(count, visible, terminal_width(visible))
+        explored::Tries::new(count, visible, terminal_width(&io::stderr()))
     }
 
     /// Checks whether standard output is a terminal.
@@ -248,16 +247,16 @@ impl Output {
     pub(crate) fn screen(&self) -> Screen {
         let look = markdown::Look { color: self.look.color, width: self.look.width };
         let screen = Screen::new(Box::new(io::stdout()), look);
-        if self.is_terminal { screen.on_terminal(|| terminal_width(true)) } else { screen }
+        let width = || terminal_width(&io::stdout());
+        if self.is_terminal { screen.on_terminal(width) } else { screen }
     }
 
-    /// Reads the width of the terminal and the current time again. Both may change during a
-    /// conversation.
+    /// Reads the widths of the terminals and the current time again. All of them may change during
+    /// a conversation.
     pub(crate) fn measure(&mut self) {
-        let (width, now) = (terminal_width(self.is_terminal), jiff::Timestamp::now());
-        for look in [&mut self.look, &mut self.error_look] {
-            (look.width, look.now) = (width, now);
-        }
+        let now = jiff::Timestamp::now();
+        self.look = Look { width: terminal_width(&io::stdout()), now, ..self.look };
+        self.error_look = Look { width: terminal_width(&io::stderr()), now, ..self.error_look };
     }
 
     /// Formats a session's id for users. In a conversation, returns only the end of the id, because
@@ -301,7 +300,17 @@ impl Output {
     }
 }
 
-fn wants_color(choice: ColorChoice, stream: &impl anstream::stream::RawStream) -> bool {
+/// Returns the display options of what goes to `stream`.
+fn look(stream: &(impl RawStream + AsFd), choice: ColorChoice) -> Look {
+    Look {
+        color: wants_color(choice, stream),
+        width: terminal_width(stream),
+        wrap: stream.is_terminal(),
+        now: jiff::Timestamp::now(),
+    }
+}
+
+fn wants_color(choice: ColorChoice, stream: &impl RawStream) -> bool {
     match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
@@ -311,11 +320,12 @@ fn wants_color(choice: ColorChoice, stream: &impl anstream::stream::RawStream) -
     }
 }
 
-fn terminal_width(is_terminal: bool) -> usize {
+/// Returns the width of the terminal that `stream` is connected to. For another stream, returns the
+/// width that the environment names, or the width of pipes.
+fn terminal_width(stream: &impl AsFd) -> usize {
     let named = || std::env::var("COLUMNS").ok()?.parse().ok();
-    let real = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    let width = if is_terminal { real().or_else(named) } else { named() };
-    width.filter(|width| *width >= 20).unwrap_or(PIPE_WIDTH)
+    let real = terminal_size_of(stream).map(|(width, _)| usize::from(width.0));
+    real.or_else(named).filter(|width| *width >= 20).unwrap_or(PIPE_WIDTH)
 }
 
 #[cfg(test)]

@@ -434,6 +434,7 @@ macro_rules! __forklore_cases {
                 2712 what_a_step_writes_is_in_the_feed
                 2713 spans_of_an_earlier_revision_come_back
                 2714 a_delete_leaves_spans_that_refer_to_the_session
+                2715 the_latest_source_comes_first
             }
             sources unfinished_line {
                 2751 an_unfinished_last_line_comes_back_until_it_is_erased

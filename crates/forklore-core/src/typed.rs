@@ -178,7 +178,7 @@ fn without_added(text: &str) -> String {
 /// Checks whether `text` begins with the opening tag of the element `name`.
 fn opens(text: &str, name: &str) -> bool {
     let behind = text.strip_prefix('<').and_then(|text| text.strip_prefix(name));
-    behind.is_some_and(|behind| behind.starts_with(['>', ' ']))
+    behind.is_some_and(|behind| behind.starts_with(|c: char| c == '>' || c.is_ascii_whitespace()))
 }
 
 #[cfg(test)]
@@ -203,6 +203,8 @@ mod tests {
             "<user_instructions>\n\nUse tabs.\n\n</user_instructions>",
             "[Request interrupted by user for tool use]",
             "<turn_aborted>",
+            "<system-reminder\n  source=\"hook\">\nnote\n</system-reminder>",
+            "<skill\tname=\"x\">x</skill>",
             " \n",
         ] {
             assert_eq!(typed_text(added), None, "{added}");

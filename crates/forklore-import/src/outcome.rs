@@ -36,11 +36,13 @@ impl Outcome {
     }
 
     /// Creates the outcome of a file that was read. `before` is the byte offset at which this
-    /// import began to read the file. `further` are problems found before its records were read.
+    /// import began to read the file. `continued` is whether an earlier import read sessions from
+    /// the bytes before that offset. `further` are problems found before its records were read.
     pub(crate) fn read(
         mut input: Input,
         records: &Records<'_>,
         before: u64,
+        continued: bool,
         further: Vec<Problem>,
     ) -> Self {
         let sessions = records.sessions().to_vec();
@@ -56,6 +58,7 @@ impl Outcome {
             leaf: records.leaf().map(|leaf| leaf.id.clone()),
             sessions: living.map(|session| session.id.clone()).collect(),
             bytes: input.offset() - before,
+            continued,
             brought: false,
         };
         let dialect = records.file().format().name();

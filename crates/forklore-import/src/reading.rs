@@ -36,6 +36,11 @@ impl<'a> Reading<'a> {
         self.input.offset()
     }
 
+    /// Checks whether sessions were read from the file until now.
+    pub(crate) fn has_sessions(&self) -> bool {
+        !self.records.sessions().is_empty()
+    }
+
     /// Returns the input (the reading position and the problems found), and the importer of the
     /// file's records.
     pub(crate) fn into_parts(self) -> (Input, Records<'a>) {

@@ -67,6 +67,9 @@ pub struct ImportedFile {
     pub sessions: Vec<SessionId>,
     /// Number of bytes of the file that this import read.
     pub bytes: u64,
+    /// Whether an earlier import read sessions from this file, and this import continued behind the
+    /// bytes that were read then. It is `false` for a new file and for a rewritten one.
+    pub continued: bool,
     /// Whether the import found this file only as the file that another file continues. It is
     /// `false` if a person named the file or a search found it.
     pub brought: bool,

@@ -28,6 +28,7 @@ pub(crate) fn report(
         leaf,
         sessions: Vec::new(),
         bytes: 0,
+        continued: !source.sessions.is_empty(),
         brought: false,
     };
     let mut deleted = 0;

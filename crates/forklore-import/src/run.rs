@@ -192,14 +192,14 @@ impl<'a> Run<'a> {
         }
         let start = StartReading { engine: self.engine, sources, options, conflicts, facts };
         let mut reading = start.reading(&file, candidate.dialect, found)?;
-        let before = reading.offset();
+        let (before, continued) = (reading.offset(), reading.has_sessions());
         if !unchanged {
             reading.run(&file, options, progress)?;
         }
         let (input, records) = reading.into_parts();
         let read = input.progress(String::new());
         self.first_lines.borrow_mut().add(file.first_line(), &file.seen, &read);
-        Ok(Outcome::read(input, &records, before, problems))
+        Ok(Outcome::read(input, &records, before, continued, problems))
     }
 
     /// Returns the state from which the import of a file continues. Returns `None` for a rewritten

@@ -110,6 +110,7 @@ fn part_segment<'a>(
     let (speaker, kind) = match part {
         Part::Text { text } => (speaker(role), SegmentKind::Text(text.into())),
         Part::Reasoning { text, provider, model, opaque } => {
+            // A provider refuses the signature of another model, also one of the same family.
             let is_own =
                 provider.as_ref() == Some(&to.provider) && model.as_ref() == Some(&to.model);
             if !is_own {
@@ -241,6 +242,7 @@ mod tests {
         let parts = vec![
             reasoning("anthropic", "claude"),
             reasoning("anthropic", "other"),
+            reasoning("anthropic", "claude-next"),
             reasoning("openai", "claude"),
             Part::Reasoning { text: "whose?".into(), provider: None, model: None, opaque: None },
         ];

@@ -30,7 +30,8 @@ impl Context {
             let answer = self.ask_person(identity, call, prompt).await;
             judged.person_consulted = true;
             if !is_call {
-                self.announce_answer(identity, None, answer.as_ref().err());
+                let answer = answer.as_ref().map(Option::as_deref).map_err(String::as_str);
+                self.announce_answer(identity, None, answer);
             }
             match answer {
                 Ok(note) => judged.notes.extend(note),
@@ -43,21 +44,25 @@ impl Context {
         judged
     }
 
-    /// Notifies the listeners of a person's answer to an approval question. `no` is the reason for
-    /// a denial. `None` means that the person allowed the operation.
+    /// Notifies the listeners of a person's answer to an approval question: the optional note if
+    /// the person allowed the operation, or else the reason for the denial.
     pub(crate) fn announce_answer(
         &self,
         identity: &Identity,
         call: Option<&str>,
-        no: Option<&String>,
+        answer: Result<Option<&str>, &str>,
     ) {
-        let tool_call_id = call.map(str::to_owned);
-        let answered = ApprovalAnswer { tool_call_id, reason: no.cloned() };
-        let event = match no {
-            Some(_) => KernelEvent::ApprovalDenied(answered),
-            None => KernelEvent::ApprovalGranted(answered),
+        let answered = |reason: Option<&str>| ApprovalAnswer {
+            tool_call_id: call.map(str::to_owned),
+            reason: reason.map(str::to_owned),
         };
-        self.announce_as(identity, event);
+        self.announce_as(
+            identity,
+            match answer {
+                Ok(note) => KernelEvent::ApprovalGranted(answered(note)),
+                Err(reason) => KernelEvent::ApprovalDenied(answered(Some(reason))),
+            },
+        );
     }
 
     /// Asks the hooks, and a person if a hook requires it, whether the operation `input` may

@@ -156,11 +156,14 @@ impl Home {
         let mut config = delegate.session_config.unwrap_or_else(|| parent.config());
         config.model.ready().map_err(Error::NotReady)?;
         config.settings.budget = delegate.budget;
-        let session = AgentSession::open(self, child, config).await?;
-        if session.identity().parent_id != Some(parent.identity().session_id) {
+        let wanted = child.clone();
+        let header = self.kernel.run(move |engine| engine.show(&wanted)).await?;
+        let is_child = header.parent_id == Some(parent.identity().session_id);
+        // A branch of the parent is a child too, but another continuation and no sub-agent.
+        if header.kind != SessionKind::Delegate || !is_child {
             return Err(Error::NotADelegate(child.clone()));
         }
-        Ok(session)
+        Ok(AgentSession::of(self, &header, config))
     }
 }
 

@@ -136,7 +136,11 @@ async fn authorize_all(
     let identity = log.context.identity();
     for authorized in all.iter().filter(|authorized| authorized.person_consulted) {
         let call = Some(authorized.call.id.as_str());
-        log.context.announce_answer(&identity, call, authorized.refused.as_ref());
+        let answer = match &authorized.refused {
+            Some(reason) => Err(reason.as_str()),
+            None => Ok(authorized.note.as_deref()),
+        };
+        log.context.announce_answer(&identity, call, answer);
     }
     Ok(all)
 }

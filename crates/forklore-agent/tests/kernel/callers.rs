@@ -16,11 +16,13 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
+use crate::each_store::on_each_store;
 use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::{World, data, equipment, new_session};
 
-/// A model that repeats its prompt. It answers only when as many requests have arrived as the
-/// barrier waits for.
+on_each_store!(cleanup_called_from_the_turns_own_tool_ends_the_session_once);
+
+/// A model that repeats its prompt as soon as as many requests are there as the barrier waits for.
 struct Together {
     name: ModelName,
     barrier: Barrier,
@@ -257,9 +259,7 @@ async fn a_tool_that_no_turn_calls_has_no_sub_agents() {
     assert!(matches!(error, Error::NoCaller), "{error}");
 }
 
-#[tokio::test]
-async fn cleanup_called_from_the_turns_own_tool_ends_the_session_once() {
-    let world = World::new();
+async fn cleanup_called_from_the_turns_own_tool_ends_the_session_once(world: World) {
     let session = session(&world, ("end", "1"), together(1));
     // A tool that waited for the end of its own turn would be given up only after this time.
     session.equip(|config| config.settings.grace = Duration::from_secs(3600));

@@ -7,6 +7,7 @@ use forklore_agent::notify::Name;
 use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 use forklore_agent::{AgentSession, Budget, Delegate, Delegation, Error, SessionConfig, Status};
 use forklore_core::{Data, Header, SessionKind};
+use forklore_engine::Fork;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
@@ -285,4 +286,18 @@ async fn a_sub_agent_is_given_more_to_do() {
     let other = Delegate { resume: Some(first), ..Delegate::new("and mine?") };
     let error = stranger.delegate(other).await.unwrap_err();
     assert!(matches!(error, Error::NotADelegate(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_branch_is_no_sub_agent() {
+    let world = World::new();
+    let session = world.root(&Scripted::new(vec![says("A")]));
+    session.execute("A or B?").await.unwrap();
+    let branch = session.fork(Fork::of(session.id())).await.unwrap().child.id();
+    let before = (world.events(&session.id()), world.events(&branch));
+    let more = Delegate { resume: Some(branch.clone()), ..Delegate::new("go on") };
+    let error = session.delegate(more).await.unwrap_err();
+    let expected = format!("session {branch} is no sub-agent of this one; name one that it made");
+    assert_eq!(error.to_string(), expected);
+    assert_eq!((world.events(&session.id()), world.events(&branch)), before);
 }

@@ -291,6 +291,19 @@ async fn the_note_of_a_granted_question_of_a_hook_is_recorded() {
     let expected = json!({"call_id": "1", "name": "echo", "decision": "allow", "by": "policy",
         "reason": "yes to Really?"});
     assert_eq!(decision.1, expected);
+    let granted: Vec<_> = world.ears.of(Name::ApprovalGranted).iter().map(|it| data(it)).collect();
+    assert_eq!(granted, [json!({"tool_call_id": "1", "reason": "yes to Really?"})]);
+}
+
+#[tokio::test]
+async fn the_note_of_a_granted_operation_is_announced() {
+    let ask = |request: &Request| Ok(Verdict::Ask(format!("{} sent?", request.messages.len())));
+    let world = world(vec![Test { name: "asks", request: Some(Box::new(ask)), ..Test::default() }]);
+    let session = world.root(&Scripted::new(vec![says("done")]));
+    session.equip(|equipment| equipment.approve = Arc::new(Yes));
+    session.execute("go").await.unwrap();
+    let granted: Vec<_> = world.ears.of(Name::ApprovalGranted).iter().map(|it| data(it)).collect();
+    assert_eq!(granted, [json!({"tool_call_id": null, "reason": "yes to 1 sent?"})]);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 use forklore_agent::{AgentSession, Error, Status};
 use forklore_core::{Data, ErrorKind, Header, SessionId, SessionKind, Strategy};
 use forklore_engine::{Clock, Engine, Fork, SystemClock};
+use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::clock::StoreClock;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{
@@ -20,6 +21,7 @@ use forklore_store::{Result as StoreResult, Store};
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
+use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::each_store::on_each_store;
@@ -42,19 +44,61 @@ impl Clock for Hand {
     }
 }
 
-fn shared() -> (World, World, Arc<Hand>) {
-    shared_within(None)
+/// Two runtimes on one store, and the clock of the store and of both.
+type Shared = (World, World, Arc<Hand>);
+
+fn shared() -> Shared {
+    shared_in_memory(None)
 }
 
-/// Creates two runtimes on one store, in which forks are at most this deep.
-fn shared_within(depth: Option<u64>) -> (World, World, Arc<Hand>) {
+/// Creates two runtimes on a memory store, in which forks are at most this deep.
+fn shared_in_memory(depth: Option<u64>) -> Shared {
     let clock = Arc::new(Hand::default());
+    let store = MemoryStore::default().with_clock(store_clock(&clock));
+    shared_over(Arc::new(store), clock, depth)
+}
+
+/// Creates two runtimes on a SQLite store in `dir`, in which forks are at most this deep.
+fn shared_on_disk(dir: &TempDir, depth: Option<u64>) -> Shared {
+    let clock = Arc::new(Hand::default());
+    let store = SqliteStore::open(&dir.path().join("store.db"), Options::default()).unwrap();
+    let store = store.with_clock(store_clock(&clock));
+    shared_over(Arc::new(store), clock, depth)
+}
+
+fn store_clock(clock: &Arc<Hand>) -> StoreClock {
     let at = clock.clone();
-    let store = MemoryStore::default().with_clock(StoreClock::new(move || at.now()));
-    let engine = Engine::new(Arc::new(store)).with_clock(clock.clone());
-    let engine = engine.with_max_fork_depth(depth);
+    StoreClock::new(move || at.now())
+}
+
+fn shared_over(store: Arc<dyn Store>, clock: Arc<Hand>, depth: Option<u64>) -> Shared {
+    let engine = Engine::new(store).with_clock(clock.clone()).with_max_fork_depth(depth);
     (World::over(engine.clone()), World::over(engine), clock)
 }
+
+/// Creates two tests of each case: with two runtimes on a memory store and on a SQLite store. Forks
+/// are at most as deep as the case says.
+macro_rules! on_each_shared_store {
+    ($($case:ident within $depth:expr),* $(,)?) => {
+        mod shared_memory {
+            $(#[tokio::test] async fn $case() {
+                super::$case(super::shared_in_memory($depth)).await;
+            })*
+        }
+        mod shared_sqlite {
+            $(#[tokio::test] async fn $case() {
+                let dir = tempfile::tempdir().unwrap();
+                super::$case(super::shared_on_disk(&dir, $depth)).await;
+            })*
+        }
+    };
+}
+
+on_each_shared_store!(
+    a_runtime_that_was_overtaken_goes_on_in_a_fork within None,
+    a_turn_that_was_overtaken_at_the_limit_of_depth_goes_on_in_a_copy within Some(0),
+    a_lease_that_expired_unnoticed_is_acquired_again within None,
+);
 
 /// A store whose feed records how long its readers want to wait. Only a commit wakes a reader.
 struct Unhurried {
@@ -235,9 +279,7 @@ async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn(world: World) {
     assert!(parent.balanced);
 }
 
-#[tokio::test]
-async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
-    let (one, two, clock) = shared();
+async fn a_runtime_that_was_overtaken_goes_on_in_a_fork((one, two, clock): Shared) {
     let slow = calls(&[("c", "slow", "60")]);
     let model = Scripted::new(vec![slow, says("mine")]);
     let session = one.root(&model);
@@ -284,9 +326,9 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
     assert_eq!(session.execute("and on").await.unwrap().moved_from, None);
 }
 
-#[tokio::test]
-async fn a_turn_that_was_overtaken_at_the_limit_of_depth_goes_on_in_a_copy() {
-    let (one, two, clock) = shared_within(Some(0));
+async fn a_turn_that_was_overtaken_at_the_limit_of_depth_goes_on_in_a_copy(
+    (one, two, clock): Shared,
+) {
     let model = Scripted::new(vec![calls(&[("c", "slow", "60")]), says("mine")]);
     let session = one.root(&model);
     let first = session.id();
@@ -309,9 +351,7 @@ async fn a_turn_that_was_overtaken_at_the_limit_of_depth_goes_on_in_a_copy() {
     assert_eq!(one.kernel.engine().fork(&delegate).unwrap().event_count, 0);
 }
 
-#[tokio::test]
-async fn a_lease_that_expired_unnoticed_is_acquired_again() {
-    let (one, _, clock) = shared();
+async fn a_lease_that_expired_unnoticed_is_acquired_again((one, _, clock): Shared) {
     let model = Scripted::new(vec![calls(&[("c", "slow", "30")]), says("done")]);
     let session = one.root(&model);
     let first = session.id();

@@ -10,7 +10,7 @@ use forklore_agent::notify::{Lagged, Name, Notification, Received, Sink, Trace};
 use forklore_engine::Engine;
 use forklore_store::memory::MemoryStore;
 use futures_util::StreamExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::each_store::on_each_store;
 use crate::scripted::{Act, Scripted, calls, end, says};
@@ -62,6 +62,57 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
         *of.entry(reported.session_id.clone()).or_insert(0) += 1;
     }
     assert_eq!((of[&id], of[&other_id]), (12, 11));
+}
+
+#[tokio::test]
+async fn everything_about_a_block_has_its_index() {
+    let world = World::new();
+    let say = Act::Say;
+    let mut acts = vec![
+        piece("Let me "),
+        piece("see."),
+        say(StreamEvent::Thinking("h".into())),
+        say(StreamEvent::Thinking("m".into())),
+        say(StreamEvent::Thought { text: "hm".into(), opaque: None }),
+    ];
+    // `calls` begins with a text, which is left out here.
+    let mut rest = calls(&[("a", "echo", "1")]).split_off(1);
+    let last = rest.pop().unwrap();
+    acts.extend(rest);
+    acts.extend([piece("So."), last]);
+    let session = world.root(&Scripted::new(vec![acts, vec![end(EndReason::Done)]]));
+    session.execute("go").await.unwrap();
+    let about = ["content_block:start", "content_block:delta", "content_block:end"];
+    let about = |name: &str| about.contains(&name) || name.starts_with("thinking:");
+    let reported = world.ears.all().into_iter().filter(|it| about(it.name()));
+    let reported: Vec<_> = reported.map(|it| (it.name().to_owned(), data(&it))).collect();
+    let start = |index: u32, kind: &str| {
+        ("content_block:start", json!({"block_type": kind, "block_index": index}))
+    };
+    let piece = |name, index: u32, kind: &str, text: &str| {
+        (name, json!({"block_type": kind, "block_index": index, "delta": text}))
+    };
+    let ended = |index: u32, kind: &str, block: Value| {
+        let data = json!({"block_type": kind, "block_index": index, "total_blocks": 4,
+            "block": block, "partial": false});
+        ("content_block:end", data)
+    };
+    let expected = [
+        start(0, "text"),
+        piece("content_block:delta", 0, "text", "Let me "),
+        piece("content_block:delta", 0, "text", "see."),
+        start(1, "thinking"),
+        piece("thinking:delta", 1, "thinking", "h"),
+        piece("thinking:delta", 1, "thinking", "m"),
+        start(2, "tool_call"),
+        start(3, "text"),
+        piece("content_block:delta", 3, "text", "So."),
+        ended(0, "text", json!({"text": "Let me see."})),
+        ("thinking:final", json!({"block_index": 1, "thinking": "hm"})),
+        ended(2, "tool_call", json!({"id": "a", "name": "echo", "arguments": 1})),
+        ended(3, "text", json!({"text": "So."})),
+    ];
+    assert_eq!(reported, expected.map(|(name, data)| (name.to_owned(), data)));
 }
 
 #[tokio::test]

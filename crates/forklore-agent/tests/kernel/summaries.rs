@@ -6,9 +6,9 @@ use std::time::Duration;
 use forklore_agent::model::{ModelErrorKind, StreamEvent, TokenUsage};
 use forklore_agent::notify::Name;
 use forklore_agent::{AgentSession, Error};
-use forklore_core::{ErrorKind, Header, Selector};
-use forklore_engine::{Fork, Summarize};
-use serde_json::Value;
+use forklore_core::{Data, ErrorKind, Header, Selector};
+use forklore_engine::{Fork, NewEvent, Summarize};
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::each_store::on_each_store;
@@ -17,6 +17,7 @@ use crate::world::World;
 
 on_each_store!(
     the_cost_of_a_summary_is_the_childs_and_the_parent_stays_as_it_is,
+    a_models_summary_stands_behind_the_prefix_with_all_its_fields,
     a_fork_that_exists_asks_the_model_nothing,
     a_child_without_a_summary_is_not_the_requested_one,
     a_fork_that_is_refused_asks_nothing_and_leaves_nothing,
@@ -56,6 +57,33 @@ async fn the_cost_of_a_summary_is_the_childs_and_the_parent_stays_as_it_is(world
     assert_eq!(world.kernel.engine().show(&branched.child.id()).unwrap().usage.input, 100);
     assert_eq!(branched.forked.head_seq, 4);
     branched.child.execute("on").await.unwrap();
+}
+
+async fn a_models_summary_stands_behind_the_prefix_with_all_its_fields(world: World) {
+    let session = world.root(&Scripted::new(vec![says("hello"), says("in short")]));
+    session.execute("hi").await.unwrap();
+    let call = json!({"id": "c", "name": "echo", "arguments": 1});
+    let call = NewEvent::new("tool_call".parse().unwrap(), Data::of(&call).unwrap());
+    world.kernel.engine().append(&session.id(), &vec![call].into()).unwrap();
+    let before = stored(&world, &session);
+    let (branched, _) = session.fork_with_summary(child()).await.unwrap();
+    assert_eq!(stored(&world, &session), before);
+    let events = world.events(&branched.child.id());
+    let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
+    let prefix = ["session_fork", "user_message", "assistant_message", "tool_call"];
+    assert_eq!(kinds[..4], prefix);
+    assert_eq!(kinds[4..], ["tool_result", "branch_summary", "provider_usage"]);
+    assert_eq!(events[4].1["synthetic"], true);
+    let of = json!({"session_id": session.id(), "from_index": 0, "to_index": 3});
+    let limits = "interpretive context; it replaces nothing of the history";
+    let expected = json!({"strategy": "model_summary_v1", "summary": "in short", "of": of,
+        "model": "small", "limitations": [limits]});
+    assert_eq!(events[5].1, expected);
+    let mut usage = events[6].1.clone();
+    usage.as_object_mut().unwrap().remove("ms").unwrap();
+    let expected = json!({"purpose": "summary", "provider": "test", "model": "small",
+        "input": 100, "cached": 40, "output": 10, "request_id": "r"});
+    assert_eq!(usage, expected);
 }
 
 async fn a_fork_that_exists_asks_the_model_nothing(world: World) {

@@ -1,4 +1,6 @@
-//! Reports the sessions that an answer omits because their headers cannot be read.
+//! Reports the sessions that an answer omits, or counts only in part, because they are damaged.
+
+use std::collections::HashSet;
 
 use forklore::core::ErrorKind;
 use forklore::store::port::Problem;
@@ -6,8 +8,17 @@ use forklore::store::port::Problem;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 
-/// Reports how many sessions the command's answer omits because they cannot be read. Reports
-/// nothing if it omits none. `problems` is the list of these sessions in the JSON answer.
+/// Adds problems that another part of the answer found. Leaves out those that `problems` has.
+pub(super) fn add_new(problems: &mut Vec<Problem>, more: &[Problem]) {
+    for problem in more {
+        if !problems.contains(problem) {
+            problems.push(problem.clone());
+        }
+    }
+}
+
+/// Reports how many damaged sessions the command's answer omits or has only in part, if any. The
+/// JSON answer lists what is wrong with them in `problems`.
 ///
 /// # Errors
 /// An error with the exit code for corruption, if `problems` is not empty.
@@ -15,8 +26,16 @@ pub(super) fn tell(problems: &[Problem], output: &mut Output) -> Result<()> {
     let Some(first) = problems.first() else {
         return Ok(());
     };
-    let left_out = count(problems.len() as u64, "session");
-    output.remark(&format!("{left_out} cannot be read and is left out: {}", first.message));
+    // A session may have several problems. A problem without an id is about a session of its own.
+    let named: HashSet<_> = problems.iter().filter_map(|one| one.session_id.as_ref()).collect();
+    let nameless = problems.iter().filter(|one| one.session_id.is_none()).count();
+    let sessions = named.len() + nameless;
+    let are = if sessions == 1 { "is" } else { "are" };
+    let sessions = count(sessions as u64, "session");
+    output.remark(&format!(
+        "{sessions} {are} damaged, and the answer leaves out what cannot be read: {}",
+        first.message
+    ));
     output.hint("forklore verify", "everything that is damaged");
     Err(Failure::Answered(ErrorKind::Corrupt))
 }

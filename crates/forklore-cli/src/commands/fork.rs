@@ -160,6 +160,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         dry_run: args.dry_run,
     };
     let mut forked = if by_model && !args.dry_run {
+        // Of a branch that would be too deep, a conversation makes a copy. This verb refuses it,
+        // with a summary or without.
+        engine.fork(&Fork { dry_run: true, ..request.clone() })?;
         fork_with_summary(request.clone(), app, output)?
     } else {
         engine.fork(&request)?

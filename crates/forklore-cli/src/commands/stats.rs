@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let spending = spender.map(|spender| engine.usage_report(&spender)).transpose()?;
     if let Some(spending) = &spending {
         stats.usage = spending.usage;
-        stats.problems.extend(spending.problems.iter().cloned());
+        super::damaged::add_new(&mut stats.problems, &spending.problems);
     }
     let calls = spending.as_ref().map(|report| UsageByModel {
         models: report.models.clone(),

@@ -108,11 +108,7 @@ fn flat(
         } else if !trees.nodes.is_empty() {
             output.page(|page| draw(page, &twigs(&trees, usize::MAX, current)))?;
         }
-        for problem in trees.problems {
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
+        super::damaged::add_new(&mut problems, &trees.problems);
         let Some(next) = trees.next else {
             return super::damaged::tell(&problems, output);
         };

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ran};
+use crate::scripted::Scripted;
 
 /// Returns a session file of Pi with nested branches: each branch begins inside the branch before
 /// it.
@@ -73,6 +74,15 @@ fn the_depth_of_any_store_can_be_limited() {
     assert_eq!(refused.code, 4, "{refused:?}");
     let hints = ["forklore detach two", "forklore fork two --strategy replay_v1"];
     assert!(hints.iter().all(|hint| refused.err.contains(hint)), "{refused:?}");
+    // A summary changes nothing about it, and the model is not asked.
+    let model = Scripted::start(&[]);
+    sandbox.file("config.toml", &model.config());
+    let words = ["fork", "two", "--id", "three", "--max-fork-depth", "2", "--summarize=model"];
+    let mut summarized = sandbox.command(&words);
+    summarized.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
+    let summarized = ran(summarized);
+    assert_eq!((summarized.code, summarized.err.lines().next()), (4, refused.err.lines().next()));
+    assert_eq!(model.requests().len(), 0);
     let copy = [fork("two", "three"), vec!["--strategy".into(), "replay_v1".into()]].concat();
     assert_eq!(run(&copy).code, 0);
     assert_eq!(run(&fork("three", "four")).code, 0);

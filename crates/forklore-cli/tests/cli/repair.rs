@@ -96,3 +96,33 @@ fn a_damaged_header_hides_no_other_session() {
         assert!(verb[0] == "stats" || ran.out.contains("plan-1"), "{verb:?}: {answer}");
     }
 }
+
+#[test]
+fn damaged_sessions_are_counted_once_each() {
+    let one = damaged("UPDATE session SET title = 'x' WHERE id = 'plan-b'");
+    let two = damaged("UPDATE session SET title = 'x'");
+    // This session is counted, but what its model calls cost is known in part only.
+    let event = damaged("UPDATE event SET payload = '{}' WHERE k = (SELECT min(k) FROM event)");
+    let [list, stats, models] = [&["list", "--all"][..], &["stats"], &["stats", "--models"]];
+    let all = [list, stats, models];
+    for (sandbox, sessions, verbs) in [
+        (&one, "1 session is", &all[..]),
+        (&two, "2 sessions are", &all),
+        (&event, "1 session is", &[models]),
+    ] {
+        for verb in verbs {
+            let listed = ran(sandbox.command(&[&["--json"], *verb].concat()));
+            let answer: Value = serde_json::from_str(&listed.out).unwrap();
+            let problems = answer["problems"].as_array().unwrap();
+            let printed = sandbox.run(verb);
+            let message = problems[0]["message"].as_str().unwrap();
+            let expected = format!(
+                "{sessions} damaged, and the answer leaves out what cannot be read: {message}"
+            );
+            let line = printed.err.lines().find(|line| line.contains("damaged, and"));
+            assert_eq!((printed.code, line), (6, Some(&*expected)), "{verb:?}");
+            let count = sessions.split_once(' ').unwrap().0;
+            assert_eq!(problems.len().to_string(), count, "{verb:?}: {answer}");
+        }
+    }
+}

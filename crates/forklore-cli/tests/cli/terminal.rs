@@ -114,6 +114,22 @@ fn save(name: &str, screen: &str) {
 }
 
 #[test]
+fn only_what_goes_to_a_terminal_is_broken_at_its_width() {
+    let sandbox = Sandbox::with_a_plan();
+    let id = "x".repeat(70);
+    let program = format!("{} show {id}", env!("CARGO_BIN_EXE_forklore"));
+    // First the error alone goes to the terminal, then the answer alone.
+    let error = sandbox.path().join("error");
+    let script = format!("{program} | cat; {program} 2> {}; echo done", error.display());
+    let terminal = Terminal::running(&sandbox, "streams", &["sh", "-c", &script]);
+    let screen = terminal.until("end", |screen| screen.contains("done"));
+    let broken = format!("error: session {id} does\n       not exist\n");
+    assert!(screen.starts_with(&broken), "{screen}");
+    let error = std::fs::read_to_string(error).unwrap();
+    assert!(error.starts_with(&format!("error: session {id} does not exist\n")), "{error}");
+}
+
+#[test]
 fn one_forks_explores_brings_and_resumes_at_a_terminal() {
     let server = forklore_smollm::Server::start().unwrap();
     let sandbox = Sandbox::new();

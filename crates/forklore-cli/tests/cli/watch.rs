@@ -117,6 +117,24 @@ fn sessions(sandbox: &Sandbox) -> usize {
 }
 
 #[test]
+fn a_file_without_events_grows_and_is_not_new_again() {
+    let sandbox = Sandbox::new();
+    let file = folder(&sandbox).join("one.jsonl");
+    fs::write(&file, session("one", 3)).unwrap();
+    let watch = Watch::start(&sandbox, &["sessions"]);
+    let change = || {
+        let line = watch.next("imported");
+        (line["change"].clone(), line["events"].clone())
+    };
+    assert_eq!(change(), (json!("new"), json!(3)));
+    // The new revision repeats the beginning of the old one, so it has no events of its own.
+    fs::rename(sandbox.file("shorter.jsonl", &session("one", 1)), &file).unwrap();
+    assert_eq!(change(), (json!("rewritten"), json!(0)));
+    append(&file, &message(1).replace("number 1", "another"));
+    assert_eq!(change(), (json!("grown"), json!(1)));
+}
+
+#[test]
 fn what_an_agent_writes_deletes_and_rewrites_is_stored() {
     let sandbox = Sandbox::new();
     let folder = folder(&sandbox);

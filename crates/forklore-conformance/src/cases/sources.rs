@@ -1,6 +1,8 @@
 //! Cases: the store records the sources of imported sessions, in the same transaction as the events
 //! from them.
 
+mod latest;
+
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -10,6 +12,8 @@ use forklore_core::header::CopyOf;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Effect, Event, EventType, Label, SessionKind};
 use jiff::Timestamp;
+
+pub(super) use latest::the_latest_source_comes_first;
 
 use crate::scene::{Scene, id};
 use forklore_store::error::{Error, Result};

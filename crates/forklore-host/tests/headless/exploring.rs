@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use forklore_core::{ErrorKind, Header, Selector};
+use forklore_core::{ErrorKind, Header, Selector, Strategy};
+use forklore_engine::{Fork, Summarize};
 use forklore_host::CancellationToken;
 use forklore_host::explore::{Explore, Judge, Plan, Row, State, Try, tries};
 
@@ -63,6 +64,45 @@ fn all_begin_with_the_same_messages_and_the_first_leads() {
     let first_answer = seen.iter().position(|row| *row == (0, State::Answering)).unwrap();
     let others = seen.iter().position(|(at, state)| *at > 0 && *state == State::Requested).unwrap();
     assert!(first_answer < others, "{seen:?}");
+}
+
+/// Creates a session that is as deep as the Trails profile permits.
+fn as_deep_as_can_be(world: &Blocking) -> Header {
+    let engine = world.engine();
+    let mut session = two_turns(world);
+    for _ in 0..32 {
+        let forked = engine.fork(&Fork::of(session.id)).unwrap();
+        session = engine.show(&forked.child_session_id).unwrap();
+    }
+    let refused = engine.fork(&Fork::of(session.id.clone())).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    session
+}
+
+#[test]
+fn at_the_limit_of_depth_continuations_are_copies() {
+    let world = Blocking::limited(32);
+    let session = as_deep_as_can_be(&world);
+    for row in run(&world, &plan(&session, &["a", "b"])) {
+        assert_eq!((row.state, row.error), (State::Done, None));
+        let child = world.engine().show(row.session_id.as_ref().unwrap()).unwrap();
+        assert_eq!((child.counts.index, child.strategy), (4, Some(Strategy::ReplayV1)));
+    }
+}
+
+#[test]
+fn at_the_limit_of_depth_a_summarized_fork_is_a_copy_with_and_without_its_model() {
+    let world = Blocking::limited(32);
+    let session = as_deep_as_can_be(&world);
+    for (model, strategy) in
+        [("one", "model_summary_v1"), ("nobody", "deterministic_operational_summary_v2")]
+    {
+        let (forked, summary) = world.fork_with_summary(model, Fork::of(session.id.clone()));
+        assert_eq!(summary.strategy(), strategy);
+        assert_eq!(matches!(summary, Summarize::Fallback { .. }), model == "nobody");
+        let child = world.engine().show(&forked.child_session_id).unwrap();
+        assert_eq!((child.counts.index, child.strategy), (4, Some(Strategy::ReplayV1)), "{model}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use forklore_agent::model::{
 use forklore_agent::tool::ToolCall;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Header, Role};
-use forklore_engine::Engine;
+use forklore_engine::{Engine, Fork, Forked, Summarize};
 use forklore_host::explore::{Plan, Row, explore};
 use forklore_host::{CancellationToken, Configured, Host, Result, Start};
 use forklore_store::memory::MemoryStore;
@@ -89,13 +89,15 @@ impl World {
 
     /// Creates a host. Adds `more` to its configuration.
     pub(crate) fn configured(more: &str) -> Self {
+        Self::over(more, Engine::new(Arc::new(MemoryStore::default())))
+    }
+
+    fn over(more: &str, engine: Engine) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         std::fs::write(&path, format!("{CONFIG}{more}")).unwrap();
         let configured = Configured::read(&path).unwrap();
         let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
-        let store = Arc::new(MemoryStore::default());
-        let engine = Engine::new(store);
         let all = requests.clone();
         let make = move |config: &forklore_llm::ModelConfig| {
             let name = ModelName { provider: "test".into(), model: config.model.clone() };
@@ -122,10 +124,20 @@ impl Blocking {
     }
 
     pub(crate) fn configured(more: &str) -> Self {
+        Self::over(more, Engine::new(Arc::new(MemoryStore::default())))
+    }
+
+    /// Creates a host that refuses forks of more than this many links.
+    pub(crate) fn limited(links: u64) -> Self {
+        let engine = Engine::new(Arc::new(MemoryStore::default()));
+        Self::over("", engine.with_max_fork_depth(Some(links)))
+    }
+
+    fn over(more: &str, engine: Engine) -> Self {
         let runtime = Runtime::new().unwrap();
         let world = {
             let _inside = runtime.enter();
-            World::configured(more)
+            World::over(more, engine)
         };
         Self { world, runtime }
     }
@@ -161,6 +173,12 @@ impl Blocking {
         changed: &mut impl FnMut(usize, &Row),
     ) -> Result<Vec<Row>> {
         self.runtime.block_on(explore(&self.world.host, plan, cancel, changed))
+    }
+
+    pub(crate) fn fork_with_summary(&self, model: &str, fork: Fork) -> (Forked, Summarize) {
+        let forking = self.world.host.fork_with_summary(Some(model), fork);
+        let (forked, summary) = self.runtime.block_on(forking).unwrap();
+        (forked, summary.unwrap())
     }
 
     pub(crate) fn close(&self) {

@@ -26,6 +26,7 @@ mod parallel;
 mod pi_lanes;
 mod pixir;
 mod qwen;
+mod races;
 mod restored;
 mod revisions;
 mod routes;

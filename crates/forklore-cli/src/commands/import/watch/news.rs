@@ -85,11 +85,10 @@ impl<'a> News<'a> {
         let Some(first) = sessions.first().filter(|_| file.bytes > 0) else { return Ok(()) };
         let events = grown.iter().map(|session| session.appended).sum();
         let rewritten = |p: &ImportProblem| p.kind == ProblemKind::Rewritten && p.path == file.path;
-        let all_new = sessions.iter().all(|session| session.appended == session.events);
-        let change = match (problems.iter().any(rewritten), all_new) {
+        let change = match (problems.iter().any(rewritten), file.continued) {
             (true, _) => FileChange::Rewritten,
-            (false, true) => FileChange::New,
-            (false, false) => FileChange::Grown,
+            (false, true) => FileChange::Grown,
+            (false, false) => FileChange::New,
         };
         // A file that copies a stored session adds no events. Name all sessions of the file in that
         // case.
