@@ -29,14 +29,6 @@ pub trait AgentFormat: Send + Sync {
     /// contains the first bytes of the file.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// Returns the name of the other agent that wrote this file, if the format recognises that
-    /// agent. Some agents write files that look like this agent's but that forklore cannot read.
-    /// `head` contains the first bytes of the file.
-    fn lookalike(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
-        let _ = (path, head);
-        None
-    }
-
     /// Checks by the path alone whether a file in a folder may be one of the agent's session files.
     /// The default accepts files with the extension `jsonl`, in upper or lower case.
     fn may_own(&self, path: &Path) -> bool {
@@ -442,13 +434,6 @@ impl<'a> AgentFormats<'a> {
     #[must_use]
     pub fn detect(&self, path: &Path, head: &[u8]) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.detect(path, head))
-    }
-
-    /// Returns the name of the agent that wrote the file with this path and these first bytes, if
-    /// forklore recognises that agent but cannot read its files.
-    #[must_use]
-    pub fn unsupported(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
-        self.0.iter().find_map(|dialect| dialect.lookalike(path, head))
     }
 }
 
