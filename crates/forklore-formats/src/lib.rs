@@ -44,6 +44,7 @@
 pub mod akcoder;
 pub mod amplifier;
 mod anthropic;
+mod author;
 pub mod claude;
 pub mod codex;
 mod document;

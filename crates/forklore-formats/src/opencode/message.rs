@@ -4,6 +4,7 @@ use forklore_core::call::{CallStep, OpenCall};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::author::Author;
 use crate::lenient::{Flag, MessageContent, Number, Object, Text};
 
 /// A record of opencode: a message with its parts, a description of a session, or a list of deleted
@@ -112,7 +113,8 @@ impl<'a> OwnMessage<'a> {
     /// Checks whether the user wrote at least a part of this message.
     pub(super) fn is_of_person(&self) -> bool {
         self.parts.blocks().iter().any(|part| match part.kind.get() {
-            Some("text") => !part.synthetic.0 && !part.ignored.0,
+            Some("text") if part.synthetic.0 || part.ignored.0 => false,
+            Some("text") => part.text.get().is_none_or(|text| Author::of(text) != Author::Agent),
             Some("file" | "agent" | "subtask") => !part.synthetic.0,
             _ => false,
         })
