@@ -22,6 +22,7 @@ mod growth;
 mod many;
 mod matrix;
 mod opencode;
+mod opencode_journal;
 mod parallel;
 mod pi_lanes;
 mod pixir;
