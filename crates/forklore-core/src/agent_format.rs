@@ -125,6 +125,18 @@ pub trait AgentFormat: Send + Sync {
         self.view(kind, a) == self.view(kind, b)
     }
 
+    /// Checks whether the agent may write all records of a session file again in another form.
+    fn renews_files(&self) -> bool {
+        false
+    }
+
+    /// Checks whether two records of the conversation have the same content, although the agent
+    /// wrote `later` in another form than `earlier` when it rewrote the file
+    /// ([`AgentFormat::renews_files`]). Both have the type `kind`.
+    fn is_renewed(&self, kind: &EventType, earlier: &Data, later: &Data) -> bool {
+        self.says_the_same(kind, earlier, later)
+    }
+
     /// Returns additional folders to search for the file with the beginning of a session. The rest
     /// of the session is in the file at `path` ([`FileFacts::base`]). The folder of that file is
     /// searched anyway and is not returned.

@@ -7,6 +7,7 @@ mod amplifier;
 mod claude;
 mod codex;
 mod codex_files;
+mod codex_migrated;
 mod copies;
 mod counted;
 mod damage;
