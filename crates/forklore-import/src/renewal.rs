@@ -6,7 +6,7 @@
 //! resume. All other records of that time describe what the earlier revision has events for too.
 //! They become no events, so nothing is counted twice.
 
-use forklore_core::{EventType, SessionId};
+use forklore_core::{Data, EventType, SessionId};
 use forklore_engine::Result;
 use forklore_store::sources::RecordLocation;
 use jiff::Timestamp;
@@ -85,7 +85,7 @@ impl Renewal {
             events.advance()?;
         }
         let is_same = events.next().filter(|it| {
-            let later = forklore_core::Data::from_checked(text.clone());
+            let later = Data::from_checked(text.clone());
             it.event.kind == record.kind
                 && lookup.format.is_renewed(&it.event.kind, &it.event.data, &later)
         });

@@ -183,7 +183,23 @@ fn results_name_their_tools_and_images_are_one_line() {
         output.page(|page| transcript.record(page, record, usize::MAX)).unwrap();
     }
     output.page(|page| transcript.summary(page, &summary)).unwrap();
-    insta::assert_snapshot!(out.text(), @"");
+    insta::assert_snapshot!(out.text(), @r#"
+    ── main ──
+      0  user  1970-01-01 00:00:00 UTC
+         [image image/png, 12.0 kB]
+      1  assistant  1970-01-01 00:00:00 UTC
+         → Read {}
+         → Bash {}
+      2  tool  1970-01-01 00:00:00 UTC
+         ← Bash: ok
+         ← Read: done
+         [image image/png, 12.0 kB]
+         {"type":"odd"}
+      3  tool  1970-01-01 00:00:00 UTC
+         ← toolu_1: [image image/png, 12.0 kB]
+         compaction  1970-01-01 00:00:00 UTC
+         We read a picture.
+    "#);
 }
 
 #[test]

@@ -112,6 +112,7 @@ fn is_real(item: &Item<'_>) -> bool {
     let content: MessageContent<Block> = serde_json::from_str(content).unwrap_or_default();
     match content {
         MessageContent::Nothing => false,
+        MessageContent::Blocks(blocks) if blocks.is_empty() => false,
         // A part without a text is an image of the user.
         content => content.begins_turn(|block| block.text.unwrap_or(Author::Person)),
     }
