@@ -2,8 +2,8 @@
 //!
 //! Agents send more under the role of the user than a person typed: the working directory, rules
 //! from files, reminders, the output of commands. Such text must not become a session's title, and
-//! it begins no turn. Whether a message begins a turn is decided when it is written; a newer list of
-//! marks changes only the titles of sessions that are stored already.
+//! it begins no turn. Whether a message begins a turn is decided when it is written, so a newer list
+//! of marks changes only the titles of sessions that are stored already.
 //!
 //! The marks are listed by agent, but those of all agents count in every session. Sessions are
 //! continued in other agents, and the text of one agent is then in the files of another.
@@ -286,7 +286,8 @@ mod tests {
         assert_eq!(typed_text(custom), command("/fix 12"));
         let shell = "<bash-input>ls</bash-input>";
         assert_eq!(typed_text(shell), command("!ls"));
-        let skill = "<skill name=\"commit\" location=\"/s/SKILL.md\">\nWrite one.\n</skill>\n\nin German";
+        let skill =
+            "<skill name=\"commit\" location=\"/s/SKILL.md\">\nWrite one.\n</skill>\n\nin German";
         assert_eq!(typed_text(skill), command("/skill:commit in German"));
         // Only these two gave the model something to answer.
         let answered = [clear, custom, shell, skill].map(is_for_model);

@@ -12,9 +12,9 @@ const LOOKED_AT: usize = 200;
 impl Engine {
     /// Returns what a person typed first in the part of the log that the session wrote itself. If
     /// there is nothing, returns what a person typed first in the inherited history. Text that an
-    /// agent added to what was typed is left out, and so are messages that begin no turn, except for
-    /// commands. A command for the agent (`/clear`) is returned only if nothing else was typed. Each
-    /// of the two searches reads at most 200 events.
+    /// agent added to what was typed is left out, and so are messages that begin no turn, except
+    /// for commands. A command for the agent (`/clear`) is returned only if nothing else was typed.
+    /// Each of the two searches reads at most 200 events.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.

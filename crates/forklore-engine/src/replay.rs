@@ -101,13 +101,21 @@ impl Replay {
         self.end.saturating_sub(self.next)
     }
 
+    /// Checks whether an event is before the end of the replay.
+    fn reaches(&self, stored: &LogEntry) -> bool {
+        stored.counts.inheritable <= self.reach && stored.counts.index <= self.end
+    }
+
     /// Also returns the summaries between the records, for people. A model reads them too.
     #[must_use]
     pub fn with_summaries(self) -> ReplayWithSummaries {
         ReplayWithSummaries(self)
     }
 
-    fn summary(&mut self, LogEntry { seq, event, origin, .. }: LogEntry) -> Result<ReplayedSummary> {
+    fn summary(
+        &mut self,
+        LogEntry { seq, event, origin, .. }: LogEntry,
+    ) -> Result<ReplayedSummary> {
         // The model also receives the messages that an agent's compaction retains. They are shown
         // already, as records before it.
         let messages = match event.dialect {
@@ -166,7 +174,7 @@ impl Iterator for ReplayWithSummaries {
         let Self(replay) = self;
         while replay.reach > 0 {
             let stored = match replay.events.next()? {
-                Ok(stored) if stored.counts.inheritable <= replay.reach => stored,
+                Ok(stored) if replay.reaches(&stored) => stored,
                 Ok(_) => break,
                 Err(error) => {
                     replay.reach = 0;

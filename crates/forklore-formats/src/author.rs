@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer};
 
 use crate::lenient::Text;
 
-/// The author of one part of a user message. It is read leniently from the text of the part: a value
-/// that is no text has no author.
+/// The author of one part of a user message. It is read leniently from the text of the part: a
+/// value that is no text has no author.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Author {
     /// The part contains no text.

@@ -15,9 +15,9 @@ const STRETCH: usize = 4 << 20;
 /// be too long is then read in pieces from its beginning, and is never in memory as a whole.
 const LOOKED_UP: usize = 8 << 20;
 
-/// Checks whether the line that begins at this byte of the input is too long for a record. `None` if
-/// that cannot be found out without reading the line into memory.
-pub(crate) type LookAhead<'a> = Box<dyn Fn(u64) -> io::Result<bool> + 'a>;
+/// Checks whether the line that begins at this byte of the input is too long for a record, without
+/// reading the line into memory.
+pub(crate) type LengthCheck<'a> = Box<dyn Fn(u64) -> io::Result<bool> + 'a>;
 
 /// Consecutive bytes of a file: a whole line or a part of a line.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) enum Piece {
 /// Splits an input into lines, and lines that are too long for a record into parts.
 pub(crate) struct Lines<'a, R> {
     input: R,
-    look_ahead: Option<LookAhead<'a>>,
+    length_check: Option<LengthCheck<'a>>,
     /// The number of bytes of the input that were returned.
     returned: u64,
     /// Whether the line that is being read was looked up, and whether it is too long for a record.
@@ -64,13 +64,13 @@ impl<'a, R: Read> Lines<'a, R> {
         input: R,
         len: u64,
         in_long: bool,
-        look_ahead: Option<LookAhead<'a>>,
+        length_check: Option<LengthCheck<'a>>,
     ) -> Self {
         // One byte more, so that the end of the input is found with the first block.
         let block_size = usize::try_from(len).map_or(BLOCK, |len| BLOCK.min(len.saturating_add(1)));
         Self {
             input,
-            look_ahead,
+            length_check,
             returned: 0,
             looked_up: None,
             blocks: Blocks::default(),
@@ -114,16 +114,16 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Checks whether the line of which `waiting` bytes were read is too long for a record. A line is
-    /// looked up once, and only if many of its bytes were read.
+    /// Checks whether the line of which `waiting` bytes were read is too long for a record. A line
+    /// is looked up once, and only if many of its bytes were read.
     fn is_too_long(&mut self, waiting: usize) -> io::Result<bool> {
         if self.in_long || waiting < LOOKED_UP {
             return Ok(false);
         }
-        let Some(look_ahead) = &self.look_ahead else { return Ok(false) };
+        let Some(length_check) = &self.length_check else { return Ok(false) };
         let is_too_long = match self.looked_up {
             Some(is_too_long) => is_too_long,
-            None => look_ahead(self.returned)?,
+            None => length_check(self.returned)?,
         };
         self.looked_up = Some(is_too_long);
         Ok(is_too_long)
@@ -197,12 +197,12 @@ mod tests {
     fn a_line_that_is_looked_up_is_never_whole_in_memory() {
         let long = vec![b'x'; 4 * LOOKED_UP];
         let text = [b"short\n", long.as_slice(), b"\nlast\n"].concat();
-        let asked = std::cell::RefCell::new(Vec::new());
-        let look_ahead: LookAhead<'_> = Box::new(|at| {
-            asked.borrow_mut().push(at);
+        let positions = std::cell::RefCell::new(Vec::new());
+        let length_check: LengthCheck<'_> = Box::new(|at| {
+            positions.borrow_mut().push(at);
             Ok(true)
         });
-        let mut lines = Lines::new(text.as_slice(), u64::MAX, false, Some(look_ahead));
+        let mut lines = Lines::new(text.as_slice(), u64::MAX, false, Some(length_check));
         let (mut kinds, mut largest) = (String::new(), 0);
         let mut all = Vec::new();
         while let Some(piece) = lines.next().unwrap() {
@@ -217,7 +217,8 @@ mod tests {
         }
         assert_eq!((kinds.replace('x', ""), all == text), ("ll".to_owned(), true));
         assert!(largest <= 2 * LOOKED_UP + BLOCK, "{largest}");
-        assert_eq!(asked.into_inner(), [6]);
+        drop(lines);
+        assert_eq!(positions.into_inner(), [6]);
     }
 
     #[test]

@@ -206,7 +206,9 @@ impl Opened {
         while at <= most && at < self.seen.size {
             let read = self.file.read_at(&mut block, at)?;
             let part = block.get(..read).unwrap_or_default();
-            if part.is_empty() || memchr::memchr(b'\n', part).is_some_and(|end| at + end as u64 <= most) {
+            if part.is_empty()
+                || memchr::memchr(b'\n', part).is_some_and(|end| at + end as u64 <= most)
+            {
                 return Ok(false);
             }
             at += read as u64;

@@ -79,9 +79,10 @@ impl Renewal {
                 none.insert(OriginalEvents::open(lookup, Vec::new(), session, self.repeated)?)
             }
         };
-        while events.next().is_some_and(|it| {
-            !is_of_conversation(&it.event.kind, it.event.class.is_conversation())
-        }) {
+        while events
+            .next()
+            .is_some_and(|it| !is_of_conversation(&it.event.kind, it.event.class.is_conversation()))
+        {
             events.advance()?;
         }
         let is_same = events.next().filter(|it| {

@@ -52,7 +52,8 @@ impl Opened {
         let mut newest = 0;
         for (table, updated) in tables {
             let sql = format!("SELECT coalesce(max({updated}), 0) FROM {table}");
-            let of_table: i64 = database.query_row(&sql, [], |row| row.get(0)).map_err(unreadable)?;
+            let of_table: i64 =
+                database.query_row(&sql, [], |row| row.get(0)).map_err(unreadable)?;
             newest = newest.max(of_table);
         }
         Ok(Self { database, schema, newest, _copy: copy })
@@ -146,13 +147,17 @@ impl Opened {
         stored(&self.database, sql, session)
     }
 
-    /// Reads the messages of a session that opencode's second version wrote, except for those of the
-    /// first version, `known`.
-    fn entries(&self, session: &str, known: &HashSet<String>) -> rusqlite::Result<Vec<Entry>> {
+    /// Reads the messages of a session that opencode's second version wrote, except for those
+    /// whose ids are in `first_version`.
+    fn entries(
+        &self,
+        session: &str,
+        first_version: &HashSet<String>,
+    ) -> rusqlite::Result<Vec<Entry>> {
         if !self.schema.has_journal {
             return Ok(Vec::new());
         }
-        journal::entries(&self.database, session, known)
+        journal::entries(&self.database, session, first_version)
     }
 
     fn parts(&self, session: &str, message: &str) -> rusqlite::Result<Vec<String>> {

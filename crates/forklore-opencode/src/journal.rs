@@ -40,12 +40,12 @@ impl Entry {
     }
 }
 
-/// Reads the messages of a session in the order of the conversation, except for those whose ids are
-/// in `known`: opencode may have written a message of the first version again in the second.
+/// Reads the messages of a session in the order of the conversation. Skips those whose ids are in
+/// `first_version`: opencode may have written a message of its first version again in the second.
 pub(crate) fn entries(
     database: &Connection,
     session: &str,
-    known: &HashSet<String>,
+    first_version: &HashSet<String>,
 ) -> rusqlite::Result<Vec<Entry>> {
     let sql = "SELECT id, type, seq, time_created, data FROM session_message \
                WHERE session_id = ? ORDER BY seq, id";
@@ -61,9 +61,10 @@ pub(crate) fn entries(
             data: String::from_utf8_lossy(bytes).into_owned(),
         })
     })?;
-    let is_known =
-        |entry: &rusqlite::Result<Entry>| entry.as_ref().is_ok_and(|it| known.contains(&it.id));
-    rows.filter(|entry| !is_known(entry)).collect()
+    let is_of_first = |entry: &rusqlite::Result<Entry>| {
+        entry.as_ref().is_ok_and(|it| first_version.contains(&it.id))
+    };
+    rows.filter(|entry| !is_of_first(entry)).collect()
 }
 
 /// Returns the number, the times and the total length of the session's messages. Returns `None` if

@@ -163,11 +163,11 @@ fn results_name_their_tools_and_images_are_one_line() {
         is_error: false,
         synthetic: false,
     };
-    let said = json!([{"type": "text", "text": "done"}, image, {"type": "odd"}]);
+    let several = json!([{"type": "text", "text": "done"}, image, {"type": "odd"}]);
     let records = [
         spoken(0, Role::User, vec![Part::Other { value: data(&image) }]),
         spoken(1, Role::Assistant, vec![call("toolu_1", "Read"), call("toolu_2", "Bash")]),
-        spoken(2, Role::Tool, vec![result("toolu_2", &json!("ok")), result("toolu_1", &said)]),
+        spoken(2, Role::Tool, vec![result("toolu_2", &json!("ok")), result("toolu_1", &several)]),
         spoken(3, Role::Tool, vec![result("toolu_1", &image)]),
     ];
     let summary = ReplayedSummary {

@@ -116,8 +116,7 @@ fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
     Record {
         ts: time::from_text(&fields.timestamp),
         effect: Effect {
-            starts_turn: kind == EventType::USER_MESSAGE
-                && content.begins_turn(CallBlock::author),
+            starts_turn: kind == EventType::USER_MESSAGE && content.begins_turn(CallBlock::author),
             calls: calls(fields, &content),
         },
         facts,

@@ -33,9 +33,9 @@ fn payload(data: &Data, is_compaction: bool) -> Option<Map<String, Value>> {
 
 /// Removes the fields without a value, which some versions write and others leave out.
 fn without_nulls(fields: Map<String, Value>) -> Map<String, Value> {
-    let fields = fields.into_iter().filter(|(name, value)| {
-        !value.is_null() && !ADDED.contains(&name.as_str())
-    });
+    let fields = fields
+        .into_iter()
+        .filter(|(name, value)| !value.is_null() && !ADDED.contains(&name.as_str()));
     fields.map(|(name, value)| (name, plain(value))).collect()
 }
 
@@ -56,13 +56,15 @@ mod tests {
         let same = |kind: &EventType, earlier: &str, later: &str| {
             is_same(kind, &Data::parse(earlier).unwrap(), &Data::parse(later).unwrap())
         };
-        let bare = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}"#;
+        let bare =
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}"#;
         let later = r#"{"timestamp":"t","ordinal":3,"type":"response_item","payload":{"type":"message","id":null,"role":"user","content":[{"text":"A","type":"input_text"}],"phase":null}}"#;
         let message = &EventType::USER_MESSAGE;
         assert!(same(message, bare, later));
         assert!(!same(message, bare, &later.replace("\"A\"", "\"B\"")));
         let compacted = r#"{"type":"compacted","payload":{"message":"short"}}"#;
-        let later = r#"{"ordinal":9,"type":"compacted","payload":{"message":"short","window_number":1}}"#;
+        let later =
+            r#"{"ordinal":9,"type":"compacted","payload":{"message":"short","window_number":1}}"#;
         assert!(same(&EventType::HISTORY_COMPACTION, compacted, later));
         assert!(!same(message, compacted, later));
         assert!(!same(message, "[1]", "[1]"));

@@ -1,5 +1,5 @@
-//! The messages of opencode's second version, which the table `session_message` of its database has.
-//! A message is one JSON object with its type and its content.
+//! The messages of opencode's second version, which are in the table `session_message` of its
+//! database. A message is one JSON object with its type and its content.
 
 use forklore_core::call::{CallStep, OpenCall};
 use forklore_core::{Class, Content, Data, EventType, Message, Part, Role};
@@ -105,8 +105,8 @@ impl JournalMessage<'_> {
         let mut hash = crc32fast::Hasher::new();
         let own = [&self.kind, &self.text, &self.status, &self.summary, &self.command];
         let blocks = self.content.blocks().iter();
-        let of_blocks = blocks
-            .flat_map(|block| [&block.kind, &block.text, &block.id, &block.state.0.status]);
+        let of_blocks =
+            blocks.flat_map(|block| [&block.kind, &block.text, &block.id, &block.state.0.status]);
         for text in own.into_iter().chain(of_blocks) {
             hash.update(text.get().unwrap_or_default().as_bytes());
         }

@@ -3,10 +3,10 @@
 //! A message may occur in several lines, because opencode updates the message's rows. An unchanged
 //! repetition becomes no event and is stored with the source. A changed message becomes a branch.
 
+use forklore_core::EventType;
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record, Several};
 use forklore_core::call::Effect;
 use forklore_core::data::without_lone_surrogates;
-use forklore_core::EventType;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 

@@ -6,8 +6,8 @@ use forklore_core::call::{CallStep, Effect};
 use forklore_core::data::without_lone_surrogates;
 use serde::Deserialize;
 
-use crate::document::{Document, range};
 use crate::author::Author;
+use crate::document::{Document, range};
 use crate::lenient::{Flag, MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
 use crate::time;

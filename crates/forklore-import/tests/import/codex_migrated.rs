@@ -1,11 +1,12 @@
 //! Imports session files of Codex again after `codex migrate-rollouts` wrote them in another form.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forklore_core::{Content, Header, SessionId, SessionKind};
 use forklore_import::{ImportReport, ProblemKind};
 use serde_json::{Value, json};
 
+use crate::files::testdata;
 use crate::scene::Scene;
 
 const ID: &str = "01a1ffec-705a-7580-a2e1-49e6a681cc47";
@@ -18,7 +19,7 @@ fn scenes() -> [Scene; 3] {
 /// A record and the second at which it was written.
 type Written = (&'static str, Value, u8);
 
-fn said(role: &str, text: &str) -> Value {
+fn message(role: &str, text: &str) -> Value {
     let kind = if role == "user" { "input_text" } else { "output_text" };
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
@@ -35,20 +36,23 @@ fn used(total: u64, last: u64) -> Value {
     event("token_count", &json!({"info": info}))
 }
 
-/// Returns the records of a turn, the first of them at `second`. In the older form, an event repeats
-/// each message; in the newer one, the event contains the message as an item.
+/// Returns the records of a turn, the first of them at `second`. In the older form, an event
+/// repeats each message; in the newer one, the event contains the message as an item.
 fn turn(name: &'static str, second: u8, total: u64, is_migrated: bool) -> Vec<Written> {
     let answer = format!("answer to {name}");
     let shown = |role: &str, kind: &str, text: &str| match is_migrated {
         false => event(kind, &json!({"message": text})),
-        true => event("item_completed", &json!({"turn_id": name, "item": {"type": role,
-            "content": text}})),
+        true => event(
+            "item_completed",
+            &json!({"turn_id": name, "item": {"type": role,
+            "content": text}}),
+        ),
     };
     vec![
         ("event_msg", event("task_started", &json!({"turn_id": name})), second),
-        ("response_item", said("user", name), second),
+        ("response_item", message("user", name), second),
         ("event_msg", shown("UserMessage", "user_message", name), second),
-        ("response_item", said("assistant", &answer), second + 1),
+        ("response_item", message("assistant", &answer), second + 1),
         ("event_msg", shown("AgentMessage", "agent_message", &answer), second + 1),
         ("event_msg", used(total, 10), second + 1),
         ("event_msg", event("task_complete", &json!({"turn_id": name})), second + 1),
@@ -164,7 +168,7 @@ fn a_fork_of_a_migrated_file_is_found_by_its_numbers() {
         json!({"timestamp": "2026-01-01T00:01:00.000Z", "ordinal": 8, "type": "session_meta",
             "payload": meta}),
         json!({"timestamp": "2026-01-01T00:01:00.000Z", "ordinal": 9, "type": "response_item",
-            "payload": said("user", "mine")}),
+            "payload": message("user", "mine")}),
     ];
     let child: String = child.iter().map(|line| format!("{line}\n")).collect();
     let path = scene.file(&format!("rollout-2026-01-01T00-01-00-{CHILD}.jsonl"), child.as_bytes());
@@ -182,4 +186,45 @@ fn a_file_with_another_conversation_is_a_branch_from_the_start() {
     assert_eq!(texts(&scene, &after), ["other", "answer to other"]);
     let cut = scene.engine.show(&after).unwrap().cut.unwrap();
     assert_eq!((cut.index, scene.restore(&after)), (0, text.into_bytes()));
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_all(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+/// Codex 0.169.0 itself made the files in `codex/migrated` of those in `codex/home`.
+#[test]
+fn what_codex_itself_migrated_is_shared() {
+    let scene = Scene::sqlite();
+    let home = scene.folder.path().join("home");
+    copy_all(&testdata().join("codex/home"), &home);
+    scene.import(&home);
+    let (sessions, paid) = (scene.sessions().len(), input(&scene));
+    // A turn was rolled back in the first file, and the second begins with a copy of it.
+    let names = ["019f9a4a-9064-76f6-9a14-49f44c2dc40f", "019f9a50-a149-76ae-afdd-b5faa9af4340"];
+    let before = names.map(|name| {
+        let header = scene.engine.show(&name.parse().unwrap()).unwrap();
+        header.leaf.unwrap_or(header.id)
+    });
+    copy_all(&testdata().join("codex/migrated"), &home);
+    let report = scene.import(&home);
+    let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+    assert_eq!(kinds, [ProblemKind::Rewritten, ProblemKind::Rewritten]);
+    assert_eq!((scene.sessions().len(), input(&scene)), (sessions + 2, paid));
+    for (name, before) in names.iter().zip(&before) {
+        let file = report.sources.iter().find(|file| file.path.contains(name)).unwrap();
+        let after = file.first.as_ref().unwrap();
+        let header = scene.engine.show(after).unwrap();
+        assert_eq!((header.own_events, header.parent_id.as_ref()), (1, Some(before)));
+        let messages = |id: &SessionId| scene.engine.inspect(id).unwrap().messages;
+        assert_eq!(messages(after), messages(before));
+        assert_eq!(scene.restore(after), std::fs::read(&file.path).unwrap());
+    }
 }

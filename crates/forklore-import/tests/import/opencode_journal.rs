@@ -2,7 +2,7 @@
 
 use forklore_api::ExportTo;
 use forklore_core::session_container::SessionContainer;
-use forklore_core::{Content, Message, Part, Role};
+use forklore_core::{Content, Data, Message, Part, Role};
 use forklore_import::ProblemKind;
 use forklore_opencode::Database;
 use rusqlite::Connection;
@@ -82,8 +82,12 @@ fn the_messages_of_the_second_version_are_read() {
         "input": {"path": "a"}, "content": [{"type": "text", "text": "done"}]}});
     let content = json!([{"type": "reasoning", "text": "hm"}, {"type": "text", "text": "B"}, call]);
     opencode.write("msg_d", "assistant", &answered(&content));
-    opencode.write("msg_e", "shell", &json!({"command": "ls", "output": {"output": "a.rs"},
-        "status": "completed"}));
+    opencode.write(
+        "msg_e",
+        "shell",
+        &json!({"command": "ls", "output": {"output": "a.rs"},
+        "status": "completed"}),
+    );
     opencode.write("msg_f", "idle", &json!({"outcome": "succeeded"}));
     let expected = [
         "user_message msg_a",
@@ -95,7 +99,10 @@ fn the_messages_of_the_second_version_are_read() {
     ];
     assert_eq!(opencode.import(), (expected.map(str::to_owned).into(), vec![]));
     let header = opencode.scene.engine.show(&"ses_1".parse().unwrap()).unwrap();
-    assert_eq!((header.counts.turns, header.counts.index, header.title.as_deref()), (1, 4, Some("one")));
+    assert_eq!(
+        (header.counts.turns, header.counts.index, header.title.as_deref()),
+        (1, 4, Some("one"))
+    );
     let messages = opencode.messages();
     let texts: Vec<_> = messages.iter().map(Message::plain_text).collect();
     assert_eq!(texts[0], "plan A or plan B?");
@@ -104,11 +111,18 @@ fn the_messages_of_the_second_version_are_read() {
         Part::ToolCall {
             id: "t".into(),
             name: "read".into(),
-            arguments: forklore_core::Data::parse(r#"{"path":"a"}"#).unwrap(),
+            arguments: Data::parse(r#"{"path":"a"}"#).unwrap(),
+        },
+        Part::ToolResult {
+            call_id: "t".into(),
+            name: Some("read".into()),
+            content: Data::parse(r#"[{"text":"done","type":"text"}]"#).unwrap(),
+            is_error: false,
+            synthetic: false,
         },
     ]);
-    let said = messages.iter().find(|message| message.role == Role::Assistant).unwrap();
-    let Content::Parts(parts) = &said.content else { panic!("{said:?}") };
+    let spoken = messages.iter().find(|message| message.role == Role::Assistant).unwrap();
+    let Content::Parts(parts) = &spoken.content else { panic!("{spoken:?}") };
     let seen: Vec<_> =
         parts.iter().filter(|part| !matches!(part, Part::Reasoning { .. })).cloned().collect();
     assert_eq!(Content::Parts(seen), answer);
@@ -123,7 +137,10 @@ fn an_answer_waits_until_it_is_complete_and_a_compaction_covers_what_is_before()
     opencode.write("msg_a", "user", &json!({"text": "plan A"}));
     let running = json!({"content": [], "time": {"created": 1}});
     opencode.write("msg_b", "assistant", &running);
-    assert_eq!(opencode.import(), (vec!["user_message msg_a".into()], vec![ProblemKind::Incomplete]));
+    assert_eq!(
+        opencode.import(),
+        (vec!["user_message msg_a".into()], vec![ProblemKind::Incomplete])
+    );
     opencode.write("msg_b", "assistant", &answered(&json!([{"type": "text", "text": "B"}])));
     let compaction =
         json!({"status": "completed", "reason": "auto", "summary": "We planned.", "recent": "B"});

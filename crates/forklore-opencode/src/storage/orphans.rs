@@ -24,8 +24,8 @@ struct Owners {
     sessions: HashMap<String, String>,
 }
 
-/// The owners in the storage that was read last. Each session of a storage is opened on its own, and
-/// none should look into the directories of all others again.
+/// The owners in the storage that was read last. Each session of a storage is opened on its own,
+/// and none should look into the directories of all others again.
 static LAST: Mutex<Option<Owners>> = Mutex::new(None);
 
 /// Returns the directories of parts that belong to the session `session` of the storage at `root`,
@@ -50,9 +50,10 @@ pub(super) fn of_session(
         owners.update()?;
         owners.changed = changed;
     }
-    let of_it = owners.sessions.iter().filter(|(message, owner)| {
-        owner.as_str() == session && !there.contains(message.as_str())
-    });
+    let of_it = owners
+        .sessions
+        .iter()
+        .filter(|(message, owner)| owner.as_str() == session && !there.contains(message.as_str()));
     let mut found: Vec<_> = of_it.map(|(message, _)| folder.join(message)).collect();
     found.sort();
     Ok(found)
@@ -62,10 +63,10 @@ impl Owners {
     /// Looks into the directories that are new, and forgets those that are gone.
     fn update(&mut self) -> Result<(), ExpandError> {
         let entries = fs::read_dir(&self.folder).map_err(|error| failed(&self.folder, error))?;
-        let mut known = std::mem::take(&mut self.sessions);
+        let mut earlier = std::mem::take(&mut self.sessions);
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let owner = match known.remove(&name) {
+            let owner = match earlier.remove(&name) {
                 Some(owner) if !owner.is_empty() => owner,
                 _ => owner(&entry.path())?,
             };

@@ -1,14 +1,14 @@
-//! Escapes JSON for a terminal: replaces hostile characters and excess combining marks by JSON's own
-//! escapes.
+//! Escapes JSON for a terminal: replaces hostile characters and excess combining marks by JSON's
+//! own escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::shown::Shown;
 
-/// Escapes the hostile characters in JSON text, for example as `\u202e`, and excess combining marks.
-/// Hostile characters could control a terminal or are invisible. The result parses to the same
-/// value.
+/// Escapes the hostile characters in JSON text, for example as `\u202e`, and excess combining
+/// marks. Hostile characters could control a terminal or are invisible. The result parses to the
+/// same value.
 ///
 /// In valid JSON, such a character is either inside a string or white space between tokens. Line
 /// feeds and tabs between tokens stay unchanged, and a carriage return becomes a space. The result
