@@ -29,14 +29,6 @@ pub trait AgentFormat: Send + Sync {
     /// contains the first bytes of the file.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// Returns the name of the agent that wrote this file, if it is another agent, whose files look
-    /// like this agent's but cannot be read by forklore. Otherwise returns `None`. `head` contains
-    /// the first bytes of the file.
-    fn lookalike(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
-        let _ = (path, head);
-        None
-    }
-
     /// Checks by the path alone whether a file in a folder may be one of the agent's session files.
     /// The default accepts files with the extension `jsonl`, in upper or lower case.
     fn may_own(&self, path: &Path) -> bool {
@@ -133,6 +125,18 @@ pub trait AgentFormat: Send + Sync {
     /// a copy of the other. The caller has already checked that the two differ in few bytes only.
     fn says_the_same(&self, kind: &EventType, a: &Data, b: &Data) -> bool {
         self.view(kind, a) == self.view(kind, b)
+    }
+
+    /// Checks whether the agent may write all records of a session file again in another form.
+    fn renews_files(&self) -> bool {
+        false
+    }
+
+    /// Checks whether two records of the conversation have the same content, although the agent
+    /// wrote `later` in another form than `earlier` when it rewrote the file
+    /// ([`AgentFormat::renews_files`]). Both have the type `kind`.
+    fn is_renewed(&self, kind: &EventType, earlier: &Data, later: &Data) -> bool {
+        self.says_the_same(kind, earlier, later)
     }
 
     /// Returns additional folders to search for the file with the beginning of a session. The rest
@@ -446,13 +450,6 @@ impl<'a> AgentFormats<'a> {
     #[must_use]
     pub fn detect(&self, path: &Path, head: &[u8]) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.detect(path, head))
-    }
-
-    /// Returns the name of the agent that wrote the file with this path and these first bytes, if
-    /// forklore recognises that agent but cannot read its files.
-    #[must_use]
-    pub fn unsupported(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
-        self.0.iter().find_map(|dialect| dialect.lookalike(path, head))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds what a person typed first in a session. These words describe a session that has no title.
 
 use forklore_core::typed::{Typed, typed};
-use forklore_core::{Header, Role};
+use forklore_core::{EventType, Header};
 use forklore_store::port::At;
 
 use crate::{Engine, Result};
@@ -12,9 +12,9 @@ const LOOKED_AT: usize = 200;
 impl Engine {
     /// Returns what a person typed first in the part of the log that the session wrote itself. If
     /// there is nothing, returns what a person typed first in the inherited history. Text that an
-    /// agent added to what was typed is left out, and so are messages that begin no turn. A command
-    /// for the agent (`/clear`) is returned only if nothing else was typed. Each of the two
-    /// searches reads at most 200 events. Returns `None` if neither finds anything.
+    /// agent added to what was typed is left out, and so are messages that begin no turn, except
+    /// for commands. A command for the agent (`/clear`) is returned only if nothing else was typed.
+    /// Each of the two searches reads at most 200 events.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
@@ -30,15 +30,12 @@ impl Engine {
         let mut command = None;
         for stored in self.events(&header.id, At::Seq(seq)).take(LOOKED_AT) {
             let event = stored?.event;
-            if !event.class.is_conversation() || !event.effect.starts_turn {
+            if !event.class.is_conversation() || event.kind != EventType::USER_MESSAGE {
                 continue;
             }
-            let message = self.message(&event);
-            if message.role != Role::User {
-                continue;
-            }
-            match typed(&message) {
-                Some(Typed::Text(text)) => return Ok(Some(text)),
+            match typed(&self.message(&event)) {
+                Some(Typed::Text(text)) if event.effect.starts_turn => return Ok(Some(text)),
+                Some(Typed::Text(_)) => {}
                 Some(Typed::Command(text)) => command = command.or(Some(text)),
                 None => {}
             }

@@ -118,7 +118,7 @@ pub use lease::LEASE;
 pub use list::Listing;
 pub use load::Loaded;
 pub use playback::Pace;
-pub use replay::Replay;
+pub use replay::{Replay, ReplayWithSummaries, Replayed, ReplayedSummary};
 pub use resolve::Scope;
 pub use sources::{Restored, StoredFile};
 pub use tree::Mark;

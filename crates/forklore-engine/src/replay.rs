@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use forklore_api::{Record, RecordOrigin};
-use forklore_core::{Header, Selector, SessionId};
+use forklore_core::{EventType, Header, Label, Message, Selector, SessionId};
 use forklore_store::port::{At, LogEntry};
+use jiff::Timestamp;
 
 use crate::events::Events;
+use crate::inspect::messages;
 use crate::view::Labels;
 use crate::{Engine, Result};
 
@@ -20,7 +22,37 @@ pub struct Replay {
     /// indexes.
     next: u64,
     end: u64,
+    /// The number of inheritable events up to the cut, which includes events that are no records.
+    reach: u64,
 }
+
+/// A part of a conversation as people read it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Replayed {
+    /// A plain conversation event.
+    Record(Record),
+    /// A summary between two conversation events.
+    Summary(ReplayedSummary),
+}
+
+/// A summary in a conversation: a compaction, or a summary of a branch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayedSummary {
+    /// The type of the event: `history_compaction` or `branch_summary`.
+    pub kind: EventType,
+    /// The seq of the event.
+    pub seq: u64,
+    /// When the event was written.
+    pub ts: Timestamp,
+    /// The present label of the session in which the event was written. `None` if that session was
+    /// deleted.
+    pub branch: Option<Label>,
+    /// The text of the summary, as messages.
+    pub messages: Vec<Message>,
+}
+
+/// Iterates over the records and summaries of a session. Ends after the first error.
+pub struct ReplayWithSummaries(Replay);
 
 impl Engine {
     /// Returns the records of a session before the cut `up_to`. Returns all records if `up_to` is
@@ -31,12 +63,15 @@ impl Engine {
     /// invalid.
     pub fn replay(&self, session: &SessionId, up_to: Option<&Selector>) -> Result<Replay> {
         let header = self.show(session)?;
-        let end = match up_to {
+        let (end, reach) = match up_to {
             // A reading may end before the first record, unlike a fork.
-            Some(selector) => self.search(&header, selector)?.cut.index,
-            None => header.counts.index,
+            Some(selector) => {
+                let cut = self.search(&header, selector)?.cut;
+                (cut.index, cut.inheritable)
+            }
+            None => (header.counts.index, header.counts.inheritable),
         };
-        Ok(self.replay_from(&header, 0, end))
+        Ok(Replay { reach, ..self.replay_from(&header, 0, end) })
     }
 
     /// Returns the records of a session whose conversation indexes are in `part`.
@@ -53,7 +88,8 @@ impl Engine {
     pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay {
         let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
         let events = self.events(&header.id, at);
-        Replay { engine: self.clone(), events, labels: Labels::default(), next: index, end }
+        let (engine, labels) = (self.clone(), Labels::default());
+        Replay { engine, events, labels, next: index, end, reach: header.counts.inheritable }
     }
 }
 
@@ -62,6 +98,31 @@ impl Replay {
     #[must_use]
     pub fn left(&self) -> u64 {
         self.end.saturating_sub(self.next)
+    }
+
+    /// Checks whether an event is before the end of the replay.
+    fn reaches(&self, stored: &LogEntry) -> bool {
+        stored.counts.inheritable <= self.reach && stored.counts.index <= self.end
+    }
+
+    /// Also returns the summaries between the records, for people. A model reads them too.
+    #[must_use]
+    pub fn with_summaries(self) -> ReplayWithSummaries {
+        ReplayWithSummaries(self)
+    }
+
+    fn summary(
+        &mut self,
+        LogEntry { seq, event, origin, .. }: LogEntry,
+    ) -> Result<ReplayedSummary> {
+        // The model also receives the messages that an agent's compaction retains. They are shown
+        // already, as records before it.
+        let messages = match event.dialect {
+            Some(_) => vec![self.engine.message(&event)],
+            None => messages::of_event(&self.engine, &event),
+        };
+        let branch = self.labels.get(&self.engine, &origin.session_id)?;
+        Ok(ReplayedSummary { kind: event.kind, seq, ts: event.ts, branch, messages })
     }
 
     fn record(&mut self, stored: LogEntry) -> Result<Record> {
@@ -99,6 +160,33 @@ impl Iterator for Replay {
                     self.next = self.end;
                     return Some(Err(error));
                 }
+            }
+        }
+        None
+    }
+}
+
+impl Iterator for ReplayWithSummaries {
+    type Item = Result<Replayed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Self(replay) = self;
+        while replay.reach > 0 {
+            let stored = match replay.events.next()? {
+                Ok(stored) if replay.reaches(&stored) => stored,
+                Ok(_) => break,
+                Err(error) => {
+                    replay.reach = 0;
+                    return Some(Err(error));
+                }
+            };
+            if stored.event.class.is_conversation() {
+                return Some(replay.record(stored).map(Replayed::Record));
+            }
+            if [EventType::HISTORY_COMPACTION, EventType::BRANCH_SUMMARY]
+                .contains(&stored.event.kind)
+            {
+                return Some(replay.summary(stored).map(Replayed::Summary));
             }
         }
         None

@@ -6,6 +6,7 @@ mod export;
 mod fields;
 mod name;
 mod record;
+mod renewed;
 mod sort;
 mod usage;
 mod view;
@@ -76,6 +77,16 @@ impl AgentFormat for Codex {
 
     fn instead(&self, data: &Data) -> Vec<Message> {
         view::instead(data)
+    }
+
+    /// Returns `true`: `codex migrate-rollouts` rewrites files in place, with a number in each
+    /// record.
+    fn renews_files(&self) -> bool {
+        true
+    }
+
+    fn is_renewed(&self, kind: &EventType, earlier: &Data, later: &Data) -> bool {
+        renewed::is_same(kind, earlier, later)
     }
 
     fn export(&self) -> Option<&dyn Export> {

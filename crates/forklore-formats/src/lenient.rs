@@ -11,6 +11,8 @@ use std::marker::PhantomData;
 use forklore_core::data::without_lone_surrogates;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::author::{Author, begins_turn};
+
 macro_rules! otherwise_empty {
     ($value:ty; $($method:ident),*) => {
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -228,8 +230,8 @@ pub(crate) enum MessageContent<T> {
     /// The content is absent, or neither a string nor a list.
     #[default]
     Nothing,
-    /// The content is a string. Its text is not stored here.
-    Text,
+    /// The content is a string. Only the author of the text is stored here.
+    Text(Author),
     /// The content is a list of blocks. An element that is not an object becomes an empty block.
     Blocks(Vec<T>),
 }
@@ -238,7 +240,16 @@ impl<T> MessageContent<T> {
     pub(crate) fn blocks(&self) -> &[T] {
         match self {
             Self::Blocks(blocks) => blocks,
-            Self::Nothing | Self::Text => &[],
+            Self::Nothing | Self::Text(_) => &[],
+        }
+    }
+
+    /// Checks whether a user message with this content begins a turn. `author` returns the author
+    /// of a block. The author of a block that a person attaches, such as an image, is that person.
+    pub(crate) fn begins_turn(&self, author: impl Fn(&T) -> Author) -> bool {
+        match self {
+            Self::Text(author) => begins_turn([*author]),
+            Self::Nothing | Self::Blocks(_) => begins_turn(self.blocks().iter().map(author)),
         }
     }
 }
@@ -249,8 +260,8 @@ impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for MessageContentVisitor<
     type Value = MessageContent<T>;
     otherwise_empty!(MessageContent<T>; bool, number, unit, object);
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<MessageContent<T>, E> {
-        Ok(MessageContent::Text)
+    fn visit_str<E: Error>(self, text: &str) -> Result<MessageContent<T>, E> {
+        Ok(MessageContent::Text(Author::of(text)))
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<MessageContent<T>, A::Error> {
         let mut blocks = Vec::new();

@@ -44,7 +44,7 @@
 pub mod akcoder;
 pub mod amplifier;
 mod anthropic;
-mod call_cursor;
+mod author;
 pub mod claude;
 pub mod codex;
 mod document;

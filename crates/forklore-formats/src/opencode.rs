@@ -3,6 +3,7 @@
 //! directories.
 
 mod export;
+mod journal;
 mod message;
 mod record;
 mod usage;

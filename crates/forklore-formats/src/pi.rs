@@ -103,7 +103,7 @@ fn line_of(line: &Probe<'_>) -> LineOf {
         _ if message.timestamp.0 => LineOf::Message,
         // A message of Pi without content is the output of a command.
         MessageContent::Nothing => LineOf::Message,
-        MessageContent::Text => LineOf::Other,
+        MessageContent::Text(_) => LineOf::Other,
         MessageContent::Blocks(_) => LineOf::Unreadable,
     }
 }

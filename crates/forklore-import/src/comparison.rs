@@ -4,6 +4,7 @@ use forklore_store::sources::{RecordKey, SourceId};
 use serde::{Deserialize, Serialize};
 
 use crate::event_location::EventLocation;
+use crate::renewal::Renewal;
 
 /// How far a rewritten file repeats its earlier revision (the content before the rewrite). It is
 /// stored with the imported file, so that the next import can continue the comparison.
@@ -24,6 +25,10 @@ pub(crate) struct Comparison {
     /// The event after which the rewritten file's first session begins as a branch. It is an event
     /// of the earlier revision.
     begun: Option<EventLocation>,
+    /// How far the rewritten file repeats the conversation of its earlier revision in another form.
+    /// `None` if it repeats records byte for byte, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    renewal: Option<Renewal>,
 }
 
 impl Comparison {
@@ -49,7 +54,20 @@ impl Comparison {
         self.differs
     }
 
-    /// Counts one more record that the rewritten file repeats in order from its earlier revision.
+    /// Returns how far the rewritten file repeats the conversation of its earlier revision in
+    /// another form. `None` if that is not compared.
+    pub(crate) fn renewal_mut(&mut self) -> Option<&mut Renewal> {
+        self.renewal.as_mut()
+    }
+
+    /// Begins to compare the rewritten file with the conversation of its earlier revision, whose
+    /// records the agent may have written in another form.
+    pub(crate) fn begin_renewal(&mut self, renewal: Renewal) {
+        self.renewal = Some(renewal);
+    }
+
+    /// Counts one more record that the rewritten file repeats in order from its earlier revision
+    /// (the content before the rewrite).
     pub(crate) fn add_repeated(&mut self) {
         self.repeated += 1;
     }

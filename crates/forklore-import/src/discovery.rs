@@ -129,7 +129,7 @@ impl<'a> Discovery<'a> {
                     self.found.push(Candidate::opened(path, dialect, &file, title));
                     return Ok(());
                 }
-                None => (ProblemKind::UnknownFormat, self.unknown(&path, &file)),
+                None => (ProblemKind::UnknownFormat, self.unknown(&file)),
             },
             Err(error) => (ProblemKind::Unreadable, error.to_string()),
         };
@@ -223,15 +223,11 @@ impl<'a> Discovery<'a> {
 
     /// Returns the problem message for a file whose agent format is unknown. It names the formats
     /// that are known.
-    fn unknown(&self, path: &Path, file: &Opened) -> String {
-        let all = names_of(self.engine);
-        match self.engine.agent_formats().unsupported(path, &file.head) {
-            Some(agent) => format!(
-                "{agent} wrote the file, whose sessions are not supported; supported are {all}"
-            ),
-            None if file.head.is_empty() => "the file is empty".to_owned(),
-            None => format!("{NO_RECORDS}; known are {all}"),
+    fn unknown(&self, file: &Opened) -> String {
+        if file.head.is_empty() {
+            return "the file is empty".to_owned();
         }
+        format!("{NO_RECORDS}; known are {}", names_of(self.engine))
     }
 }
 

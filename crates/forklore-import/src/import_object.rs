@@ -69,7 +69,8 @@ fn import_record(
         records.add_shared(&record, spot);
         return Ok(());
     }
-    if records.repeats(RecordLine { record: &record, text: &text, end })? {
+    let line = RecordLine { record: &record, text: &text, end };
+    if records.renews(line)? || records.repeats(line)? {
         return Ok(());
     }
     let len = text.len() + end.bytes().len();

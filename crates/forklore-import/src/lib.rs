@@ -97,6 +97,7 @@ mod reading;
 mod record_keys;
 mod record_patch;
 mod records;
+mod renewal;
 mod report;
 mod report_unchanged;
 mod resume_state;

@@ -11,6 +11,14 @@ use crate::blocks::{BLOCK, Blocks};
 /// read in pieces.
 const STRETCH: usize = 4 << 20;
 
+/// Number of bytes of a line that are read before its length is looked up. A line that turns out to
+/// be too long is then read in pieces from its beginning, and is never in memory as a whole.
+const LOOKED_UP: usize = 8 << 20;
+
+/// Checks whether the line that begins at this byte of the input is too long for a record, without
+/// reading the line into memory.
+pub(crate) type LengthCheck<'a> = Box<dyn Fn(u64) -> io::Result<bool> + 'a>;
+
 /// Consecutive bytes of a file: a whole line or a part of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
@@ -29,8 +37,13 @@ pub(crate) enum Piece {
 }
 
 /// Splits an input into lines, and lines that are too long for a record into parts.
-pub(crate) struct Lines<R> {
+pub(crate) struct Lines<'a, R> {
     input: R,
+    length_check: Option<LengthCheck<'a>>,
+    /// The number of bytes of the input that were returned.
+    returned: u64,
+    /// Whether the line that is being read was looked up, and whether it is too long for a record.
+    looked_up: Option<bool>,
     blocks: Blocks,
     block: Bytes,
     /// The index in `block` of the first byte that was not returned yet. There is no line feed
@@ -44,14 +57,22 @@ pub(crate) struct Lines<R> {
     most: usize,
 }
 
-impl<R: Read> Lines<R> {
+impl<'a, R: Read> Lines<'a, R> {
     /// Creates a reader of the lines of `input`, which has about `len` bytes. `in_long` means that
     /// it begins inside a line that is too long for a record.
-    pub(crate) fn new(input: R, len: u64, in_long: bool) -> Self {
+    pub(crate) fn new(
+        input: R,
+        len: u64,
+        in_long: bool,
+        length_check: Option<LengthCheck<'a>>,
+    ) -> Self {
         // One byte more, so that the end of the input is found with the first block.
         let block_size = usize::try_from(len).map_or(BLOCK, |len| BLOCK.min(len.saturating_add(1)));
         Self {
             input,
+            length_check,
+            returned: 0,
+            looked_up: None,
             blocks: Blocks::default(),
             block: Bytes::new(),
             start: 0,
@@ -64,7 +85,7 @@ impl<R: Read> Lines<R> {
 
     #[cfg(test)]
     fn with_most(input: R, most: usize) -> Self {
-        Self { most, ..Self::new(input, u64::MAX, false) }
+        Self { most, ..Self::new(input, u64::MAX, false, None) }
     }
 
     /// Returns the next line, or the next part of a line that is too long. Returns `None` at the
@@ -78,7 +99,8 @@ impl<R: Read> Lines<R> {
             }
             self.searched = self.block.len();
             let waiting = self.searched - self.start;
-            if waiting > self.most || (self.in_long && waiting > 0) {
+            let is_long = waiting > self.most || self.is_too_long(waiting)?;
+            if is_long || (self.in_long && waiting > 0) {
                 let end = self.searched.min(self.start + STRETCH);
                 return Ok(Some(self.hand_out(end, false)));
             }
@@ -92,8 +114,25 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// Checks whether the line of which `waiting` bytes were read is too long for a record. A line
+    /// is looked up once, and only if many of its bytes were read.
+    fn is_too_long(&mut self, waiting: usize) -> io::Result<bool> {
+        if self.in_long || waiting < LOOKED_UP {
+            return Ok(false);
+        }
+        let Some(length_check) = &self.length_check else { return Ok(false) };
+        let is_too_long = match self.looked_up {
+            Some(is_too_long) => is_too_long,
+            None => length_check(self.returned)?,
+        };
+        self.looked_up = Some(is_too_long);
+        Ok(is_too_long)
+    }
+
     fn hand_out(&mut self, end: usize, last: bool) -> Piece {
         let start = std::mem::replace(&mut self.start, end);
+        self.returned += (end - start) as u64;
+        self.looked_up = None;
         self.searched = self.searched.max(end);
         if last {
             self.searched = end;
@@ -152,6 +191,34 @@ mod tests {
         assert_eq!(kinds, "lllllt");
         assert_eq!(all.into_iter().flat_map(|(_, bytes)| bytes).collect::<Vec<_>>(), text);
         assert_eq!(pieces(b"", 100), []);
+    }
+
+    #[test]
+    fn a_line_that_is_looked_up_is_never_whole_in_memory() {
+        let long = vec![b'x'; 4 * LOOKED_UP];
+        let text = [b"short\n", long.as_slice(), b"\nlast\n"].concat();
+        let positions = std::cell::RefCell::new(Vec::new());
+        let length_check: LengthCheck<'_> = Box::new(|at| {
+            positions.borrow_mut().push(at);
+            Ok(true)
+        });
+        let mut lines = Lines::new(text.as_slice(), u64::MAX, false, Some(length_check));
+        let (mut kinds, mut largest) = (String::new(), 0);
+        let mut all = Vec::new();
+        while let Some(piece) = lines.next().unwrap() {
+            largest = largest.max(lines.block.len());
+            let (kind, bytes) = match piece {
+                Piece::Line(bytes) => ('l', bytes),
+                Piece::Tail(bytes) => ('t', bytes),
+                Piece::Long { bytes, .. } => ('x', bytes),
+            };
+            kinds.push(kind);
+            all.extend_from_slice(&bytes);
+        }
+        assert_eq!((kinds.replace('x', ""), all == text), ("ll".to_owned(), true));
+        assert!(largest <= 2 * LOOKED_UP + BLOCK, "{largest}");
+        drop(lines);
+        assert_eq!(positions.into_inner(), [6]);
     }
 
     #[test]

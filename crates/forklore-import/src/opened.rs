@@ -4,10 +4,12 @@
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use forklore_core::agent_format::{AgentFormat, FileFacts, Line};
+use forklore_core::limits::IMPORTED_LINE_BYTES;
 use forklore_engine::sources::path_text;
 use forklore_store::sources::{RecordKey, SeenFile};
 use jiff::Timestamp;
@@ -196,10 +198,27 @@ impl Opened {
         Ok(Box::new(content))
     }
 
-    /// Returns the first time in the file's first records, by which an import sorts files. Also
-    /// returns all facts in the records up to the one with that time. If none of the first records
-    /// has a time, returns the time for records without a time, usually the file's modification
-    /// time.
+    /// Checks whether the line that begins at byte `from` is too long for a record. Reads the line
+    /// block by block. The file must not be compressed.
+    pub(crate) fn has_long_line(&self, from: u64) -> io::Result<bool> {
+        let mut block = vec![0; BLOCK];
+        let (mut at, most) = (from, from.saturating_add(IMPORTED_LINE_BYTES as u64));
+        while at <= most && at < self.seen.size {
+            let read = self.file.read_at(&mut block, at)?;
+            let part = block.get(..read).unwrap_or_default();
+            if part.is_empty()
+                || memchr::memchr(b'\n', part).is_some_and(|end| at + end as u64 <= most)
+            {
+                return Ok(false);
+            }
+            at += read as u64;
+        }
+        Ok(at > most)
+    }
+
+    /// Returns the first time in the file's first records, and all facts in the records up to
+    /// there. An import sorts files by this time. If none of these records has a time, it is the
+    /// file's modification time.
     pub(crate) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
         let mut facts = FileFacts::default();

@@ -10,7 +10,7 @@ use forklore_engine::{Error, Result};
 use forklore_store::sources::LineEnd;
 
 use crate::input::Input;
-use crate::lines::{Lines, Piece};
+use crate::lines::{LengthCheck, Lines, Piece};
 use crate::objects::{Part, blank_len, parts};
 use crate::opened::Opened;
 use crate::options::ImportOptions;
@@ -82,7 +82,12 @@ impl<'a> Reading<'a> {
         // The content of a compressed file may be longer than the file.
         let len = if file.packed { u64::MAX } else { file.seen.size };
         let len = len.saturating_sub(self.input.offset());
-        let mut lines = Lines::new(rest, len, self.input.in_long_line());
+        let from = self.input.offset();
+        let length_check: Option<LengthCheck<'_>> = match file.packed {
+            true => None,
+            false => Some(Box::new(move |at| file.has_long_line(from + at))),
+        };
+        let mut lines = Lines::new(rest, len, self.input.in_long_line(), length_check);
         let mut unfinished = Bytes::new();
         while let Some(piece) = lines.next().map_err(failed)? {
             match piece {

@@ -24,6 +24,7 @@ use crate::lookup::Lookup;
 use crate::new_session::{self, Child};
 use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
+use crate::renewal::Renewed;
 use crate::report::ProblemKind;
 use crate::resume_state::ResumeState;
 use crate::revision::Revision;
@@ -129,6 +130,27 @@ impl<'a> Records<'a> {
         if let Some(comparison) = self.revision.comparison_mut() {
             comparison.end_shared(key, spot);
         }
+    }
+
+    /// Checks whether a record repeats the conversation of the file's earlier revision (the content
+    /// before a rewrite) in another form, or is beside it. Such a record gets no event of its own.
+    /// Its bytes are stored with the file.
+    pub(crate) fn renews(&mut self, line: RecordLine<'_>) -> Result<bool> {
+        let Self { lookup, file, revision, .. } = self;
+        let is_first = self.sessions.is_empty();
+        match revision.renewed(*lookup, file, line, is_first)? {
+            Renewed::New => return Ok(false),
+            Renewed::NoEvent => {}
+            Renewed::Event(spot, location) => {
+                self.output.remember(key_of(line.record), location);
+                if let Some(comparison) = self.revision.comparison_mut() {
+                    comparison.end_shared(None, spot);
+                }
+            }
+        }
+        self.output.batch().retain_line(line.text.as_bytes(), line.end);
+        self.route.pass(line.record);
+        Ok(true)
     }
 
     /// Checks whether a record repeats the next event of the session from which the file may be

@@ -15,11 +15,14 @@ use forklore_store::sources::RecordKey;
 use crate::agent_file::AgentFile;
 use crate::branch_start::Follows;
 use crate::comparison::Comparison;
+use crate::copied_prefix::RecordLine;
 use crate::earlier_revision::EarlierRevision;
 use crate::event_location::{EventLocation, SHARED};
 use crate::lookup::Lookup;
+use crate::original_events::OriginalEvents;
 use crate::output::Output;
 use crate::record_keys::record_key;
+use crate::renewal::{Renewal, Renewed};
 
 /// Compares a file with its earlier revision (the content before it was rewritten). If `comparison`
 /// is `None`, the file was not rewritten and shares no records.
@@ -27,11 +30,14 @@ pub(crate) struct Revision {
     comparison: Option<Comparison>,
     /// The reader of the earlier revision. It is opened when it is first needed.
     earlier: Option<EarlierRevision>,
+    /// The reader of the conversation that the earlier revision has, if the agent wrote all records
+    /// in another form. It is opened when it is first needed.
+    original: Option<OriginalEvents>,
 }
 
 impl Revision {
     pub(crate) fn new(comparison: Option<Comparison>) -> Self {
-        Self { comparison, earlier: None }
+        Self { comparison, earlier: None, original: None }
     }
 
     /// Returns how far the file repeats its earlier revision; `None` if it was not rewritten.
@@ -93,6 +99,34 @@ impl Revision {
         let key = record_key(native.as_bytes());
         let Some(spot) = earlier.find(lookup, key)? else { return Ok(None) };
         Ok(earlier.has(lookup, &spot, record, text)?.then_some(spot))
+    }
+
+    /// Compares a record with the conversation of the earlier revision, if the agent wrote all
+    /// records in another form. `is_first` means that no record before it is an event of the file.
+    pub(crate) fn renewed(
+        &mut self,
+        lookup: Lookup<'_>,
+        file: &AgentFile<'_>,
+        line: RecordLine<'_>,
+        is_first: bool,
+    ) -> Result<Renewed> {
+        if !lookup.format.renews_files() {
+            return Ok(Renewed::New);
+        }
+        let Some((comparison, earlier)) = self.opened(lookup, file)? else {
+            return Ok(Renewed::New);
+        };
+        let may_begin = is_first && comparison.repeated() == 0;
+        if comparison.renewal_mut().is_none()
+            && may_begin
+            && let Some(first) = earlier.first_session()
+            && let Some(renewal) = Renewal::of(lookup, first)?
+        {
+            comparison.begin_renewal(renewal);
+        }
+        let original = &mut self.original;
+        let renewal = self.comparison.as_mut().and_then(Comparison::renewal_mut);
+        renewal.map_or(Ok(Renewed::New), |renewal| renewal.next(lookup, original, line))
     }
 
     /// Returns the event of the record that this record continues, if that record is shared. A

@@ -10,6 +10,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::copy::Copy;
+use crate::journal::{self, Entry};
 use crate::line::{MessageState, text, text_field, with};
 use crate::lines::Lines;
 use crate::schema::{Schema, unreadable};
@@ -46,8 +47,15 @@ impl Opened {
         let database = Connection::open(&copy.path).map_err(unreadable)?;
         database.pragma_update(None, "query_only", true).map_err(unreadable)?;
         let schema = Schema::of(&database)?;
-        let sql = format!("SELECT coalesce(max({}), 0) FROM message", schema.updated());
-        let newest = database.query_row(&sql, [], |row| row.get(0)).map_err(unreadable)?;
+        let mut tables = vec![("message", schema.updated())];
+        tables.extend(schema.has_journal.then_some(("session_message", "time_updated")));
+        let mut newest = 0;
+        for (table, updated) in tables {
+            let sql = format!("SELECT coalesce(max({updated}), 0) FROM {table}");
+            let of_table: i64 =
+                database.query_row(&sql, [], |row| row.get(0)).map_err(unreadable)?;
+            newest = newest.max(of_table);
+        }
         Ok(Self { database, schema, newest, _copy: copy })
     }
 
@@ -67,6 +75,11 @@ impl Opened {
                 query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
             state = sums.into_iter().fold(state, fold);
         }
+        if self.schema.has_journal
+            && let Some(sums) = journal::sums(&self.database, id)?
+        {
+            state = sums.into_iter().fold(state, fold);
+        }
         Ok(fold(state, i64::from(self.is_left(id)?)))
     }
 
@@ -80,7 +93,10 @@ impl Opened {
                         (SELECT coalesce(max({updated}), 0) FROM part WHERE session_id = ?1))"
         );
         let mut query = self.database.prepare_cached(&sql)?;
-        let last: i64 = query.query_row([id], |row| row.get(0))?;
+        let mut last: i64 = query.query_row([id], |row| row.get(0))?;
+        if self.schema.has_journal {
+            last = last.max(journal::last_write(&self.database, id)?);
+        }
         Ok(self.newest.saturating_sub(last) > LONG_AFTER)
     }
 
@@ -132,6 +148,19 @@ impl Opened {
         stored(&self.database, sql, session)
     }
 
+    /// Reads the messages of a session that opencode's second version wrote, except for those
+    /// whose ids are in `first_version`.
+    fn entries(
+        &self,
+        session: &str,
+        first_version: &HashSet<String>,
+    ) -> rusqlite::Result<Vec<Entry>> {
+        if !self.schema.has_journal {
+            return Ok(Vec::new());
+        }
+        journal::entries(&self.database, session, first_version)
+    }
+
     fn parts(&self, session: &str, message: &str) -> rusqlite::Result<Vec<String>> {
         let sql = "SELECT id, time_created, data FROM part WHERE message_id = ? \
                    ORDER BY time_created, id";
@@ -180,12 +209,18 @@ impl Inside for Opened {
         let (fixed, whole) = self.row(id).map_err(unreadable)?;
         lines.session(&fixed)?;
         let mut messages = self.messages(id).map_err(unreadable)?;
-        let there: HashSet<_> = messages.iter().map(|message| message.id.clone()).collect();
+        let mut there: HashSet<_> = messages.iter().map(|message| message.id.clone()).collect();
+        let mut entries = self.entries(id, &there).map_err(unreadable)?;
+        there.extend(entries.iter().map(|entry| entry.id.clone()));
         lines.deleted(&there)?;
-        let unfinished =
-            messages.last().is_some_and(|last| MessageState::of(&last.data).is_unfinished());
+        let unfinished = match entries.last() {
+            Some(last) => last.is_unfinished(),
+            None => messages.last().is_some_and(|it| MessageState::of(&it.data).is_unfinished()),
+        };
         if unfinished && !self.is_left(id).map_err(unreadable)? {
-            messages.pop();
+            if entries.pop().is_none() {
+                messages.pop();
+            }
             problems
                 .push(Trouble::Unfinished("the last message is not finished; it waits".to_owned()));
         }
@@ -194,6 +229,9 @@ impl Inside for Opened {
             let info = message.object(&[("sessionID", &session)]);
             let parts = self.parts(id, &message.id).map_err(unreadable)?;
             lines.message(&message.id, &info, &parts)?;
+        }
+        for entry in &entries {
+            lines.journal_message(&entry.id, &entry.object(id))?;
         }
         let orphans = self.orphans(id).map_err(unreadable)?;
         for part in &orphans {

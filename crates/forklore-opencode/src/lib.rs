@@ -44,6 +44,7 @@
 
 mod copy;
 mod database;
+mod journal;
 mod line;
 mod lines;
 mod private_folder;

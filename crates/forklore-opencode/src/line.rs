@@ -10,6 +10,11 @@ pub(crate) fn message(info: &str, parts: &[String]) -> String {
     format!("{{\"info\":{info},\"parts\":[{}]}}\n", parts.join(","))
 }
 
+/// Builds the JSON line for a message of opencode's second version: `{"message":{...}}`.
+pub(crate) fn journal_message(message: &str) -> String {
+    format!("{{\"message\":{message}}}\n")
+}
+
 /// Builds the JSON line for the values of a session that never change.
 pub(crate) fn session(info: &str) -> String {
     format!("{{\"info\":{info}}}\n")
@@ -69,8 +74,14 @@ pub(crate) fn text_field(object: &str, field: &str) -> Option<String> {
 pub(crate) struct MessageState<'a> {
     #[serde(borrow)]
     pub(crate) id: Option<&'a RawValue>,
+    /// The type of a message of opencode's second version, which has no role.
+    #[serde(borrow, rename = "type")]
+    pub(crate) kind: Option<&'a RawValue>,
     #[serde(borrow)]
     role: Option<&'a RawValue>,
+    /// The status of a compaction in opencode's second version.
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) time: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -82,8 +93,23 @@ impl<'a> MessageState<'a> {
         serde_json::from_str(data).unwrap_or_default()
     }
 
+    /// Checks whether the message, whose type is `kind`, is one of opencode's second version that
+    /// opencode has not completed: a response of the model, a compaction or a command.
+    pub(crate) fn is_unfinished_entry(&self, kind: &str) -> bool {
+        match kind {
+            "assistant" => self.is_incomplete(),
+            "compaction" | "shell" => self.status.is_some_and(|it| it.get() == "\"running\""),
+            _ => false,
+        }
+    }
+
     /// Checks whether the message is a model response that opencode has not completed.
     pub(crate) fn is_unfinished(&self) -> bool {
+        self.role.is_some_and(|role| role.get() == "\"assistant\"") && self.is_incomplete()
+    }
+
+    /// Checks whether the message has times, but neither a time of its end nor an error.
+    fn is_incomplete(&self) -> bool {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct Times<'a> {
@@ -92,9 +118,8 @@ impl<'a> MessageState<'a> {
         }
         let times = self.time.map(|time| serde_json::from_str::<Times<'_>>(time.get()));
         let times = times.and_then(Result::ok).unwrap_or_default();
-        let is_assistant = self.role.is_some_and(|role| role.get() == "\"assistant\"");
         // A message without times counts as complete, because its fields do not show its state.
-        is_assistant && self.time.is_some() && times.completed.is_none() && self.error.is_none()
+        self.time.is_some() && times.completed.is_none() && self.error.is_none()
     }
 }
 

@@ -31,6 +31,8 @@ struct WrittenLine<'a> {
     #[serde(default)]
     part: Option<Named>,
     #[serde(default)]
+    message: Option<Named>,
+    #[serde(default)]
     deleted: Vec<String>,
     #[serde(default)]
     whole: bool,
@@ -72,6 +74,10 @@ impl<'a> Lines<'a> {
         for id in written.deleted {
             self.written.remove(&Subject::Message(id));
         }
+        if let Some(message) = written.message {
+            self.written.insert(Subject::Message(message.id), mark(line));
+            return;
+        }
         let about = match (written.info, written.parts, written.part) {
             (Some(info), Some(_), _) => Subject::Message(info.id),
             (Some(_), None, _) if written.whole => Subject::Whole,
@@ -104,6 +110,12 @@ impl<'a> Lines<'a> {
         parts: &[String],
     ) -> Result<(), ExpandError> {
         self.write(&Subject::Message(id.to_owned()), &line::message(info, parts))
+    }
+
+    /// Writes the JSON line of a message of opencode's second version, if the message is new or
+    /// changed. Callers must write messages in the order of the conversation.
+    pub(crate) fn journal_message(&mut self, id: &str, message: &str) -> Result<(), ExpandError> {
+        self.write(&Subject::Message(id.to_owned()), &line::journal_message(message))
     }
 
     pub(crate) fn orphan(&mut self, id: &str, part: &str) -> Result<(), ExpandError> {

@@ -10,6 +10,12 @@ const NEEDED: [(&str, &[&str]); 3] = [
     ("part", &["id", "message_id", "session_id", "time_created", "data"]),
 ];
 
+/// The table with the messages of opencode's second version, and the columns that this crate needs.
+const JOURNAL: (&str, [&str; 7]) = (
+    "session_message",
+    ["id", "session_id", "type", "seq", "time_created", "time_updated", "data"],
+);
+
 /// The `application_id` of an SQLite store of forklore.
 const FORKLORE: i32 = i32::from_be_bytes(*b"Fork");
 /// The maximum number of tables of another program's database that an error names.
@@ -21,6 +27,8 @@ pub(crate) struct Schema {
     pub(crate) session: Vec<String>,
     /// Whether the tables `message` and `part` have the column `time_updated`.
     updated: bool,
+    /// Whether the database has a table with the messages of opencode's second version.
+    pub(crate) has_journal: bool,
 }
 
 impl Schema {
@@ -48,7 +56,10 @@ impl Schema {
             }
         }
         let updated = tables.iter().skip(1).all(|table| table.iter().any(|c| c == "time_updated"));
-        Ok(Self { session: tables.swap_remove(0), updated })
+        let (table, needed) = JOURNAL;
+        let journal = columns(database, table).map_err(unreadable)?;
+        let has_journal = needed.iter().all(|name| journal.iter().any(|column| column == name));
+        Ok(Self { session: tables.swap_remove(0), updated, has_journal })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Reads sessions of opencode versions before 1.2, which stored one file per session, message and
 //! part.
 
+mod orphans;
+
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, BufRead, Read, Write};
@@ -32,6 +34,8 @@ pub(crate) struct Opened {
     id: String,
     info: String,
     messages: Vec<Stored>,
+    /// The parts of the session whose message does not exist.
+    orphans: Vec<StoredPart>,
     /// The number of files of messages and parts that are not JSON objects.
     damaged: usize,
     state: i64,
@@ -43,7 +47,13 @@ struct Stored {
     id: String,
     created: i64,
     info: String,
-    parts: Vec<(i64, String, String)>,
+    parts: Vec<StoredPart>,
+}
+
+/// A part of a message.
+struct StoredPart {
+    id: String,
+    text: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -57,7 +67,6 @@ struct MessageFields {
 #[serde(default)]
 struct Times {
     created: f64,
-    start: f64,
 }
 
 impl Opened {
@@ -75,6 +84,7 @@ impl Opened {
         }
         let mut opened = Self {
             messages: Vec::new(),
+            orphans: Vec::new(),
             damaged: 0,
             id: fields.id,
             info: with(&info, &[]),
@@ -83,6 +93,7 @@ impl Opened {
             root,
         };
         opened.read_messages()?;
+        opened.read_orphans()?;
         Ok(opened)
     }
 
@@ -92,19 +103,10 @@ impl Opened {
             let info = read(&path, &mut self.state)?;
             let fields = self.fields(&info);
             let id = name(&path);
-            let mut parts = Vec::new();
             if !is_name(&id) {
                 continue;
             }
-            for path in files(&self.root.join("part").join(&id))? {
-                let part = read(&path, &mut self.state)?;
-                let fields = self.fields(&part);
-                let at = fields.time.start.max(fields.time.created);
-                parts.push((millis(at), name(&path), with(&part, &[])));
-            }
-            // Parts are sorted by id, because few parts contain a time and ids increase in the
-            // order of creation.
-            parts.sort_by(|a, b| a.1.cmp(&b.1));
+            let parts = self.read_parts(&self.root.join("part").join(&id))?;
             let created = millis(fields.time.created);
             self.messages.push(Stored { id, created, info: with(&info, &[]), parts });
         }
@@ -112,8 +114,30 @@ impl Opened {
         Ok(())
     }
 
-    /// Reads the fields of a message or part. A text that is not a JSON object counts as damaged,
-    /// but is stored nevertheless.
+    /// Reads the parts in a directory. They are sorted by id, because few parts contain a time and
+    /// ids increase in the order of creation.
+    fn read_parts(&mut self, folder: &Path) -> Result<Vec<StoredPart>, ExpandError> {
+        let mut parts = Vec::new();
+        for path in files(folder)? {
+            let text = read(&path, &mut self.state)?;
+            self.fields(&text);
+            parts.push(StoredPart { id: name(&path), text: with(&text, &[]) });
+        }
+        parts.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(parts)
+    }
+
+    fn read_orphans(&mut self) -> Result<(), ExpandError> {
+        let there = self.messages.iter().map(|message| message.id.as_str()).collect();
+        for folder in orphans::of_session(&self.root, &self.id, &there)? {
+            let parts = self.read_parts(&folder)?;
+            self.orphans.extend(parts);
+        }
+        Ok(())
+    }
+
+    /// Reads the fields of a message or part. Counts a text that is not a JSON object; it is stored
+    /// all the same.
     fn fields(&mut self, text: &str) -> MessageFields {
         let read = serde_json::from_str(text);
         self.damaged += usize::from(read.is_err());
@@ -141,16 +165,21 @@ impl Inside for Opened {
         // Every message is written, even an unfinished one: only old versions of opencode wrote
         // such directories, so nothing will complete it.
         for Stored { id, info, parts, .. } in &self.messages {
-            let parts: Vec<_> = parts.iter().map(|(_, _, part)| part.clone()).collect();
+            let parts: Vec<_> = parts.iter().map(|part| part.text.clone()).collect();
             lines.message(id, info, &parts)?;
+        }
+        for part in &self.orphans {
+            lines.orphan(&part.id, &part.text)?;
         }
         // The facts are repeated after the messages, because they refer to messages.
         lines.whole(&self.info)?;
-        let damage = || {
-            let message = format!("messages and parts that are not JSON objects: {}", self.damaged);
-            Trouble::Damage(message)
-        };
-        Ok((self.damaged > 0).then(damage).into_iter().collect())
+        let (damaged, orphans) = (self.damaged, self.orphans.len());
+        let troubles = [
+            (damaged, format!("messages and parts that are not JSON objects: {damaged}")),
+            (orphans, format!("{orphans} parts belong to no message")),
+        ];
+        let troubles = troubles.into_iter().filter(|(count, _)| *count > 0);
+        Ok(troubles.map(|(_, message)| Trouble::Damage(message)).collect())
     }
 }
 
@@ -214,25 +243,67 @@ fn failed(path: &Path, source: io::Error) -> ExpandError {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_part_that_is_no_object_is_stored_and_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("storage");
-        for (path, text) in [
-            ("session/p/ses_1.json", r#"{"id":"ses_1"}"#),
-            ("message/ses_1/msg_1.json", r#"{"id":"msg_1","role":"user"}"#),
-            ("part/msg_1/prt_1.json", r#"{"id":"prt_1","type":"text","text":"plan A"}"#),
-            ("part/msg_1/prt_2.json", r#"{"id":"prt_2","type":"te"#),
-        ] {
+    /// Writes the files of a storage, each a path and its text. Returns the directory.
+    fn storage(folder: &Path, files: &[(&str, &str)]) -> PathBuf {
+        let root = folder.join("storage");
+        for (path, text) in files {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mut opened = Opened::of(&root.join("session/p/ses_1.json")).unwrap();
+        root
+    }
+
+    /// Returns the lines of a session and its troubles.
+    fn lines(root: &Path, session: &str) -> (Vec<String>, Vec<Trouble>) {
+        let path = root.join(format!("session/p/{session}.json"));
         let mut lines = Vec::new();
-        let troubles = opened.lines("ses_1", &mut io::empty(), &mut lines).unwrap();
+        let mut opened = Opened::of(&path).unwrap();
+        let troubles = opened.lines(session, &mut io::empty(), &mut lines).unwrap();
+        let lines = String::from_utf8(lines).unwrap().lines().map(str::to_owned).collect();
+        (lines, troubles)
+    }
+
+    #[test]
+    fn a_part_that_is_no_object_is_stored_and_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = storage(
+            folder.path(),
+            &[
+                ("session/p/ses_1.json", r#"{"id":"ses_1"}"#),
+                ("message/ses_1/msg_1.json", r#"{"id":"msg_1","role":"user"}"#),
+                ("part/msg_1/prt_1.json", r#"{"id":"prt_1","type":"text","text":"plan A"}"#),
+                ("part/msg_1/prt_2.json", r#"{"id":"prt_2","type":"te"#),
+            ],
+        );
+        let (lines, troubles) = lines(&root, "ses_1");
         let message = "messages and parts that are not JSON objects: 1".to_owned();
         assert_eq!(troubles, [Trouble::Damage(message)]);
-        assert!(String::from_utf8(lines).unwrap().contains(r#"\"prt_2\""#));
+        assert!(lines.concat().contains(r#"\"prt_2\""#));
+    }
+
+    #[test]
+    fn parts_without_a_message_are_stored_with_their_session_and_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let orphan = r#"{"id":"prt_2","sessionID":"ses_1","messageID":"msg_2","text":"lost"}"#;
+        let root = storage(
+            folder.path(),
+            &[
+                ("session/p/ses_1.json", r#"{"id":"ses_1"}"#),
+                ("session/p/ses_2.json", r#"{"id":"ses_2"}"#),
+                ("message/ses_1/msg_1.json", r#"{"id":"msg_1","role":"user"}"#),
+                ("part/msg_1/prt_1.json", r#"{"id":"prt_1","sessionID":"ses_1"}"#),
+                ("part/msg_2/prt_2.json", orphan),
+                ("part/msg_3/prt_3.json", "{torn"),
+            ],
+        );
+        let (stored, troubles) = lines(&root, "ses_1");
+        assert!(stored.contains(&format!("{{\"part\":{orphan}}}")), "{stored:?}");
+        let message = "1 parts belong to no message".to_owned();
+        assert_eq!(troubles, [Trouble::Damage(message)]);
+        assert_eq!(lines(&root, "ses_2").1, []);
+        // A message that appears later has its part again.
+        storage(folder.path(), &[("message/ses_1/msg_2.json", r#"{"id":"msg_2","role":"user"}"#)]);
+        assert_eq!(lines(&root, "ses_1").1, []);
     }
 }

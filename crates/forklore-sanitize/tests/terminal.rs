@@ -92,6 +92,17 @@ fn a_mark_needs_a_letter_and_a_letter_bears_no_pile() {
 }
 
 #[test]
+fn a_letter_in_json_bears_no_pile_either() {
+    let pile = format!("\"e{}\"", "\u{301}".repeat(10));
+    let shown = format!(r#""e{}\u0301\u0301""#, "\u{301}".repeat(8));
+    assert_eq!(json(&pile), shown);
+    let value = |text: &str| serde_json::from_str::<String>(text).unwrap();
+    assert_eq!(value(&shown), value(&pile));
+    assert_eq!(json("\u{301}\"\u{1d167}"), "\\u0301\"\u{1d167}");
+    assert_eq!(json("\"\x1b\u{1d167}\""), r#""\u001b\ud834\udd67""#);
+}
+
+#[test]
 fn json_escapes_are_jsons_own() {
     assert_eq!(json("\"\u{7f}\u{9b}\u{202e}\u{e0041}\""), r#""\u007f\u009b\u202e\udb40\udc41""#);
     assert_eq!(json("{\r\n}"), "{ \n}");

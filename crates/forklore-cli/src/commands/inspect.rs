@@ -7,7 +7,8 @@ use forklore::engine::{DetachedSubagent, Inspection};
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::{List, Output, Tone, count, transcript};
+use crate::output::transcript::Transcript;
+use crate::output::{List, Output, Tone, count};
 use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
@@ -90,9 +91,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         messages.outcome()?;
         return printed;
     }
+    let mut transcript = Transcript::default();
     for (number, message) in messages.enumerate() {
         let message = message?;
-        output.page(|page| transcript::message(page, number, &message))?;
+        output.page(|page| transcript.message(page, number, &message))?;
     }
     output.page(|page| {
         page.end();

@@ -1,7 +1,7 @@
 //! `replay`: prints a session's conversation. Calls no model and no tool.
 
 use forklore::core::{Selector, SessionId};
-use forklore::engine::Pace;
+use forklore::engine::{Pace, Replayed};
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -49,8 +49,16 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let mut pace = args.speed.map(pace).transpose()?;
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     let mut transcript = Transcript::default();
-    for record in app.engine()?.replay(&header.id, up_to.as_ref())? {
-        let record = record?;
+    for replayed in app.engine()?.replay(&header.id, up_to.as_ref())?.with_summaries() {
+        let record = match replayed? {
+            Replayed::Record(record) => record,
+            Replayed::Summary(summary) => {
+                if !output.is_json() {
+                    output.page(|page| transcript.summary(page, &summary))?;
+                }
+                continue;
+            }
+        };
         if let Some(pace) = &mut pace {
             output.flush()?;
             std::thread::sleep(pace.before(record.ts));

@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use forklore::Error;
-use forklore::core::{Content, ErrorKind, Role, Selector, SessionId};
-use forklore::engine::{Record, RecordOrigin};
+use forklore::core::{
+    Content, Data, ErrorKind, EventType, Message, Part, Role, Selector, SessionId,
+};
+use forklore::engine::{Record, RecordOrigin, ReplayedSummary};
 use forklore::store::Error as StoreError;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -133,6 +135,71 @@ fn pages_tables_hints_and_errors_are_escaped_everywhere() {
     output.failure(&Failure::invalid(HOSTILE).or_try(HOSTILE)).unwrap();
     assert!(is_harmless(&out.text()) && is_harmless(&err.text()), "{}{}", out.text(), err.text());
     assert!(out.text().contains("line two\n") && out.text().contains("\\u{1b}[2J"));
+}
+
+/// Returns a record of the role `tool` or `assistant` with these parts.
+fn spoken(index: u64, role: Role, parts: Vec<Part>) -> Record {
+    let origin =
+        RecordOrigin { session_id: "s".parse().unwrap(), seq: index, id: "e".parse().unwrap() };
+    let (content, branch) = (Content::Parts(parts), Some("main".parse().unwrap()));
+    let ts = Timestamp::UNIX_EPOCH;
+    Record { index, seq: index, role, content, partial: false, branch, origin, ts }
+}
+
+#[test]
+fn results_name_their_tools_and_images_are_one_line() {
+    let data = |value: &Value| Data::of(value).unwrap();
+    let image = json!({"type": "image", "source":
+        {"type": "base64", "media_type": "image/png", "data": "A".repeat(16_000)}});
+    let call = |id: &str, name: &str| Part::ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: data(&json!({})),
+    };
+    let result = |call_id: &str, content: &Value| Part::ToolResult {
+        call_id: call_id.to_owned(),
+        name: None,
+        content: data(content),
+        is_error: false,
+        synthetic: false,
+    };
+    let several = json!([{"type": "text", "text": "done"}, image, {"type": "odd"}]);
+    let records = [
+        spoken(0, Role::User, vec![Part::Other { value: data(&image) }]),
+        spoken(1, Role::Assistant, vec![call("toolu_1", "Read"), call("toolu_2", "Bash")]),
+        spoken(2, Role::Tool, vec![result("toolu_2", &json!("ok")), result("toolu_1", &several)]),
+        spoken(3, Role::Tool, vec![result("toolu_1", &image)]),
+    ];
+    let summary = ReplayedSummary {
+        kind: EventType::HISTORY_COMPACTION,
+        seq: 4,
+        ts: Timestamp::UNIX_EPOCH,
+        branch: Some("main".parse().unwrap()),
+        messages: vec![Message::text(Role::User, "We read a picture.")],
+    };
+    let (mut output, out, _) = output(false, false);
+    let mut transcript = Transcript::default();
+    for record in &records {
+        output.page(|page| transcript.record(page, record, usize::MAX)).unwrap();
+    }
+    output.page(|page| transcript.summary(page, &summary)).unwrap();
+    insta::assert_snapshot!(out.text(), @r#"
+    ── main ──
+      0  user  1970-01-01 00:00:00 UTC
+         [image image/png, 12.0 kB]
+      1  assistant  1970-01-01 00:00:00 UTC
+         → Read {}
+         → Bash {}
+      2  tool  1970-01-01 00:00:00 UTC
+         ← Bash: ok
+         ← Read: done
+         [image image/png, 12.0 kB]
+         {"type":"odd"}
+      3  tool  1970-01-01 00:00:00 UTC
+         ← toolu_1: [image image/png, 12.0 kB]
+         compaction  1970-01-01 00:00:00 UTC
+         We read a picture.
+    "#);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests of the verbs that read: `replay`, `inspect`, `diff` and `log`.
 
 use forklore_core::{Content, Data, Origin, Role};
-use forklore_engine::{Batch, LogRange, NewEvent, Replay};
+use forklore_engine::{Batch, LogRange, NewEvent, Replay, Replayed};
 use forklore_store::port::At;
 
 use crate::world::{World, cut, id, on_every_store};
@@ -9,6 +9,7 @@ use crate::world::{World, cut, id, on_every_store};
 on_every_store!(
     replay_changes_nothing_and_up_to_bounds_it,
     a_reading_of_nothing_is_no_error,
+    a_replay_for_people_has_the_summaries,
     inspect_reports_balance_and_what_is_left_out,
     replay_shows_the_present_label_of_the_writer,
     diff_is_by_origin,
@@ -57,6 +58,32 @@ fn replay_changes_nothing_and_up_to_bounds_it(world: &World) {
     assert_eq!(texts(world, "c", Some("message:2")), ["0:u1", "1:a1", "2:u2"]);
     assert_eq!(texts(world, "c", Some("start")), Vec::<String>::new());
     assert_eq!((world.printed("c"), world.header("c"), world.engine.stats(None).unwrap()), before);
+}
+
+fn a_replay_for_people_has_the_summaries(world: &World) {
+    world.session("p", "u1 a1 w k:0-2 u2 $ a2");
+    world.fork("p", "", "c");
+    world.write("c", "k:0-4 $");
+    let shown = |up_to: Option<&str>| -> Vec<String> {
+        let up_to = up_to.map(cut);
+        let replay = world.engine.replay(&id("c"), up_to.as_ref()).unwrap().with_summaries();
+        let shown = replay.map(|replayed| match replayed.unwrap() {
+            Replayed::Record(record) => format!("{}", record.index),
+            Replayed::Summary(it) => {
+                let texts: Vec<_> = it.messages.iter().map(|message| &message.content).collect();
+                assert_eq!(texts, [&Content::Text("short".into())]);
+                format!("{} of {}", it.kind, it.branch.unwrap())
+            }
+        });
+        shown.collect()
+    };
+    let label = world.header("c").label;
+    let (of_parent, own) =
+        ("history_compaction of main", &*format!("history_compaction of {label}"));
+    assert_eq!(shown(None), ["0", "1", of_parent, "2", "3", own]);
+    assert_eq!(shown(Some("turn:1")), ["0", "1", of_parent]);
+    assert_eq!(shown(Some("message:1")), ["0", "1"]);
+    assert_eq!(shown(Some("start")), Vec::<String>::new());
 }
 
 fn inspect_reports_balance_and_what_is_left_out(world: &World) {

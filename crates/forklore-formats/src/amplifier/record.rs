@@ -9,12 +9,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::paths;
+use crate::author::Author;
 use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
 use crate::time;
-
-/// The start of a message with the role `user` that a hook (a program that the agent runs) wrote.
-const REMINDER: &str = "<system-reminder>";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -36,8 +34,8 @@ struct Fields<'a> {
 struct CallBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
-    text: Text<'a>,
+    #[serde(rename = "text")]
+    author: Author,
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
@@ -46,6 +44,17 @@ struct CallBlock<'a> {
     tool_call_id: Text<'a>,
     #[serde(borrow)]
     tool_use_id: Text<'a>,
+}
+
+impl CallBlock<'_> {
+    /// Returns the author of a block in a user message.
+    fn author(&self) -> Author {
+        match self.kind.get() {
+            Some("text") => self.author,
+            Some("tool_result") | None => Author::Nobody,
+            Some(_) => Author::Person,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -107,21 +116,12 @@ fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
     Record {
         ts: time::from_text(&fields.timestamp),
         effect: Effect {
-            starts_turn: kind == EventType::USER_MESSAGE && !is_reminder(fields, &content),
+            starts_turn: kind == EventType::USER_MESSAGE && content.begins_turn(CallBlock::author),
             calls: calls(fields, &content),
         },
         facts,
         ..Record::of(kind)
     }
-}
-
-/// Checks whether a hook (a program that the agent runs), and not the user, wrote the message.
-fn is_reminder(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> bool {
-    let reminds =
-        |text: &Text<'_>| text.get().is_some_and(|text| text.trim_start().starts_with(REMINDER));
-    let whole: Text<'_> =
-        fields.content.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-    reminds(&whole) || content.blocks().iter().any(|block| reminds(&block.text))
 }
 
 /// Returns the tool calls that a message opens, and those that it closes with a result. A call may

@@ -8,6 +8,7 @@ use forklore_core::call::{CallStep, Effect};
 use forklore_core::{Class, EventType};
 use serde::{Deserialize, Deserializer};
 
+use crate::author::Author;
 use crate::lenient::{Flag, MessageContent, Object, Text, fields};
 use crate::roles::opened;
 use crate::time;
@@ -76,12 +77,25 @@ struct MessageFields<'a> {
 struct CallBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
+    #[serde(rename = "text")]
+    author: Author,
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
     name: Text<'a>,
     #[serde(borrow)]
     tool_use_id: Text<'a>,
+}
+
+impl CallBlock<'_> {
+    /// Returns the author of a block in a user message.
+    fn author(&self) -> Author {
+        match self.kind.get() {
+            Some("text") => self.author,
+            Some("tool_result") | None => Author::Nobody,
+            Some(_) => Author::Person,
+        }
+    }
 }
 
 /// The value of the field `parentUuid`: absent, or present as `null` or as a record's id.
@@ -315,10 +329,9 @@ fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
             if results > 0 && !content.blocks().iter().any(is_text) {
                 return own(EventType::TOOL_RESULT, false);
             }
-            own(
-                EventType::USER_MESSAGE,
-                !fields.meta.0 && !matches!(content, MessageContent::Nothing),
-            )
+            let has_content = !matches!(content, MessageContent::Nothing);
+            let is_real = !fields.meta.0 && has_content && content.begins_turn(CallBlock::author);
+            own(EventType::USER_MESSAGE, is_real)
         }
         Some("assistant") => own(EventType::ASSISTANT_MESSAGE, false),
         Some("attachment") => own(EventType::USER_MESSAGE, false),

@@ -8,23 +8,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::fields::Item;
-use crate::lenient::{Object, Text};
-
-/// The beginnings of messages that have the role `user` although Codex wrote them.
-const INJECTED: [&str; 12] = [
-    "<environment_context>",
-    "<user_instructions>",
-    "# AGENTS.md instructions",
-    "<INSTRUCTIONS>",
-    "<permissions instructions>",
-    "<skills_instructions>",
-    "<skill>",
-    "<user_shell_command>",
-    "<turn_aborted>",
-    "<subagent_notification>",
-    "<goal_context>",
-    "<codex_internal_context",
-];
+use crate::author::Author;
+use crate::lenient::MessageContent;
 
 /// The event type of a record, its class (what forks do with it), and its effect on calls and
 /// turns.
@@ -112,7 +97,7 @@ fn message(item: &Item<'_>) -> Sorted {
 }
 
 /// Checks whether the user wrote the message, and not Codex itself. Uses the kinds of the message's
-/// parts if Codex recorded them, otherwise the beginning of its text.
+/// parts if Codex recorded them, otherwise the texts.
 fn is_real(item: &Item<'_>) -> bool {
     let kinds = &item.about.0.content_item_kinds.0;
     if !kinds.is_empty() {
@@ -120,16 +105,16 @@ fn is_real(item: &Item<'_>) -> bool {
     }
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct Block<'a> {
-        #[serde(borrow)]
-        text: Text<'a>,
+    struct Block {
+        text: Option<Author>,
     }
     let Some(content) = item.content.map(RawValue::get) else { return false };
-    let is_from_person =
-        |text: &str| !INJECTED.iter().any(|mark| text.trim_start().starts_with(mark));
-    match serde_json::from_str::<Vec<Object<Block<'_>>>>(content) {
-        Ok(blocks) => blocks.iter().any(|block| block.0.text.get().is_none_or(is_from_person)),
-        Err(_) => serde_json::from_str::<String>(content).is_ok_and(|text| is_from_person(&text)),
+    let content: MessageContent<Block> = serde_json::from_str(content).unwrap_or_default();
+    match content {
+        MessageContent::Nothing => false,
+        MessageContent::Blocks(blocks) if blocks.is_empty() => false,
+        // A part without a text is an image of the user.
+        content => content.begins_turn(|block| block.text.unwrap_or(Author::Person)),
     }
 }
 

@@ -3,11 +3,10 @@
 
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Record};
 use forklore_core::call::{CallStep, Effect};
-use forklore_core::typed::typed_text;
 use forklore_core::{Class, EventType};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use crate::author::Author;
 use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::roles::opened;
 use crate::time;
@@ -45,7 +44,7 @@ struct MessageFields<'a> {
     #[serde(borrow)]
     visibility: Text<'a>,
     #[serde(borrow)]
-    content: Option<&'a RawValue>,
+    content: MessageContent<ContentBlock<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -53,14 +52,25 @@ struct MessageFields<'a> {
 struct ContentBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
-    #[serde(borrow)]
-    text: Text<'a>,
+    #[serde(rename = "text")]
+    author: Author,
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
     name: Text<'a>,
     #[serde(borrow)]
     tool_use_id: Text<'a>,
+}
+
+impl ContentBlock<'_> {
+    /// Returns the author of a block in a user message.
+    fn author(&self) -> Author {
+        match self.kind.get() {
+            Some("text") => self.author,
+            Some("image" | "document") => Author::Person,
+            _ => Author::Nobody,
+        }
+    }
 }
 
 /// Reads the lines of one Factory Droid session file.
@@ -136,9 +146,9 @@ fn header(fields: &Fields<'_>) -> FileFacts {
 
 fn record(fields: &Fields<'_>) -> Record {
     let message = &fields.message.0;
-    let blocks = blocks(message.content);
-    let (kind, class) = sort(fields, &blocks);
-    let starts_turn = kind == EventType::USER_MESSAGE && is_real(message, &blocks);
+    let blocks = message.content.blocks();
+    let (kind, class) = sort(fields, blocks);
+    let starts_turn = kind == EventType::USER_MESSAGE && is_real(message);
     let calls = match class {
         Class::Conversation => blocks.iter().filter_map(call_step).collect(),
         _ => Vec::new(),
@@ -151,23 +161,6 @@ fn record(fields: &Fields<'_>) -> Record {
         // Factory Droid reads its messages in the order of the file, whatever parents they name, so
         // each record continues the previous one.
         ..Record::of(kind)
-    }
-}
-
-/// Returns the blocks of a message's content. Text becomes one block.
-fn blocks(content: Option<&RawValue>) -> Vec<ContentBlock<'_>> {
-    let Some(content) = content.map(RawValue::get) else { return Vec::new() };
-    if let Ok(text) = serde_json::from_str::<String>(content) {
-        let kind = Text::from(Some("text".to_owned()));
-        return vec![ContentBlock {
-            kind,
-            text: Text::from(Some(text)),
-            ..ContentBlock::default()
-        }];
-    }
-    match serde_json::from_str(content) {
-        Ok(MessageContent::Blocks(blocks)) => blocks,
-        _ => Vec::new(),
     }
 }
 
@@ -192,12 +185,11 @@ fn sort(fields: &Fields<'_>, blocks: &[ContentBlock<'_>]) -> (EventType, Class) 
 }
 
 /// Checks whether a person wrote a part of the message, and not Factory Droid itself.
-fn is_real(message: &MessageFields<'_>, blocks: &[ContentBlock<'_>]) -> bool {
-    let is_typed = |block: &ContentBlock<'_>| match block.text.get() {
-        Some(text) if block.kind.is("text") => typed_text(text).is_some(),
-        _ => block.kind.is("image") || block.kind.is("document"),
-    };
-    !message.visibility.is("llm_only") && blocks.iter().any(is_typed)
+fn is_real(message: &MessageFields<'_>) -> bool {
+    let has_content = !matches!(message.content, MessageContent::Nothing);
+    has_content
+        && !message.visibility.is("llm_only")
+        && message.content.begins_turn(ContentBlock::author)
 }
 
 fn call_step(block: &ContentBlock<'_>) -> Option<CallStep> {

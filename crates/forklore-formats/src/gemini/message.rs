@@ -1,6 +1,7 @@
 //! The fields of a Gemini CLI message, and a summary of its content.
 
 use forklore_core::call::{CallStep, OpenCall};
+use forklore_core::typed::is_for_model;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -81,7 +82,7 @@ pub(crate) struct MessageSummary {
     pub(super) tool_calls: Vec<CallStep>,
     /// Whether the message contains results of tool calls, and no text or file.
     pub(crate) only_results: bool,
-    /// Whether the message contains anything that the user may have entered: text or a file.
+    /// Whether the message contains anything that the user entered for the model: text or a file.
     pub(crate) says: bool,
 }
 
@@ -117,7 +118,7 @@ impl MessageSummary {
 
     fn say(&mut self, text: &str) {
         self.text.push_str(text);
-        self.says |= !text.is_empty();
+        self.says |= is_for_model(text);
     }
 
     /// Returns a hash of the message's text and type `kind`. It shows whether two versions of a

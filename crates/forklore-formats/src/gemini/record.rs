@@ -313,7 +313,7 @@ fn record(message: &Message<'_>, summary: &MessageSummary, kind: &str, answered:
         Class::Conversation => [&*summary.calls, &*summary.tool_calls].concat(),
         _ => Vec::new(),
     };
-    let starts_turn = kind == EventType::USER_MESSAGE && summary.says && !context;
+    let starts_turn = kind == EventType::USER_MESSAGE && summary.says;
     let cwd = if context { folder(&summary.text) } else { None };
     Record {
         native_id: message.id.to_owned(),

@@ -360,8 +360,11 @@ impl FileWriter for Writer {
     }
 
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
-        self.flush(out)?;
         let line = event.data.get();
+        if is_of_journal(line) {
+            return self.journal_record(event, out);
+        }
+        self.flush(out)?;
         let is_message =
             event.class.is_inherited() && (event.class.is_conversation() || self.has_role(line));
         if !is_message {
@@ -427,11 +430,36 @@ impl FileWriter for Writer {
 }
 
 impl Writer {
+    /// Writes a record of opencode's second version in the form of the first, which `opencode
+    /// import` reads.
+    fn journal_record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
+        if !event.class.is_conversation() {
+            return Ok(false);
+        }
+        let Some(message) = super::view::message(&event.kind, &event.data) else {
+            return Ok(false);
+        };
+        let (ts, starts_turn) = (event.ts, event.effect.starts_turn);
+        self.message(&TimedMessage { message: &message, ts, starts_turn }, out)?;
+        Ok(true)
+    }
+
     /// Checks by its role whether a record is a message. Records about hidden or deleted messages
     /// have no role.
     fn has_role(&self, line: &str) -> bool {
         serde_json::from_str::<MessageIds<'_>>(line).is_ok_and(|ids| ids.info.role.text().is_some())
     }
+}
+
+/// Checks whether a record is a message in the form of opencode's second version.
+fn is_of_journal(line: &str) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Record<'a> {
+        #[serde(borrow)]
+        message: Field<'a>,
+    }
+    serde_json::from_str::<Record<'_>>(line).is_ok_and(|record| record.message.0.is_some())
 }
 
 /// Checks whether a record opens a tool call that it does not close.

@@ -1,10 +1,15 @@
 //! The fields of opencode's messages and sessions, and the properties derived from them.
 
 use forklore_core::call::{CallStep, OpenCall};
+use forklore_core::{Class, EventType};
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::journal::JournalMessage;
+use crate::author::Author;
 use crate::lenient::{Flag, MessageContent, Number, Object, Text};
+use crate::time;
 
 /// A record of opencode: a message with its parts, a description of a session, or a list of deleted
 /// messages.
@@ -14,7 +19,10 @@ pub(super) struct OwnMessage<'a> {
     #[serde(borrow)]
     pub(super) info: Object<Info<'a>>,
     #[serde(borrow)]
-    pub(super) parts: MessageContent<Part<'a>>,
+    parts: MessageContent<Part<'a>>,
+    /// The message, in the form of opencode's second version.
+    #[serde(borrow)]
+    message: Object<JournalMessage<'a>>,
     /// The ids of the messages that the user deleted. Absent in messages and descriptions of
     /// sessions.
     #[serde(borrow)]
@@ -50,6 +58,19 @@ pub(super) struct Info<'a> {
 pub(super) struct Times {
     pub(super) created: Number,
     completed: Number,
+}
+
+/// What the reader needs of a message, in whichever form opencode wrote it.
+#[derive(Debug)]
+pub(super) struct MessageSummary {
+    pub(super) id: Option<String>,
+    pub(super) kind: EventType,
+    pub(super) class: Class,
+    pub(super) starts_turn: bool,
+    pub(super) calls: Vec<CallStep>,
+    pub(super) ts: Option<Timestamp>,
+    /// A hash of the content. It shows whether two versions of the message differ.
+    pub(super) fingerprint: u32,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -96,24 +117,55 @@ impl<'a> OwnMessage<'a> {
         id.get().is_some() && role.get().is_none() && about
     }
 
+    /// Returns what the reader needs of the message. Returns `None` if the record is no message.
+    pub(super) fn summary(&self) -> Option<MessageSummary> {
+        if let Some(summary) = self.message.0.summary() {
+            return Some(summary);
+        }
+        let info = &self.info.0;
+        let (kind, class) = self.sort(info.role.get()?);
+        let calls = if class == Class::Conversation { self.calls() } else { Vec::new() };
+        Some(MessageSummary {
+            id: info.id.to_owned(),
+            starts_turn: kind == EventType::USER_MESSAGE && self.is_of_person(),
+            kind,
+            class,
+            calls,
+            ts: time::from_millis(info.time.0.created),
+            fingerprint: self.fingerprint(),
+        })
+    }
+
+    fn sort(&self, role: &str) -> (EventType, Class) {
+        match role {
+            "user" if self.asks_for_summary() => {
+                (EventType::extension(super::NAME, "compaction"), Class::Evidence)
+            }
+            "user" => (EventType::USER_MESSAGE, Class::Conversation),
+            "assistant" if self.is_summary() => (EventType::HISTORY_COMPACTION, Class::Context),
+            "assistant" => (EventType::ASSISTANT_MESSAGE, Class::Conversation),
+            role => (EventType::extension(super::NAME, role), Class::Audit),
+        }
+    }
+
     /// Checks whether this message is the summary of a compaction, and is complete and without an
     /// error.
-    pub(super) fn is_summary(&self) -> bool {
+    fn is_summary(&self) -> bool {
         let info = &self.info.0;
         let finished = info.time.0.completed.0 > 0.0 && info.error.is_none();
         info.role.is("assistant") && info.summary.0 && finished
     }
 
-    /// Checks whether this message asks the model for a summary. A compaction begins with such a
-    /// message.
-    pub(super) fn asks_for_summary(&self) -> bool {
+    /// Checks whether this message asks the model for a summary, with which a compaction begins.
+    fn asks_for_summary(&self) -> bool {
         self.parts.blocks().iter().any(|part| part.kind.is("compaction"))
     }
 
     /// Checks whether the user wrote at least a part of this message.
-    pub(super) fn is_of_person(&self) -> bool {
+    fn is_of_person(&self) -> bool {
         self.parts.blocks().iter().any(|part| match part.kind.get() {
-            Some("text") => !part.synthetic.0 && !part.ignored.0,
+            Some("text") if part.synthetic.0 || part.ignored.0 => false,
+            Some("text") => part.text.get().is_none_or(|text| Author::of(text) != Author::Agent),
             Some("file" | "agent" | "subtask") => !part.synthetic.0,
             _ => false,
         })
@@ -121,7 +173,7 @@ impl<'a> OwnMessage<'a> {
 
     /// Returns the tool calls that this message opens, and those that it closes because they have a
     /// result.
-    pub(super) fn calls(&self) -> Vec<CallStep> {
+    fn calls(&self) -> Vec<CallStep> {
         let tools = self.parts.blocks().iter().filter(|part| part.kind.is("tool"));
         let steps = tools.flat_map(|part| {
             let id = part.call_id.to_owned();
@@ -135,7 +187,7 @@ impl<'a> OwnMessage<'a> {
 
     /// Returns a hash of the message's role, its texts, and its tool calls with their states. It
     /// shows whether two versions of the message differ.
-    pub(super) fn fingerprint(&self) -> u32 {
+    fn fingerprint(&self) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(self.info.0.role.get().unwrap_or_default().as_bytes());
         for part in self.parts.blocks() {

@@ -4,14 +4,14 @@
 //! database. An unchanged repetition becomes no event and is stored with the source. A changed
 //! message becomes a branch.
 
+use forklore_core::EventType;
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record, Several};
 use forklore_core::call::Effect;
 use forklore_core::data::without_lone_surrogates;
-use forklore_core::{Class, EventType};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::message::{Info, OwnMessage};
+use super::message::{Info, MessageSummary, OwnMessage};
 use crate::document::{Document, range};
 use crate::history::{At, History, key};
 use crate::lenient::{Object, fields};
@@ -48,22 +48,26 @@ impl Reader {
                 Line::Record(Box::new(Record { facts, ..record }))
             }));
         }
-        let existing = message.info.0.id.get().and_then(|id| self.history.in_list(id));
+        let record = message.summary().and_then(|message| self.message(message));
+        Ok(record.map_or(Line::Side(FileFacts::default()), |record| Line::Record(Box::new(record))))
+    }
+
+    /// Reads a message. Returns `None` if the same message was read before.
+    fn message(&mut self, message: MessageSummary) -> Option<Record> {
+        let existing = message.id.as_deref().and_then(|id| self.history.in_list(id));
         let parent = match existing {
-            Some(at) if self.history.fingerprint(at) == Some(message.fingerprint()) => {
-                return Ok(Line::Side(FileFacts::default()));
-            }
+            Some(at) if self.history.fingerprint(at) == Some(message.fingerprint) => return None,
             Some(at) => self.history.parent(at),
             None => self.history.tip(),
         };
         let tip = self.history.tip();
-        let record = self.add(parent, &message);
+        let record = self.add(parent, message);
         // The message changed, so the new version is a branch. The messages after the old version
         // remain the current list.
         if existing.is_some_and(|at| at != tip) {
             self.history.go_to(tip);
         }
-        Ok(record.map_or(Line::Side(FileFacts::default()), |record| Line::Record(Box::new(record))))
+        Some(record)
     }
 
     fn document(&mut self, text: &str, found: &Document<'_>) -> Line {
@@ -84,7 +88,8 @@ impl Reader {
         for (raw, message) in &messages {
             let tip = self.history.tip();
             let range = range(text, raw.get());
-            records.extend(range.and_then(|range| Some((range, self.add(tip, message)?))));
+            let record = message.summary().map(|message| self.add(tip, message));
+            records.extend(range.zip(record));
         }
         let info = found.field("info").map(OwnMessage::of_info).unwrap_or_default().info.0;
         let index = found.field("info").and_then(|raw| {
@@ -99,31 +104,19 @@ impl Reader {
         Line::Several(Several { records, facts: facts(&info), damage: found.damage.clone() })
     }
 
-    fn add(&mut self, parent: At, message: &OwnMessage<'_>) -> Option<Record> {
-        let info = &message.info.0;
-        let role = info.role.get()?;
-        let (kind, class) = match role {
-            "user" if message.asks_for_summary() => {
-                (EventType::extension(super::NAME, "compaction"), Class::Evidence)
-            }
-            "user" => (EventType::USER_MESSAGE, Class::Conversation),
-            "assistant" if message.is_summary() => (EventType::HISTORY_COMPACTION, Class::Context),
-            "assistant" => (EventType::ASSISTANT_MESSAGE, Class::Conversation),
-            role => (EventType::extension(super::NAME, role), Class::Audit),
-        };
+    fn add(&mut self, parent: At, message: MessageSummary) -> Record {
+        let MessageSummary { id, kind, class, starts_turn, calls, ts, fingerprint } = message;
         let behind = self.history.behind(parent);
-        let at = self.history.add(parent, info.id.get().unwrap_or_default(), message.fingerprint());
+        let at = self.history.add(parent, id.as_deref().unwrap_or_default(), fingerprint);
         self.history.go_to(at);
         self.history.set_written(at);
-        let starts_turn = kind == EventType::USER_MESSAGE && message.is_of_person();
-        let calls = if class == Class::Conversation { message.calls() } else { Vec::new() };
-        Some(Record {
-            native_id: info.id.to_owned(),
+        Record {
+            native_id: id,
             key: Some(key(at)),
             class,
             effect: Effect { starts_turn, calls },
-            ..new(kind, behind, time::from_millis(info.time.0.created))
-        })
+            ..new(kind, behind, ts)
+        }
     }
 
     /// Hides the message `from` and all later messages, or restores them if `from` is `None`.

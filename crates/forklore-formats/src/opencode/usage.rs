@@ -11,6 +11,9 @@ use crate::lenient::{Number, Object, Text};
 struct Fields<'a> {
     #[serde(borrow)]
     info: Object<Info<'a>>,
+    /// The message, in the form of opencode's second version.
+    #[serde(borrow)]
+    message: Option<Object<Info<'a>>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -19,9 +22,18 @@ struct Info<'a> {
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow, rename = "modelID")]
-    model: Text<'a>,
+    model_id: Text<'a>,
+    #[serde(borrow)]
+    model: Object<Model<'a>>,
     cost: Number,
     tokens: Object<Tokens>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Model<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -42,7 +54,7 @@ struct Cache {
 
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
-    let info = &fields.info.0;
+    let Object(info) = fields.message.as_ref().unwrap_or(&fields.info);
     let Tokens { input, output, reasoning, cache: Object(cache) } = &info.tokens.0;
     let cached = cache.read.count();
     let usage = Usage {
@@ -51,5 +63,6 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
         cached,
         cost: info.cost.0,
     };
-    CallUsage { call: info.id.to_owned(), model: info.model.to_owned(), usage }.some()
+    let model = info.model_id.to_owned().or_else(|| info.model.0.id.to_owned());
+    CallUsage { call: info.id.to_owned(), model, usage }.some()
 }

@@ -4,12 +4,17 @@ use forklore_core::{Data, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::journal;
+
 #[derive(Deserialize)]
 struct RecordFields<'a> {
     #[serde(default)]
     info: Info,
     #[serde(borrow, default)]
     parts: Vec<&'a RawValue>,
+    /// The message, in the form of opencode's second version.
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -52,6 +57,9 @@ struct State<'a> {
 
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: RecordFields<'_> = data.read().ok()?;
+    if let Some(message) = shown.message {
+        return journal::view(kind, message);
+    }
     let parts = || shown.parts.iter().flat_map(|raw| part(raw, &shown.info)).collect();
     match kind.as_str() {
         "user_message" => Some(Message::parts(Role::User, parts())),

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::author::Author;
 use crate::lenient::{MessageContent, Number, Object, Text, Whole, fields};
 use crate::roles::opened;
 use crate::time;
@@ -68,10 +69,23 @@ struct MessageFields<'a> {
 struct CallBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
+    #[serde(rename = "text")]
+    author: Author,
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
     name: Text<'a>,
+}
+
+impl CallBlock<'_> {
+    /// Returns the author of a block in a user message.
+    fn author(&self) -> Author {
+        match self.kind.get() {
+            Some("text") => self.author,
+            Some(_) => Author::Person,
+            None => Author::Nobody,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -177,7 +191,9 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
         parent: parent(fields),
         ts: time_of(fields.timestamp),
         effect: Effect {
-            starts_turn: native == "message" && message.role.is("user"),
+            starts_turn: native == "message"
+                && message.role.is("user")
+                && message.content.begins_turn(CallBlock::author),
             calls: calls(&kind, message),
         },
         leaf: fields.lane.get().is_none_or(|lane| lane == MAIN),

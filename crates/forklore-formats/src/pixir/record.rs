@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::usage::Summary;
+use crate::author::Author;
 use crate::lenient::{Object, Text, Whole, fields};
 use crate::roles::opened;
 use crate::time;
@@ -83,6 +84,8 @@ struct About<'a> {
     parent_session_id: Text<'a>,
     #[serde(borrow)]
     child_workspace: Text<'a>,
+    #[serde(rename = "text")]
+    author: Author,
     usage_summary: Object<Summary>,
 }
 
@@ -149,7 +152,7 @@ fn record(kind: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
         native_id: fields.id.to_owned(),
         ts: time::from_text(&fields.ts),
         effect: Effect {
-            starts_turn: kind == EventType::USER_MESSAGE,
+            starts_turn: kind == EventType::USER_MESSAGE && about.author != Author::Agent,
             calls: call(&kind, about).into_iter().collect(),
         },
         usage: if is_usage { about.usage_summary.0.usage() } else { Usage::default() },

@@ -6,6 +6,7 @@ use forklore_core::call::{CallStep, Effect};
 use forklore_core::data::without_lone_surrogates;
 use serde::Deserialize;
 
+use crate::author::Author;
 use crate::document::{Document, range};
 use crate::lenient::{Flag, MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
@@ -38,6 +39,8 @@ struct Fields<'a> {
 struct CallBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
+    #[serde(rename = "text")]
+    author: Author,
     #[serde(borrow)]
     id: Text<'a>,
     #[serde(borrow)]
@@ -46,6 +49,17 @@ struct CallBlock<'a> {
     call_id: Text<'a>,
     #[serde(borrow)]
     tool_use_id: Text<'a>,
+}
+
+impl CallBlock<'_> {
+    /// Returns the author of a block in a user message.
+    fn author(&self) -> Author {
+        match self.kind.get() {
+            Some("text" | "input_text") => self.author,
+            Some("tool_result") | None => Author::Nobody,
+            Some(_) => Author::Person,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -118,7 +132,9 @@ fn message(fields: &Fields<'_>) -> Option<Record> {
         native_id: fields.id.to_owned(),
         ts,
         effect: Effect {
-            starts_turn: kind == EventType::USER_MESSAGE && !fields.injected.0,
+            starts_turn: kind == EventType::USER_MESSAGE
+                && !fields.injected.0
+                && fields.content.begins_turn(CallBlock::author),
             calls: calls(fields),
         },
         ..Record::of(kind)

@@ -1,31 +1,38 @@
-//! Escapes JSON for a terminal: replaces hostile characters by JSON's own escapes.
+//! Escapes JSON for a terminal: replaces hostile characters and excess combining marks by JSON's
+//! own escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::hostile::is_hostile;
+use super::shown::Shown;
 
-/// Escapes the hostile characters in JSON text, for example as `\u202e`. They could control a
-/// terminal or are invisible. The result parses to the same value.
+/// Escapes the hostile characters in JSON text, for example as `\u202e`, and excess combining
+/// marks. Hostile characters could control a terminal or are invisible. The result parses to the
+/// same value.
 ///
-/// In valid JSON, a hostile character is either inside a string or white space between tokens. Line
+/// In valid JSON, such a character is either inside a string or white space between tokens. Line
 /// feeds and tabs between tokens stay unchanged, and a carriage return becomes a space. The result
 /// is harmless even if `text` is not valid JSON.
+///
+/// A mark at the beginning of `text` is escaped, because the program may have printed a letter
+/// before it. So JSON may be escaped in parts.
 #[must_use]
 pub fn json(text: &str) -> Cow<'_, str> {
-    let acts = |c| !matches!(c, '\n' | '\t') && is_hostile(c);
-    if !text.contains(acts) {
+    // A fast path: most JSON is printable ASCII, which needs no escape.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
+    let mut shown = Shown::default();
     for c in text.chars() {
         match c {
+            _ if shown.keeps(c) => out.push(c),
+            '\n' | '\t' => out.push(c),
             '\r' => out.push(' '),
-            c if acts(c) => push_escape(&mut out, c),
-            c => out.push(c),
+            c => push_escape(&mut out, c),
         }
     }
-    Cow::Owned(out)
+    if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
 }
 
 /// Appends the character `c` as a JSON escape. A character outside the basic plane becomes two
