@@ -27,6 +27,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 pub(crate) use dataset::Dataset;
 pub(crate) use fault::Fault;
+pub(crate) use sessions::Selection;
 
 use fault::Result;
 

@@ -8,10 +8,12 @@ use forklore_core::ErrorKind;
 use oxigraph::model::{Term, Triple, Variable};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
+use spareval::QueryEvaluator;
 use spargebra::algebra::GraphPattern;
 use spargebra::{Query as Parsed, SparqlParser};
 
 use crate::elsewhere;
+use crate::index::{Dataset, Fault};
 use crate::term::{NotATerm, parameter};
 use crate::vocabulary::PREFIXES;
 
@@ -234,11 +236,35 @@ impl Prepared {
 /// Answers a SPARQL query from the quads in `store`. Unless the query names a dataset, it reads the
 /// union of all named graphs.
 pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
+    let store = store.clone();
+    run(query, move |requested, token| requested.answer(&store, token))
+}
+
+/// Answers a SPARQL query from an index, which `open` opens on the thread of the query. Unless the
+/// query names a dataset, it reads the union of all named graphs.
+///
+/// # Errors
+/// A fault of the index is a [`QueryEvaluationError::Dataset`].
+pub(crate) fn answer_from_index(
+    open: impl FnOnce() -> Result<Dataset, Fault> + Send + 'static,
+    query: &Query<'_>,
+) -> Result<Answer, QueryError> {
+    run(query, move |requested, token| {
+        let failed = |fault| QueryError::Evaluation(QueryEvaluationError::Dataset(Box::new(fault)));
+        requested.answer_from_index(open().map_err(failed)?, token)
+    })
+}
+
+/// Runs `answer` on a thread of its own until it ends or the query's time is over.
+fn run(
+    query: &Query<'_>,
+    answer: impl FnOnce(&Prepared, CancellationToken) -> Result<Answer, QueryError> + Send + 'static,
+) -> Result<Answer, QueryError> {
     let (token, timeout) = (CancellationToken::new(), query.timeout);
-    let (requested, store, running) = (Prepared::of(query), store.clone(), token.clone());
+    let (requested, running) = (Prepared::of(query), token.clone());
     // Some joins of the SPARQL library never check for cancellation. The caller therefore does not
     // wait for the thread to end.
-    let answers = on_deep_stack(move || requested.answer(&store, running))?;
+    let answers = on_deep_stack(move || answer(&requested, running))?;
     match answers.recv_timeout(timeout) {
         Ok(answer) => answer,
         Err(mpsc::RecvTimeoutError::Timeout) => {
@@ -260,8 +286,32 @@ impl Prepared {
         for (name, value) in &self.parameters {
             prepared = prepared.substitute_variable(variable(name)?, value.clone());
         }
-        let results = prepared.on_store(store).execute();
-        let answer = results.and_then(|results| collect(results, self.limit, &added));
+        self.collected(prepared.on_store(store).execute(), &added)
+    }
+
+    fn answer_from_index(
+        &self,
+        dataset: Dataset,
+        token: CancellationToken,
+    ) -> Result<Answer, QueryError> {
+        let (parsed, added) = self.parsed()?;
+        let evaluator = QueryEvaluator::new().with_cancellation_token(token);
+        let mut prepared = evaluator.prepare(&parsed);
+        if prepared.dataset().is_default_dataset() {
+            prepared.dataset_mut().set_default_graph_as_union();
+        }
+        for (name, value) in &self.parameters {
+            prepared = prepared.substitute_variable(variable(name)?, value.clone());
+        }
+        self.collected(prepared.execute(dataset), &added)
+    }
+
+    fn collected(
+        &self,
+        results: Result<QueryResults<'_>, QueryEvaluationError>,
+        added: &[Variable],
+    ) -> Result<Answer, QueryError> {
+        let answer = results.and_then(|results| collect(results, self.limit, added));
         answer.map_err(|error| match error {
             QueryEvaluationError::Cancelled => QueryError::Timeout(self.timeout),
             error => QueryError::Evaluation(error),

@@ -23,7 +23,7 @@ const ATTEMPTS: usize = 3;
 /// ([`cache_folder`](forklore_store::Store::cache_folder)). Each query first reads the sessions of
 /// its scope that changed since the last one. Without such a folder, or if the index cannot be used,
 /// a query reads all sessions of its scope into memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Sessions<'a> {
     engine: &'a Engine,
 }

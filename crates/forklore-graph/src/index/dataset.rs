@@ -4,7 +4,6 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use forklore_engine::Engine;
 use oxigraph::model::vocab::rdf;
 use oxigraph::model::{Term, TermRef};
 use rusqlite::Connection;
@@ -42,30 +41,25 @@ pub(super) struct Snapshot {
     named: OnceCell<Vec<i64>>,
 }
 
-impl Index {
-    /// Brings the index up to date for the sessions of a selection, and begins to read it. Returns
-    /// the state of the index, and how many sessions were read to bring it up to date.
+impl Dataset {
+    /// Begins to read an index that was brought up to date for the sessions of a selection. It had
+    /// the epoch `epoch` then.
     ///
     /// # Errors
     /// `Emptied` if another process emptied the index meanwhile.
-    pub(crate) fn into_dataset(
-        mut self,
-        engine: &Engine,
-        selection: &Selection,
-    ) -> Result<(Dataset, u64)> {
-        let (epoch, read) = self.update(engine, selection)?;
-        self.renew();
+    pub(crate) fn of(index: Index, epoch: i64, selection: &Selection) -> Result<Self> {
+        index.renew();
         // All later statements of the connection see the state that the first one sees.
-        self.conn.execute_batch("BEGIN")?;
-        if state(&self.conn)?.epoch != epoch {
+        index.conn.execute_batch("BEGIN")?;
+        if state(&index.conn)?.epoch != epoch {
             return Err(Fault::Emptied);
         }
-        let graphs = sessions::graphs(&self.conn, selection)?;
-        let rdf_type = terms::find(&self.conn, rdf::TYPE.into())?;
-        let predicates = predicates(&self.conn)?;
+        let graphs = sessions::graphs(&index.conn, selection)?;
+        let rdf_type = terms::find(&index.conn, rdf::TYPE.into())?;
+        let predicates = predicates(&index.conn)?;
         let (recent, named) = <_>::default();
-        let snapshot = Snapshot { index: self, graphs, rdf_type, predicates, recent, named };
-        Ok((Dataset(Rc::new(snapshot)), read))
+        let snapshot = Snapshot { index, graphs, rdf_type, predicates, recent, named };
+        Ok(Self(Rc::new(snapshot)))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use rusqlite::ErrorCode;
 
-pub(crate) type Result<T> = std::result::Result<T, Fault>;
+pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
 /// Why an index could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -17,9 +17,9 @@ pub(crate) enum Fault {
     /// The sessions could not be read from their store.
     #[error(transparent)]
     Sessions(#[from] forklore_engine::Error),
-    /// The folder of the index, or a file in it, cannot be used.
+    /// The store of the sessions cannot be read, or the folder of the index cannot be used.
     #[error(transparent)]
-    Folder(#[from] forklore_store::Error),
+    Store(#[from] forklore_store::Error),
     /// Another process emptied the index meanwhile.
     #[error("another process emptied the index of the graph")]
     Emptied,
@@ -43,7 +43,7 @@ impl Fault {
             ),
             // A column has another type, or a row is missing.
             Self::Sql(_) => true,
-            Self::Sessions(_) | Self::Folder(_) | Self::Emptied => false,
+            Self::Sessions(_) | Self::Store(_) | Self::Emptied => false,
         }
     }
 }

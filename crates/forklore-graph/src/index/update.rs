@@ -16,7 +16,7 @@ use forklore_store::{Error, Store};
 use oxigraph::model::Quad;
 use rusqlite::Connection;
 
-use super::fault::{Fault, Result};
+use super::fault::Result;
 use super::quads::Writer;
 use super::sessions::{self, Indexed, Selection};
 use super::{Index, empty, state, witness};
@@ -30,7 +30,7 @@ const BATCH: usize = 100_000;
 impl Index {
     /// Brings the index up to date for the sessions of a selection. Returns the epoch of the index,
     /// and how many sessions were read.
-    pub(super) fn update(&mut self, engine: &Engine, selection: &Selection) -> Result<(i64, u64)> {
+    pub(crate) fn update(&mut self, engine: &Engine, selection: &Selection) -> Result<(i64, u64)> {
         self.follow(engine.store())?;
         let epoch = self.state()?.epoch;
         let mut roots = sessions::pending_roots(&self.conn, selection)?.into_iter().peekable();
