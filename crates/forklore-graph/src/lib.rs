@@ -44,7 +44,6 @@
 //! graph. `docs/graph.md` in the repository contains ten example queries.
 
 mod about;
-mod elsewhere;
 mod event;
 mod graph;
 mod index;
@@ -58,7 +57,9 @@ mod session;
 mod sessions;
 mod store;
 mod term;
+mod unknown;
 mod vocabulary;
+mod walk;
 mod write;
 
 pub use forklore_api::{GraphFormat as Format, GraphScope as Scope, NotAGraphFormat as NotAFormat};
@@ -73,5 +74,6 @@ pub use results::{NotAResultForm, ResultForm};
 pub use sessions::{Answered, Sessions};
 pub use store::{AskError, GraphStore, JOURNAL};
 pub use term::{NotATerm, term};
+pub use unknown::UnknownTerm;
 pub use vocabulary::{NAMESPACE, ONTOLOGY, PREFIXES, SHAPES};
 pub use write::{rdf_format, write};

@@ -12,10 +12,11 @@ use spareval::QueryEvaluator;
 use spargebra::algebra::GraphPattern;
 use spargebra::{Query as Parsed, SparqlParser};
 
-use crate::elsewhere;
 use crate::index::{Dataset, Fault};
 use crate::term::{NotATerm, parameter};
+use crate::unknown::{UnknownTerm, unknown_terms};
 use crate::vocabulary::PREFIXES;
+use crate::walk;
 
 /// Maximum number of tokens that a syntax error lists as expected.
 const SHOWN: usize = 4;
@@ -181,9 +182,19 @@ impl<'a> Query<'a> {
     /// # Errors
     /// Any [`QueryError`] except `Value`, `Timeout`, `Evaluation` and `Storage`.
     pub fn check(&self) -> Result<(), QueryError> {
+        self.unknown_terms().map(drop)
+    }
+
+    /// Checks the query like [`check`](Self::check). Returns the terms in it that no graph of
+    /// sessions contains, such as misspelt ones.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check).
+    pub fn unknown_terms(&self) -> Result<Vec<UnknownTerm>, QueryError> {
         let prepared = Prepared::of(self);
-        let answers = on_deep_stack(move || prepared.parsed().map(drop))?;
-        answers.recv().map_err(|_| QueryError::Ended)?
+        let found =
+            on_deep_stack(move || prepared.parsed().map(|(parsed, _)| unknown_terms(&parsed)))?;
+        found.recv().map_err(|_| QueryError::Ended)?
     }
 }
 
@@ -208,7 +219,7 @@ impl Prepared {
             return Err(QueryError::TooLong(self.text.len()));
         }
         let mut parsed = parse(&self.text)?;
-        if elsewhere::calls_service(&parsed) {
+        if walk::calls_service(&parsed) {
             return Err(QueryError::Service);
         }
         let added = add_parameters(&mut parsed, self)?;

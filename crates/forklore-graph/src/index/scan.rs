@@ -194,8 +194,8 @@ fn sql(pattern: &Pattern) -> &'static str {
              ORDER BY o, g LIMIT ?8"
         }
         (true, false, true) => {
-            "SELECT s, p, o, g FROM quad WHERE s = ?1 AND o = ?3 AND (p, g) > (?5, ?7)
-             ORDER BY p, g LIMIT ?8"
+            "SELECT s, p, o, g FROM quad WHERE s = ?1 AND o = ?3 AND (p, o, g) > (?5, ?6, ?7)
+             ORDER BY p, o, g LIMIT ?8"
         }
         (true, false, false) => {
             "SELECT s, p, o, g FROM quad WHERE s = ?1 AND (p, o, g) > (?5, ?6, ?7)

@@ -21,7 +21,7 @@ struct Witness {
     events: i64,
     updated: String,
     head: i64,
-    /// The id of the session's last event.
+    /// A hash of the session's last event.
     event: Option<String>,
 }
 
@@ -60,12 +60,13 @@ fn own_events(header: &Header) -> i64 {
     i64::try_from(header.own_events).unwrap_or(i64::MAX)
 }
 
-/// Returns the id of an event, or `None` if it cannot be read.
+/// Returns a hash of an event, or `None` if the event cannot be read.
 fn event_at(store: &dyn Store, session: &SessionId, seq: i64) -> Option<String> {
     let at = At::Seq(u64::try_from(seq).ok()?);
-    let query = Query { at, direction: Direction::Backward, limit: 1, bare: true };
-    let last = store.read(session, &query).ok()?.events.pop()?;
-    Some(last.event.id.as_str().to_owned())
+    let query = Query { at, direction: Direction::Backward, limit: 1, bare: false };
+    let event = store.read(session, &query).ok()?.events.pop()?.event;
+    let text = format!("{} {} {}", event.id.as_str(), event.ts, event.data.get());
+    Some(blake3::hash(text.as_bytes()).to_hex().to_string())
 }
 
 /// Checks whether the store is the one that the index follows. `changes` are the sessions that

@@ -112,16 +112,17 @@ fn a_damaged_index_is_replaced() {
     let text = sound.windows(6).position(|bytes| bytes == b"winnow").unwrap();
     let mut changed = sound.clone();
     changed[text] = b'W';
-    for damaged in [
+    let damages = [
         b"this is no database, and it is longer than the header of one".to_vec(),
         sound[..whole / 2].to_vec(),
         sound[..100].to_vec(),
         pages(4_096, 0xff),
         pages(whole / 2, 0),
         changed,
-    ] {
+    ];
+    for (number, damaged) in damages.into_iter().enumerate() {
         std::fs::write(&file, damaged).unwrap();
-        assert_eq!(assert_in_step(&engine, &Scope::Everything), 8);
+        assert_eq!(assert_in_step(&engine, &Scope::Everything), 8, "{number}");
         assert_eq!(assert_in_step(&engine, &Scope::Everything), 0);
     }
     // An empty file is an index that was not begun.

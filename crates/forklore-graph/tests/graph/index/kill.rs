@@ -31,7 +31,7 @@ fn work(engine: &Engine, name: &str, rounds: usize) {
         let child = engine.fork(&Fork::of(root.clone())).unwrap().child_session_id;
         ask(engine);
         engine.append(&child, &turn(40).into()).unwrap();
-        engine.label(&root, &format!("label-{round}").parse().unwrap()).unwrap();
+        engine.label(&child, &format!("label-{round}").parse().unwrap()).unwrap();
         ask(engine);
         let mode = if round % 2 == 0 { DeleteMode::Cascade } else { DeleteMode::DetachChildren };
         engine.delete(&Delete { session: root, mode, dry_run: false }).unwrap();
