@@ -235,7 +235,7 @@ fn small_file(folder: &Path, inside: &Path) -> Option<String> {
 fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
     for (sidecar, inside) in outgoing.sidecars()? {
         let path = new_path(folder, &inside, outgoing)?;
-        new_file::write(&path, |file| {
+        new_file::create(&path, |file| {
             let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
             engine.restore_file(&sidecar, &mut out)?;
             out.flush().map_err(new_file::failed(&path))

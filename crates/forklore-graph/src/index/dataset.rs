@@ -98,11 +98,9 @@ impl Snapshot {
         &self.predicates
     }
 
-    /// Checks whether a quad is of the graph `graph`, if that is given, and of the sessions of the
-    /// question.
-    pub(super) fn contains(&self, quad: Numbers, graph: Option<i64>) -> bool {
-        let [_, _, _, g] = quad;
-        graph.is_none_or(|graph| graph == g) && self.contains_graph(g)
+    /// Checks whether a quad of the index is of the sessions of the question.
+    pub(super) fn contains(&self, [_, _, _, graph]: Numbers) -> bool {
+        self.contains_graph(graph)
     }
 
     fn contains_graph(&self, graph: i64) -> bool {

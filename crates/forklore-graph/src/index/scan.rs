@@ -51,6 +51,13 @@ struct Part {
     page: VecDeque<Numbers>,
 }
 
+impl Pattern {
+    /// Checks the terms of a quad by which the statements do not search.
+    fn matches(&self, [_, _, o, g]: Numbers) -> bool {
+        self.o.is_none_or(|object| object == o) && self.g.is_none_or(|graph| graph == g)
+    }
+}
+
 impl Scan {
     pub(super) fn new(snapshot: Rc<Snapshot>, pattern: Pattern) -> Self {
         Self { parts: Parts::of(&snapshot, pattern), snapshot, part: None }
@@ -69,7 +76,7 @@ impl Scan {
                 continue;
             };
             match part.advance(&self.snapshot)? {
-                Some(quad) if self.snapshot.contains(quad, part.pattern.g) => {
+                Some(quad) if part.pattern.matches(quad) && self.snapshot.contains(quad) => {
                     return Ok(Some(quad));
                 }
                 Some(_) => {}
@@ -193,11 +200,8 @@ fn sql(pattern: &Pattern) -> &'static str {
             "SELECT s, p, o, g FROM quad WHERE s = ?1 AND p = ?2 AND (o, g) > (?6, ?7)
              ORDER BY o, g LIMIT ?8"
         }
-        (true, false, true) => {
-            "SELECT s, p, o, g FROM quad WHERE s = ?1 AND o = ?3 AND (p, o, g) > (?5, ?6, ?7)
-             ORDER BY p, o, g LIMIT ?8"
-        }
-        (true, false, false) => {
+        // A subject has few quads, so this finds all of them, whatever their object.
+        (true, false, _) => {
             "SELECT s, p, o, g FROM quad WHERE s = ?1 AND (p, o, g) > (?5, ?6, ?7)
              ORDER BY p, o, g LIMIT ?8"
         }
