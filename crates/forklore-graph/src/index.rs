@@ -15,9 +15,9 @@ mod terms;
 mod update;
 mod witness;
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -34,6 +34,8 @@ use fault::Result;
 /// The name of the index's file in the cache folder. The names of SQLite's other files begin with
 /// it.
 const FILE: &str = "graph.db";
+/// The access rights of the file.
+const PRIVATE: u32 = 0o600;
 /// The form of the tables and of what the projection states. A new form makes every index be built
 /// again, and so does a new version of forklore.
 const FORM: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
@@ -107,12 +109,11 @@ impl Index {
     pub(crate) fn open(folder: &CacheFolder) -> Result<Self> {
         let passed = folder.enter(Pass::Shared, WAIT)?;
         let path = folder.path().join(FILE);
-        let mut options = OpenOptions::new();
-        let opened = options.create(true).truncate(false).write(true).mode(0o600).open(&path);
-        let found = opened.and_then(|file| file.metadata()).map_err(os("opening", &path))?;
-        disk::refuse_others(&path, &found)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(&path, flags)?;
+        protect(&path)?;
         let mut index = Self { conn, steps: Steps::default(), path, _passed: passed };
         index.prepare()?;
         Ok(index)
@@ -179,6 +180,20 @@ impl Steps {
         count.store(0, Ordering::Relaxed);
         most.store(limit, Ordering::Relaxed);
     }
+}
+
+/// Makes the file of an index private. The files that SQLite puts next to it get the same rights.
+///
+/// The file is not opened for that: to close it again would release the locks of all connections of
+/// this process.
+fn protect(path: &Path) -> Result<()> {
+    let found = std::fs::metadata(path).map_err(os("opening", path))?;
+    disk::refuse_others(path, &found)?;
+    if found.permissions().mode() & 0o777 != PRIVATE {
+        let private = Permissions::from_mode(PRIVATE);
+        std::fs::set_permissions(path, private).map_err(os("protecting", path))?;
+    }
+    Ok(())
 }
 
 fn form(conn: &Connection) -> Result<Option<String>> {
