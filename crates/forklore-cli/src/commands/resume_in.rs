@@ -249,12 +249,12 @@ fn target(folder: &Path, placement: &Placement, outgoing: &Outgoing) -> Result<E
     for (sidecar, text) in &placement.companions {
         let companion = new_path(folder, sidecar, outgoing)?;
         if !companion.exists() {
-            new_file::write(&companion, |file| {
+            new_file::create(&companion, |file| {
                 file.write_all(text.as_bytes()).map_err(new_file::failed(&companion))
             })?;
         }
     }
-    new_file::write(path, |file| {
+    new_file::create(path, |file| {
         let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
         let exported = outgoing.write(&mut out)?;
         out.flush().map_err(new_file::failed(path))?;
