@@ -9,8 +9,8 @@ use oxigraph::model::{Term, Triple, Variable};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
 use spareval::QueryEvaluator;
-use spargebra::algebra::GraphPattern;
 use spargebra::Query as Parsed;
+use spargebra::algebra::GraphPattern;
 
 use crate::index::{Dataset, Fault};
 use crate::syntax::parse;

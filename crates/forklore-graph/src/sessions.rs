@@ -54,7 +54,7 @@ impl<'a> Sessions<'a> {
     /// See [`AskError`].
     pub fn answer(&self, scope: &Scope, query: &Query<'_>) -> Result<Answered, AskError> {
         query.check()?;
-        let selection = Selection::of(self.engine, scope)?;
+        let selection = Selection::of(self.engine, scope).map_err(LoadError::from)?;
         if let Some(folder) = self.folder()
             && let Some(answered) = self.answer_from_index(&folder, &selection, query)
         {

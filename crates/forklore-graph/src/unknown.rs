@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use oxigraph::model::NamedNode;
+use oxigraph::model::{NamedNode, NamedNodeRef};
 use spargebra::Query;
 
 use crate::vocabulary::{self, PREFIXES};
@@ -37,16 +37,16 @@ impl fmt::Display for UnknownTerm {
 
 /// Returns the unknown terms of a query, each once, in the order of the query.
 pub(crate) fn unknown_terms(query: &Query) -> Vec<UnknownTerm> {
-    let known: BTreeSet<&str> = vocabulary::terms().map(|term| term.as_str()).collect();
+    let terms: BTreeSet<&str> = vocabulary::terms().map(NamedNodeRef::as_str).collect();
     let mut found: Vec<UnknownTerm> = Vec::new();
     walk::visit(query, &mut |part| {
         let Part::Name(name) = part else { return };
-        if known.contains(name.as_str()) {
+        if terms.contains(name.as_str()) {
             return;
         }
         let Some(term) = own(name) else { return };
         if found.iter().all(|unknown| unknown.term != term) {
-            let nearest = nearest(&term, &known);
+            let nearest = nearest(&term, &terms);
             found.push(UnknownTerm { term, nearest });
         }
     });
@@ -65,17 +65,17 @@ fn prefixed(iri: &str) -> Option<String> {
 
 /// Returns the term of the vocabulary whose name is the most similar to that of `term`. The prefix
 /// may be another one.
-fn nearest(term: &str, known: &BTreeSet<&str>) -> Option<String> {
+fn nearest(term: &str, terms: &BTreeSet<&str>) -> Option<String> {
     let local = |term: &str| term.split_once(':').map_or("", |(_, local)| local).to_lowercase();
     let wanted = local(term);
-    let candidates = known.iter().filter_map(|iri| prefixed(iri));
+    let candidates = terms.iter().filter_map(|iri| prefixed(iri));
     let rated = candidates.map(|candidate| {
         let same_prefix = candidate.split(':').next() == term.split(':').next();
         (strsim::jaro_winkler(&wanted, &local(&candidate)), same_prefix, candidate)
     });
-    let best = rated.filter(|(rate, ..)| *rate >= SIMILAR).max_by(|a, b| {
-        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then_with(|| b.2.cmp(&a.2))
-    });
+    let best = rated
+        .filter(|(rate, ..)| *rate >= SIMILAR)
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then_with(|| b.2.cmp(&a.2)));
     best.map(|(.., candidate)| candidate)
 }
 
@@ -99,13 +99,16 @@ mod tests {
         assert_eq!(found("SELECT ?b { ?t a fl:Message ; prov:used ?b ; rdfs:label ?l }"), none);
         let text = "CONSTRUCT { ?t fl:brnach ?b } { ?t fl:brnach ?b ; a fl:Mesage
             FILTER EXISTS { ?t prov:startedAt|fl:used ?x . VALUES ?y { fl:qqq } } }";
-        assert_eq!(found(text), [
-            "no graph has fl:brnach; the nearest term is fl:branch",
-            "no graph has fl:Mesage; the nearest term is fl:Message",
-            "no graph has prov:startedAt; the nearest term is prov:startedAtTime",
-            "no graph has fl:used; the nearest term is prov:used",
-            "no graph has fl:qqq; forklore graph --ontology lists the terms",
-        ]);
+        assert_eq!(
+            found(text),
+            [
+                "no graph has fl:brnach; the nearest term is fl:branch",
+                "no graph has fl:Mesage; the nearest term is fl:Message",
+                "no graph has prov:startedAt; the nearest term is prov:startedAtTime",
+                "no graph has fl:used; the nearest term is prov:used",
+                "no graph has fl:qqq; forklore graph --ontology lists the terms",
+            ]
+        );
         assert_eq!(found("ASK { ?t fl:text \"fl:nothing\" } # fl:nobody"), none);
     }
 }

@@ -210,10 +210,9 @@ fn a_file_is_replaced_only_by_force() {
     let sandbox = family();
     let path = sandbox.path().join("plan.out");
     let file = path.to_str().unwrap();
-    for words in [
-        vec!["graph", "plan-1", "-o", file],
-        vec!["export", "plan-1", "--to", "plain", "-o", file],
-    ] {
+    for words in
+        [vec!["graph", "plan-1", "-o", file], vec!["export", "plan-1", "--to", "plain", "-o", file]]
+    {
         std::fs::write(&path, "before").unwrap();
         let (_, error) = sandbox.error(&words);
         assert_eq!(error["kind"], "already_exists");
@@ -239,8 +238,7 @@ fn a_file_is_replaced_only_by_force() {
     }
     assert!(!std::path::Path::new("/dev/null").is_file());
     let parts = std::fs::read_dir(sandbox.path()).unwrap();
-    let parts = parts.filter(|entry| {
-        entry.as_ref().unwrap().file_name().to_str().unwrap().contains("-new-")
-    });
+    let parts = parts
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().contains("-new-"));
     assert_eq!(parts.count(), 0);
 }

@@ -131,7 +131,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     let mut words = std::env::args().skip(1);
     if let Some(folder) = words.next() {
-        return index::measure(folder.as_ref(), words.next().as_deref() == Some("memory"), &mut out);
+        return index::measure(
+            folder.as_ref(),
+            words.next().as_deref() == Some("memory"),
+            &mut out,
+        );
     }
     let (engine, root, child) = sessions::grown(Arc::new(MemoryStore::default()))?;
     writeln!(out, "{EVENTS} events in a memory store: {} MB", peak())?;

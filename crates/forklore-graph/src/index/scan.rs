@@ -39,7 +39,11 @@ pub(super) struct Scan {
 enum Parts {
     List(VecDeque<Pattern>),
     /// The pattern with each subject of these graphs.
-    Subjects { pattern: Pattern, graphs: VecDeque<i64>, found: VecDeque<i64> },
+    Subjects {
+        pattern: Pattern,
+        graphs: VecDeque<i64>,
+        found: VecDeque<i64>,
+    },
 }
 
 /// The pattern that is being read, the last quad that was read, and the quads of the present page.
@@ -173,10 +177,10 @@ impl Part {
         let [last_s, last_p, last_o, last_g] = self.last;
         let limit = PAGES.get(self.pages).or(PAGES.last()).copied().unwrap_or(1);
         let mut statement = snapshot.conn().prepare_cached(sql(&self.pattern))?;
-        let found = statement.query_map(
-            (s, p, o, last_s, last_p, last_o, last_g, limit),
-            |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]),
-        )?;
+        let found = statement
+            .query_map((s, p, o, last_s, last_p, last_o, last_g, limit), |row| {
+                Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+            })?;
         for quad in found {
             self.last = quad?;
             self.page.push_back(self.last);
@@ -234,7 +238,8 @@ mod tests {
             let pattern = Pattern { s: bound(1), p: bound(2), o: bound(4), g: None };
             let sql = format!("EXPLAIN QUERY PLAN {}", sql(&pattern));
             let mut statement = conn.prepare(&sql).unwrap();
-            let plan = statement.query_map([None::<i64>; 8], |row| row.get::<_, String>(3)).unwrap();
+            let plan =
+                statement.query_map([None::<i64>; 8], |row| row.get::<_, String>(3)).unwrap();
             let plan: Vec<_> = plan.map(Result::unwrap).collect();
             let is_search = plan.len() == 1 && plan[0].starts_with("SEARCH quad USING");
             assert!(is_search, "{pattern:?}: {plan:?}");

@@ -1,16 +1,15 @@
 //! The table of the sessions of a store: what an index knows of each, and how much of each it
 //! contains.
 
+use forklore_api::GraphScope as Scope;
 use forklore_core::{Header, SessionId};
+use forklore_engine::Engine;
 use oxigraph::model::NamedNode;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::fault::{Fault, Result};
 use super::quads::Writer;
-use crate::graph::LoadError;
 use crate::iri;
-use forklore_api::GraphScope as Scope;
-use forklore_engine::Engine;
 
 /// The sessions that a question is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +40,7 @@ impl Selection {
     ///
     /// # Errors
     /// `not_found` if `scope` names a session that does not exist.
-    pub(crate) fn of(engine: &Engine, scope: &Scope) -> std::result::Result<Self, LoadError> {
+    pub(crate) fn of(engine: &Engine, scope: &Scope) -> forklore_engine::Result<Self> {
         Ok(match scope {
             Scope::Everything => Self::All,
             Scope::Family(id) => Self::Family(engine.show(id)?.root_id),
@@ -85,7 +84,8 @@ pub(super) fn note_change(writer: &mut Writer<'_>, header: &Header) -> Result<()
     let principal = header.principal.as_deref().map(iri::principal);
     let number = |name: NamedNode| writer.number(name.as_ref());
     let principal = principal.map(number).transpose()?;
-    let sql = "INSERT INTO session (id, graph, principal, root, parent, workspace, deleted, pending)
+    let sql =
+        "INSERT INTO session (id, graph, principal, root, parent, workspace, deleted, pending)
         VALUES (?, ?, ?, ?, ?, ?, ?, 1)
         ON CONFLICT (id) DO UPDATE SET graph = excluded.graph, principal = excluded.principal,
             root = excluded.root, parent = excluded.parent, workspace = excluded.workspace,

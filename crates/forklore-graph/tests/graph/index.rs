@@ -73,7 +73,8 @@ fn rows(answer: Answer) -> Vec<String> {
     let mut rows: Vec<_> = rows
         .into_iter()
         .map(|row| {
-            let cells = row.into_iter().map(|cell| cell.map_or_else(String::new, |t| t.to_string()));
+            let cells =
+                row.into_iter().map(|cell| cell.map_or_else(String::new, |t| t.to_string()));
             cells.collect::<Vec<_>>().join(" ")
         })
         .collect();
@@ -195,10 +196,10 @@ fn every_way_to_ask_finds_the_same_as_in_a_graph_in_memory() {
             let expected = rows(graph.answer(&query(text)).unwrap());
             assert_eq!(rows(answered(&engine, scope, text).answer), expected, "{scope:?}: {text}");
         }
-        let mut asked = query("SELECT ?s { ?s fl:text ?word }");
-        asked.parameters = vec![("word".to_owned(), term("winnow").unwrap())];
-        let found = Sessions::of(&engine).answer(scope, &asked).unwrap().answer;
-        assert_eq!(rows(found), rows(graph.answer(&asked).unwrap()));
+        let mut word = query("SELECT ?s { ?s fl:text ?word }");
+        word.parameters = vec![("word".to_owned(), term("winnow").unwrap())];
+        let found = Sessions::of(&engine).answer(scope, &word).unwrap().answer;
+        assert_eq!(rows(found), rows(graph.answer(&word).unwrap()));
         for text in ["DESCRIBE <urn:forklore:session:demo>", "CONSTRUCT WHERE { ?a fl:kind ?b }"] {
             let triples = |answer| match answer {
                 Answer::Triples { triples, .. } => {

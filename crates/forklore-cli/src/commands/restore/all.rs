@@ -50,7 +50,12 @@ pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) ->
     if answer.damaged.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
 }
 
-fn write(file: &StoredFile, path: PathBuf, overwrite: bool, engine: &Engine) -> Result<WrittenFile> {
+fn write(
+    file: &StoredFile,
+    path: PathBuf,
+    overwrite: bool,
+    engine: &Engine,
+) -> Result<WrittenFile> {
     let restored = new_file::write(&path, overwrite, |out| {
         let mut out = BufWriter::new(out);
         let restored = engine.restore_file(file, &mut out)?;

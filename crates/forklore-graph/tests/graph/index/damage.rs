@@ -212,7 +212,10 @@ fn crowd_of_threads_gets_what_each_of_them_wrote() {
                 let engine = Kind::Sqlite.open(path);
                 for round in 1..=20 {
                     let session = format!("t{number}-{round}");
-                    let root = Create { id: Some(id(&session)), ..Create::in_workspace(Workspace::new("/")) };
+                    let root = Create {
+                        id: Some(id(&session)),
+                        ..Create::in_workspace(Workspace::new("/"))
+                    };
                     engine.create(&root).unwrap();
                     let found = rows(answered(&engine, &Scope::Everything, SESSIONS).answer);
                     let own = found.iter().filter(|row| row.contains(&format!(":t{number}-")));

@@ -127,7 +127,12 @@ fn the_index_equals_a_new_graph_after_any_history() {
     let seed = std::env::var("FORKLORE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     println!("FORKLORE_SEED={seed}");
     let cases = 24;
-    let config = Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(seed), ..Config::default() };
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(seed),
+        ..Config::default()
+    };
     for kind in KINDS {
         let steps = prop::collection::vec(step(), 1..40);
         TestRunner::new(config.clone())
