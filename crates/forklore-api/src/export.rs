@@ -34,6 +34,9 @@ pub struct Export {
     /// The new file to write the export to, on the machine that executes the request. `null`
     /// returns the bytes to the caller, separately from the JSON.
     pub path: Option<PathBuf>,
+    /// Whether to replace the file at `path` if it exists. Without `path`, this field has no effect.
+    #[serde(default)]
+    pub overwrite: bool,
 }
 
 /// The request of `resume-in`: writes a session as a new file that an agent finds and resumes.

@@ -21,6 +21,9 @@ pub struct Restore {
     /// The new file to write, on the machine that executes the request. `null` returns the bytes to
     /// the caller, separately from the JSON.
     pub path: Option<PathBuf>,
+    /// Whether to replace the file at `path` if it exists. Without `path`, this field has no effect.
+    #[serde(default)]
+    pub overwrite: bool,
 }
 
 /// The request of `restore --all`: writes the latest version of each file of an imported session
@@ -32,8 +35,11 @@ pub struct RestoreAll {
     /// The imported session whose files are restored.
     pub session_id: SessionId,
     /// The directory to which the files are written, on the machine that executes the request. If
-    /// one of the files already exists there, nothing is written.
+    /// one of the files already exists there, nothing is written, unless `overwrite` is set.
     pub path: PathBuf,
+    /// Whether to replace files that exist.
+    #[serde(default)]
+    pub overwrite: bool,
 }
 
 /// The answer of `restore -o PATH`: describes the file that was written.

@@ -91,6 +91,10 @@ pub struct QueryAnswer {
     pub results: Option<QueryResults>,
     /// Whether rows or triples are left out, because there are more than the limit of the query.
     pub truncated: bool,
+    /// Notes for people on the query, such as a term in it that no graph contains. Absent if there
+    /// are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// The variables of a SPARQL query whose values the answer contains.

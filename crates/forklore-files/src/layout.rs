@@ -141,6 +141,11 @@ impl Layout {
         self.root.join("labels")
     }
 
+    /// Returns the path of the folder for data that is computed from the store.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.root.join("cache")
+    }
+
     pub(crate) fn attachments(&self) -> PathBuf {
         self.root.join("attachments")
     }

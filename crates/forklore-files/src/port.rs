@@ -1,5 +1,6 @@
 //! Implements [`Store`] for [`FilesStore`]. Each method delegates to the module of its operation.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,6 +80,10 @@ impl Store for FilesStore {
         Some(self.attachments())
     }
 
+    fn cache_folder(&self) -> Option<PathBuf> {
+        self.cache().map(|cache| cache.path().to_owned())
+    }
+
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
         self.reading()?;
         Ok(self.index()?.find(by))
@@ -105,9 +110,15 @@ impl Store for FilesStore {
     }
 
     fn gc(&self) -> Result<Collected> {
-        let (_passed, folder) = self.exclusive()?;
-        let index = self.index()?;
-        maintenance::collect(folder, &index)
+        let mut collected = {
+            let (_passed, folder) = self.exclusive()?;
+            let index = self.index()?;
+            maintenance::collect(folder, &index)?
+        };
+        // What was computed from the store may contain deleted events too. Whoever uses it may be
+        // waiting for the store, so this does not wait for them while it has the store's lock.
+        collected.freed_bytes += self.remove_cache()?;
+        Ok(collected)
     }
 
     fn store_bytes(&self) -> Result<u64> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use forklore_store::attachments::AttachmentFolder;
 use forklore_store::clock::StoreClock;
-use forklore_store::disk::{self, Gate, Pass, Passed, limits, os};
+use forklore_store::disk::{self, CacheFolder, Gate, Pass, Passed, limits, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +123,17 @@ impl FilesStore {
     #[must_use]
     pub fn attachments(&self) -> Arc<AttachmentFolder> {
         self.attachments.clone()
+    }
+
+    /// Returns the folder for data that is computed from the store: the folder `cache` of the
+    /// store's folder. `None` if the store is open for reading only.
+    pub(crate) fn cache(&self) -> Option<CacheFolder> {
+        (!self.options.read_only).then(|| CacheFolder::at(self.folder.layout.cache()))
+    }
+
+    /// Removes the data that was computed from the store. Returns its size in bytes.
+    pub(crate) fn remove_cache(&self) -> Result<u64> {
+        self.cache().map_or(Ok(0), |cache| cache.remove(self.options.wait))
     }
 
     /// Replaces the store's clock. For tests.

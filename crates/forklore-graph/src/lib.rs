@@ -7,6 +7,8 @@
 //! - [`Projection`] converts the sessions of any store to quads, and [`write()`] serializes quads
 //!   in five formats.
 //! - [`Graph`] contains quads in memory and answers a [`Query`] with an [`Answer`].
+//! - [`Sessions`] answers a query about the sessions of any store, from a standing index in the
+//!   store's cache folder if it has one.
 //! - [`GraphStore`] is a session store that answers queries. It stores sessions in a journal, in
 //!   the form of the files store, and updates a graph in memory before each query.
 //! - [`ONTOLOGY`] defines the vocabulary, and [`SHAPES`] the required form of a graph.
@@ -40,13 +42,13 @@
 //! ```
 //!
 //! A graph never changes a session: queries with updates or `SERVICE` are refused. A [`Graph`]
-//! shows the sessions as they were when the graph was built. Only a [`GraphStore`] updates its
-//! graph. `docs/graph.md` in the repository contains ten example queries.
+//! shows the sessions as they were when the graph was built. Only [`Sessions`] and a [`GraphStore`]
+//! follow later changes. `docs/graph.md` in the repository contains ten example queries.
 
 mod about;
-mod elsewhere;
 mod event;
 mod graph;
+mod index;
 mod iri;
 mod live_graph;
 mod profile;
@@ -54,9 +56,13 @@ mod projection;
 mod query;
 mod results;
 mod session;
+mod sessions;
 mod store;
+mod syntax;
 mod term;
+mod unknown;
 mod vocabulary;
+mod walk;
 mod write;
 
 pub use forklore_api::{GraphFormat as Format, GraphScope as Scope, NotAGraphFormat as NotAFormat};
@@ -68,7 +74,9 @@ pub use profile::{NotAProfile, Profile, TRAILS_DEPTH};
 pub use projection::Projection;
 pub use query::{Answer, Query, QueryError};
 pub use results::{NotAResultForm, ResultForm};
+pub use sessions::{Answered, Sessions};
 pub use store::{AskError, GraphStore, JOURNAL};
 pub use term::{NotATerm, term};
+pub use unknown::UnknownTerm;
 pub use vocabulary::{NAMESPACE, ONTOLOGY, PREFIXES, SHAPES};
 pub use write::{rdf_format, write};

@@ -103,6 +103,11 @@ impl<'a> Projection<'a> {
         Ok(all)
     }
 
+    /// Returns how many sessions the iterator has not begun yet.
+    pub(crate) fn sessions(&self) -> u64 {
+        u64::try_from(self.waiting.len()).unwrap_or(u64::MAX)
+    }
+
     /// Returns the quads of the next session header or event, or `None` at the end.
     fn advance(&mut self) -> Result<Option<Vec<Quad>>> {
         loop {

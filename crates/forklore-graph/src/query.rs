@@ -8,15 +8,15 @@ use forklore_core::ErrorKind;
 use oxigraph::model::{Term, Triple, Variable};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
+use spareval::QueryEvaluator;
+use spargebra::Query as Parsed;
 use spargebra::algebra::GraphPattern;
-use spargebra::{Query as Parsed, SparqlParser};
 
-use crate::elsewhere;
+use crate::index::{Dataset, Fault};
+use crate::syntax::parse;
 use crate::term::{NotATerm, parameter};
-use crate::vocabulary::PREFIXES;
-
-/// Maximum number of tokens that a syntax error lists as expected.
-const SHOWN: usize = 4;
+use crate::unknown::{UnknownTerm, unknown_terms};
+use crate::walk;
 
 /// Maximum length of a SPARQL query in bytes.
 const LONGEST: usize = 16 << 10;
@@ -28,7 +28,7 @@ const STACK: usize = 512 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query<'a> {
     /// The text of a SPARQL query: `SELECT`, `ASK`, `CONSTRUCT` or `DESCRIBE`. It may use
-    /// [`PREFIXES`] without declaring them.
+    /// [`PREFIXES`](crate::PREFIXES) without declaring them.
     pub text: &'a str,
     /// Variables of the query (names without `?`) with their values. A value is bound to its
     /// variable and is never parsed as part of the query. Inside a subquery, a variable has its
@@ -179,9 +179,19 @@ impl<'a> Query<'a> {
     /// # Errors
     /// Any [`QueryError`] except `Value`, `TimeLimit`, `Timeout`, `Evaluation` and `Storage`.
     pub fn check(&self) -> Result<(), QueryError> {
+        self.unknown_terms().map(drop)
+    }
+
+    /// Checks the query like [`check`](Self::check). Returns the terms in it that no graph of
+    /// sessions contains, such as misspelt ones.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check).
+    pub fn unknown_terms(&self) -> Result<Vec<UnknownTerm>, QueryError> {
         let prepared = Prepared::of(self);
-        let answers = on_deep_stack(move || prepared.parsed().map(drop))?;
-        answers.recv().map_err(|_| QueryError::Ended)?
+        let found =
+            on_deep_stack(move || prepared.parsed().map(|(parsed, _)| unknown_terms(&parsed)))?;
+        found.recv().map_err(|_| QueryError::Ended)?
     }
 }
 
@@ -206,7 +216,7 @@ impl Prepared {
             return Err(QueryError::TooLong(self.text.len()));
         }
         let mut parsed = parse(&self.text)?;
-        if elsewhere::calls_service(&parsed) {
+        if walk::calls_service(&parsed) {
             return Err(QueryError::Service);
         }
         let added = add_parameters(&mut parsed, self)?;
@@ -234,11 +244,35 @@ impl Prepared {
 /// Answers a SPARQL query from the quads in `store`. Unless the query names a dataset, it reads the
 /// union of all named graphs.
 pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
+    let store = store.clone();
+    run(query, move |requested, token| requested.answer(&store, token))
+}
+
+/// Answers a SPARQL query from an index, which `open` opens on the thread of the query. Unless the
+/// query names a dataset, it reads the union of all named graphs.
+///
+/// # Errors
+/// A fault of the index is a [`QueryEvaluationError::Dataset`].
+pub(crate) fn answer_from_index(
+    open: impl FnOnce() -> Result<Dataset, Fault> + Send + 'static,
+    query: &Query<'_>,
+) -> Result<Answer, QueryError> {
+    run(query, move |requested, token| {
+        let failed = |fault| QueryError::Evaluation(QueryEvaluationError::Dataset(Box::new(fault)));
+        requested.answer_from_index(open().map_err(failed)?, token)
+    })
+}
+
+/// Runs `answer` on a thread of its own until it ends or the query's time is over.
+fn run(
+    query: &Query<'_>,
+    answer: impl FnOnce(&Prepared, CancellationToken) -> Result<Answer, QueryError> + Send + 'static,
+) -> Result<Answer, QueryError> {
     let (token, timeout) = (CancellationToken::new(), query.timeout);
-    let (requested, store, running) = (Prepared::of(query), store.clone(), token.clone());
+    let (requested, running) = (Prepared::of(query), token.clone());
     // Some joins of the SPARQL library never check for cancellation. The caller therefore does not
     // wait for the thread to end.
-    let answers = on_deep_stack(move || requested.answer(&store, running))?;
+    let answers = on_deep_stack(move || answer(&requested, running))?;
     match answers.recv_timeout(timeout) {
         Ok(answer) => answer,
         Err(mpsc::RecvTimeoutError::Timeout) => {
@@ -260,8 +294,32 @@ impl Prepared {
         for (name, value) in &self.parameters {
             prepared = prepared.substitute_variable(variable(name)?, value.clone());
         }
-        let results = prepared.on_store(store).execute();
-        let answer = results.and_then(|results| collect(results, self.limit, &added));
+        self.collected(prepared.on_store(store).execute(), &added)
+    }
+
+    fn answer_from_index(
+        &self,
+        dataset: Dataset,
+        token: CancellationToken,
+    ) -> Result<Answer, QueryError> {
+        let (parsed, added) = self.parsed()?;
+        let evaluator = QueryEvaluator::new().with_cancellation_token(token);
+        let mut prepared = evaluator.prepare(&parsed);
+        if prepared.dataset().is_default_dataset() {
+            prepared.dataset_mut().set_default_graph_as_union();
+        }
+        for (name, value) in &self.parameters {
+            prepared = prepared.substitute_variable(variable(name)?, value.clone());
+        }
+        self.collected(prepared.execute(dataset), &added)
+    }
+
+    fn collected(
+        &self,
+        results: Result<QueryResults<'_>, QueryEvaluationError>,
+        added: &[Variable],
+    ) -> Result<Answer, QueryError> {
+        let answer = results.and_then(|results| collect(results, self.limit, added));
         answer.map_err(|error| match error {
             QueryEvaluationError::Cancelled => QueryError::Timeout(self.timeout),
             error => QueryError::Evaluation(error),
@@ -313,83 +371,6 @@ fn collect(
             };
             Answer::Triples { triples, more }
         }
-    })
-}
-
-fn parse(text: &str) -> Result<Parsed, QueryError> {
-    if text.trim().is_empty() {
-        return Err(QueryError::Rule("it is empty".into()));
-    }
-    let wrong = match parser().parse_query(text) {
-        Ok(parsed) => return Ok(parsed),
-        Err(wrong) => wrong.to_string(),
-    };
-    if parser().parse_update(text).is_ok_and(|update| !update.operations.is_empty()) {
-        return Err(QueryError::Update);
-    }
-    // The SPARQL library reports the position only in the error message: `error at 1:8: expected
-    // ...`.
-    let position = wrong.strip_prefix("error at ").and_then(|rest| {
-        let (location, message) = rest.split_once(": ")?;
-        let (line, column) = location.split_once(':')?;
-        Some((line.parse().ok()?, column.parse().ok()?, expected(message)))
-    });
-    Err(match position {
-        Some((line, column, message)) => QueryError::Syntax { line, column, message },
-        None => QueryError::Rule(wrong),
-    })
-}
-
-/// Rewrites the parser's message about expected tokens for people. Lists at most [`SHOWN`] tokens.
-fn expected(message: &str) -> String {
-    if message.contains("Prefix not found") {
-        return "the prefix is not declared".into();
-    }
-    let list = message.strip_prefix("expected ").unwrap_or(message);
-    let mut all: Vec<&str> = Vec::new();
-    for item in items(list.strip_prefix("one of ").unwrap_or(list)) {
-        let value = match item {
-            "\"?\"" | "\"$\"" => "a variable",
-            "\"<\"" => "<IRI>",
-            item if item.starts_with("\"'") || item.starts_with("\"\\\"") => "a text",
-            // Of the character sets in the list, only the set of digits is informative.
-            item if item.starts_with("['0'") => "a number",
-            item => item,
-        };
-        if !all.contains(&value) {
-            all.push(value);
-        }
-    }
-    let answers = all.iter().filter(|text| !text.starts_with('['));
-    let shown: Vec<_> = answers.copied().take(SHOWN).collect();
-    let others = if all.len() > shown.len() { " or something else" } else { "" };
-    match shown.as_slice() {
-        [] => "this cannot stand here".into(),
-        shown => format!("expected {}{others}", shown.join(", ")),
-    }
-}
-
-/// Splits a list of tokens at each comma that is followed by a space. Ignores commas inside quotes.
-fn items(list: &str) -> Vec<&str> {
-    let (mut items, mut begin) = (Vec::new(), 0);
-    let (mut quoted, mut escaped) = (false, false);
-    for (at, char) in list.char_indices() {
-        let ends = char == ',' && !quoted && list.get(at + 1..at + 2) == Some(" ");
-        if ends {
-            items.extend(list.get(begin..at));
-            begin = at + 2;
-        }
-        quoted ^= char == '"' && !escaped;
-        escaped = char == '\\' && !escaped;
-    }
-    items.extend(list.get(begin..).filter(|last| !last.is_empty()));
-    items
-}
-
-fn parser() -> SparqlParser {
-    PREFIXES.into_iter().fold(SparqlParser::new(), |parser, (name, iri)| {
-        // This cannot fail, because the prefixes are constants of this crate and valid IRIs.
-        parser.with_prefix(name, iri).unwrap_or_default()
     })
 }
 

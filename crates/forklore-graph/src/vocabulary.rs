@@ -29,8 +29,10 @@ macro_rules! words {
             concat!("https://github.com/forklore/forklore/ns#", $word),
         );)*
 
+        const OWN: &[NamedNodeRef<'static>] = &[$($name),*];
+
         #[cfg(test)]
-        const OWN: &[&str] = &[$($word),*];
+        const WORDS: &[&str] = &[$($word),*];
     };
 }
 
@@ -39,6 +41,8 @@ macro_rules! prov {
         $(pub(crate) const $name: NamedNodeRef<'static> = NamedNodeRef::new_unchecked(
             concat!("http://www.w3.org/ns/prov#", $word),
         );)*
+
+        const PROV: &[NamedNodeRef<'static>] = &[$($name),*];
     };
 }
 
@@ -127,6 +131,11 @@ prov! {
     USED = "used";
 }
 
+/// Returns all terms of forklore and of PROV-O that a graph of sessions can contain.
+pub(crate) fn terms() -> impl Iterator<Item = NamedNodeRef<'static>> {
+    OWN.iter().chain(PROV).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -152,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_ontology_says_what_every_word_means_and_no_other() {
-        let used: BTreeSet<String> = OWN.iter().map(|word| (*word).to_owned()).collect();
+        let used: BTreeSet<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
         assert_eq!(typed(ONTOLOGY), used);
     }
 

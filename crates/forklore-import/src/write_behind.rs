@@ -6,6 +6,7 @@
 //! that every read returns what it would return without this store.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -230,6 +231,10 @@ impl Store for WriteBehind {
 
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {
         self.store.attachments()
+    }
+
+    fn cache_folder(&self) -> Option<PathBuf> {
+        self.store.cache_folder()
     }
 
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {

@@ -28,7 +28,8 @@ pub(crate) fn gc(store: &SqliteStore) -> Result<Collected> {
     let (mut collected, erased) = store.write("collecting garbage in", collect)?;
     store.exclusive("giving back the space of", |conn| compact(conn, erased))?;
     let after = store_bytes(store.path())?;
-    collected.freed_bytes = before.saturating_sub(after);
+    // What was computed from the store may contain deleted events too.
+    collected.freed_bytes = before.saturating_sub(after) + store.remove_cache()?;
     Ok(collected)
 }
 

@@ -1,5 +1,6 @@
 //! Implements [`Store`] for [`SqliteStore`]. Each method delegates to the module of its operation.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -128,6 +129,10 @@ impl Store for SqliteStore {
         source: SourceId,
     ) -> Result<Option<Vec<(RecordKey, RecordLocation)>>> {
         self.read_with("reading", |conn| sources::locations(conn, source).map(Some))
+    }
+
+    fn cache_folder(&self) -> Option<PathBuf> {
+        self.cache().map(|cache| cache.path().to_owned())
     }
 
     fn gc(&self) -> Result<Collected> {

@@ -24,7 +24,7 @@ use forklore_store::Result;
 use forklore_store::attachments::AttachmentFolder;
 use forklore_store::clock::StoreClock;
 use forklore_store::disk::fs::Fs;
-use forklore_store::disk::{Gate, Pass};
+use forklore_store::disk::{CacheFolder, Gate, Pass, with_suffix};
 use forklore_store::feed::{Bell, Watch};
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -107,6 +107,19 @@ impl SqliteStore {
     #[must_use]
     pub fn attachments(&self) -> Arc<AttachmentFolder> {
         self.attachments.clone()
+    }
+
+    /// Returns the folder for data that is computed from the store. It is next to the store's file
+    /// and has the name of that file with `-cache` appended. `None` if the store is open for reading
+    /// only.
+    pub(crate) fn cache(&self) -> Option<CacheFolder> {
+        let path = with_suffix(&self.path, "-cache");
+        (!self.options.read_only).then(|| CacheFolder::at(path))
+    }
+
+    /// Removes the data that was computed from the store. Returns its size in bytes.
+    pub(crate) fn remove_cache(&self) -> Result<u64> {
+        self.cache().map_or(Ok(0), |cache| cache.remove(self.options.wait))
     }
 
     /// Replaces the file system that holds the attachments. For tests.

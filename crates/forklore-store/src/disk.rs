@@ -1,6 +1,7 @@
 //! Code that all stores on disk share: ownership checks, file system detection, and a lock between
 //! processes.
 
+mod cache;
 pub mod fs;
 mod gate;
 pub mod limits;
@@ -9,6 +10,7 @@ mod owner;
 
 use std::path::Path;
 
+pub use cache::CacheFolder;
 pub use gate::{Gate, Pass, Passed, with_suffix};
 pub use network::{file_system, network};
 pub use owner::{check_folder, folder_of, make_folder, refuse_others};

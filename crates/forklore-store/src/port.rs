@@ -11,6 +11,7 @@ mod read;
 mod transaction;
 mod write;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -154,6 +155,14 @@ pub trait Store: Send + Sync {
 
     /// Returns the store's attachment storage; `None` if the store does not support attachments.
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        None
+    }
+
+    /// Returns the folder for data that is computed from this store and can be computed again, such
+    /// as an index ([`CacheFolder`](crate::disk::CacheFolder)). The folder need not exist. `None` if
+    /// the store has no such folder, or may not be written to. A store with such a folder removes it
+    /// in [`gc`](Self::gc), because the folder may contain deleted data.
+    fn cache_folder(&self) -> Option<PathBuf> {
         None
     }
 

@@ -146,7 +146,7 @@ fn get(request: ReadAttachment, app: &App, output: &mut Output) -> Result<()> {
         engine.read_attachment(&id, &mut output.lines())?;
         return Ok(());
     };
-    let read = new_file::write(&path, |file| {
+    let read = new_file::create(&path, |file| {
         let mut out = BufWriter::new(file);
         let read = engine.read_attachment(&id, &mut out)?;
         out.flush().map_err(new_file::failed(&path))?;

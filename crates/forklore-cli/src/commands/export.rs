@@ -47,12 +47,15 @@ pub(crate) struct Args {
     /// Write to this new file [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
+    /// Replace the file if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 impl Args {
     /// Returns the arguments with which `forklore export` writes a session into a new file.
     pub(super) fn into_file(session: &SessionId, to: String, file: PathBuf) -> Self {
-        Self { session: session.to_string(), to, at: None, output: Some(file) }
+        Self { session: session.to_string(), to, at: None, output: Some(file), force: false }
     }
 }
 
@@ -64,6 +67,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         session_id: header.id.clone(),
         to: ExportTo { dialect: args.to.clone(), at, cwd: None },
         path: args.output.clone(),
+        overwrite: args.force,
     };
     let engine = app.engine()?;
     let form = Form::of(&request.to, engine, &header)?;
@@ -71,7 +75,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         form.write(engine, &header, &mut output.lines())?;
         return Ok(());
     };
-    let exported = new_file::write(path, |file| {
+    let exported = new_file::write(path, request.overwrite, |file| {
         let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
         let exported = form.write(engine, &header, &mut out)?;
         out.flush().map_err(new_file::failed(path))?;

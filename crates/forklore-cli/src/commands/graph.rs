@@ -43,7 +43,10 @@ pub(crate) struct Args {
     /// Write to this new file [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Print the vocabulary instead of sessions
+    /// Replace the file if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Print the vocabulary instead
     #[arg(long, conflicts_with_all = ["session", "format", "output", "shapes"])]
     ontology: bool,
     /// Print the SHACL shapes, which a graph must match, instead of sessions
@@ -57,7 +60,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return output.verbatim(&Vocabulary { turtle: turtle.to_owned() }, turtle);
     }
     let scope = scope(args.session.as_deref(), app, output)?;
-    let request = Graph { scope, format: args.format, path: args.output.clone() };
+    let (path, overwrite) = (args.output.clone(), args.force);
+    let request = Graph { scope, format: args.format, path, overwrite };
     tell_if_empty(&request.scope, "forklore graph --all", app, output)?;
     let quads = Projection::new(app.engine()?, &request.scope)?;
     let quads = quads.map(|quads| quads.map_err(Failure::from));
@@ -65,7 +69,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         write(quads, request.format, &mut output.lines())?;
         return Ok(());
     };
-    let triples = new_file::write(path, |file| {
+    let triples = new_file::write(path, request.overwrite, |file| {
         let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
         let failed = |failure| match failure {
             Failure::Answer(source) => new_file::failed(path)(source),

@@ -1,8 +1,9 @@
-//! Writes new files. Never overwrites an existing file, and leaves no incomplete file.
+//! Writes new files. Overwrites an existing file only if the user asks for it (`--force`), and
+//! leaves no incomplete file.
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forklore::core::ErrorKind;
 use forklore_sanitize::path::PathError;
@@ -13,17 +14,60 @@ use crate::failure::{Failure, Result};
 pub(super) const BUFFER: usize = 256 * 1024;
 
 /// Creates a file and calls `fill` to write its content. Removes the file if `fill` fails. Sessions
-/// are private, so only the owner may read the file.
+/// are private, so only the owner may read the file. With `force`, replaces a file that exists at
+/// `path`, once the new one is complete.
 ///
 /// # Errors
-/// `already_exists` if `path` exists, an error of the file system, or the error of `fill`.
-pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
+/// `already_exists` if `path` exists and `force` is not set, or if it is something else than a file;
+/// an error of the file system, or the error of `fill`.
+pub(super) fn write<T>(
+    path: &Path,
+    force: bool,
+    fill: impl FnOnce(&mut File) -> Result<T>,
+) -> Result<T> {
+    match path.canonicalize() {
+        Ok(existing) if force => replace(&existing, fill),
+        Ok(_) => Err(is_there(path, "name another file, or use --force")),
+        Err(_) => create(path, fill),
+    }
+}
+
+/// Replaces the file `path` by a new one. Until the new one is complete, it has a name of its own.
+fn replace<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
+    if !path.is_file() {
+        let message = format!("{} is no file, so it stays as it is", path.display());
+        return Err(Failure::refused(ErrorKind::AlreadyExists, message));
+    }
+    let aside = aside(path);
+    // A process with the same number may have been killed while it wrote.
+    let _ = std::fs::remove_file(&aside);
+    let filled = create(&aside, fill)?;
+    if let Err(error) = std::fs::rename(&aside, path) {
+        let _ = std::fs::remove_file(&aside);
+        return Err(failed(path)(error));
+    }
+    Ok(filled)
+}
+
+/// Returns the path of an incomplete file next to the file `path`.
+fn aside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!("-new-{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Creates a file and calls `fill` to write its content, as [`write`] does without `force`.
+///
+/// # Errors
+/// See [`write`].
+pub(super) fn create<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => is_there(path),
+        io::ErrorKind::AlreadyExists => is_there(path, "name another file"),
         _ => failed(path)(source),
     })?;
     let filled = fill(&mut file).and_then(|value| {
@@ -37,10 +81,9 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -
     filled
 }
 
-/// Returns the error for a new file whose path exists already.
-fn is_there(path: &Path) -> Failure {
-    let message =
-        format!("{} is there already and stays as it is: name another file", path.display());
+/// Returns the error for a new file whose path exists already. `next` is what the user can do.
+fn is_there(path: &Path, next: &str) -> Failure {
+    let message = format!("{} is there already and stays as it is: {next}", path.display());
     Failure::refused(ErrorKind::AlreadyExists, message)
 }
 

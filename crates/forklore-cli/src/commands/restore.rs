@@ -36,7 +36,10 @@ pub(crate) struct Args {
     /// Write to this new file, or with --all to this folder [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// List all stored files of the session, with their earlier revisions
+    /// Replace files that are there
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Show all files that are kept of the session, earlier revisions too
     #[arg(long, conflicts_with_all = ["output", "all", "file"])]
     list: bool,
     /// Write the session's file and all its sidecar files
@@ -57,7 +60,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return list(engine.files(&header.id)?, output);
     }
     if let (true, Some(folder)) = (args.all, &args.output) {
-        let request = RestoreAll { session_id: header.id, path: folder.clone() };
+        let (path, overwrite) = (folder.clone(), args.force);
+        let request = RestoreAll { session_id: header.id, path, overwrite };
         return all::run(&request, engine, output);
     }
     let request = Restore {
@@ -65,12 +69,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         file: args.file.clone(),
         revision: args.revision,
         path: args.output.clone(),
+        overwrite: args.force,
     };
     one(&request, engine, output)
 }
 
 fn one(request: &Restore, engine: &Engine, output: &mut Output) -> Result<()> {
-    let Restore { session_id, file, revision, path } = request;
+    let Restore { session_id, file, revision, path, overwrite } = request;
     let other = match file {
         Some(name) => Some(named(engine.files(session_id)?, name, *revision)?),
         None => None,
@@ -83,7 +88,7 @@ fn one(request: &Restore, engine: &Engine, output: &mut Output) -> Result<()> {
         restore(&mut output.lines())?;
         return Ok(());
     };
-    let restored = new_file::write(path, |out| {
+    let restored = new_file::write(path, *overwrite, |out| {
         let mut out = BufWriter::new(out);
         let restored = restore(&mut out)?;
         out.flush().map_err(new_file::failed(path))?;

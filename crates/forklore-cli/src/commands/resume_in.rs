@@ -237,7 +237,7 @@ fn small_file(folder: &Path, inside: &Path) -> Option<String> {
 fn sidecars(folder: &Path, outgoing: &Outgoing, engine: &Engine) -> Result<()> {
     for (sidecar, inside) in outgoing.sidecars()? {
         let path = new_path(folder, &inside, outgoing)?;
-        new_file::write(&path, |file| {
+        new_file::create(&path, |file| {
             let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
             engine.restore_file(&sidecar, &mut out)?;
             out.flush().map_err(new_file::failed(&path))
@@ -251,12 +251,12 @@ fn target(folder: &Path, placement: &Placement, outgoing: &Outgoing) -> Result<E
     for (sidecar, text) in &placement.companions {
         let companion = new_path(folder, sidecar, outgoing)?;
         if !companion.exists() {
-            new_file::write(&companion, |file| {
+            new_file::create(&companion, |file| {
                 file.write_all(text.as_bytes()).map_err(new_file::failed(&companion))
             })?;
         }
     }
-    new_file::write(path, |file| {
+    new_file::create(path, |file| {
         let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
         let exported = outgoing.write(&mut out)?;
         out.flush().map_err(new_file::failed(path))?;

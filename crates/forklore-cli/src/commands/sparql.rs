@@ -1,12 +1,12 @@
 //! `sparql`: answers SPARQL queries about sessions.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use forklore::api::{GraphScope, QueryAnswer, QueryParameter, Sparql};
 use forklore::core::ErrorKind;
 use forklore::graph::terms::{Literal, Term};
 use forklore::graph::{
-    Answer, Graph, LoadError, PREFIXES, Projection, Query, QueryError, ResultForm,
+    Answer, Answered, AskError, LoadError, PREFIXES, Query, QueryError, ResultForm, Sessions,
 };
 use serde_json::{Map, Value, json};
 
@@ -64,30 +64,40 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         timeout_seconds: args.timeout,
         ..Sparql::of(&args.query, GraphScope::Everything)
     };
-    let refused = |error: QueryError| refused(&error, &args.query);
-    // Check the query first: determining the scope can import a file, and an invalid query must not
-    // cause an import.
-    Query::of(&request).and_then(|query| query.check()).map_err(refused)?;
+    // Before the scope, which can import a file.
+    let unknown = Query::of(&request).and_then(|query| query.unknown_terms());
+    let unknown = unknown.map_err(|error| refused(&error, &args.query))?;
+    let notes: Vec<_> = unknown.iter().map(ToString::to_string).collect();
     request.scope = scope(args.session.as_deref(), app, output)?;
     tell_if_empty(&request.scope, "forklore sparql QUERY --all", app, output)?;
-    let began = Instant::now();
-    let graph = Graph::of(Projection::new(app.engine()?, &request.scope)?).map_err(unread)?;
-    let read = began.elapsed();
-    let query = Query::of(&request).map_err(refused)?;
-    let answer = graph.answer(&query).map_err(refused)?;
-    let answering = began.elapsed() - read;
+    let query = Query::of(&request).map_err(|error| refused(&error, &args.query))?;
+    let answered = Sessions::of(app.engine()?).answer(&request.scope, &query);
+    let answered = answered.map_err(|error| failed(error, &args.query))?;
+    let answer = &answered.answer;
     match args.format.as_deref().and_then(|word| word.parse::<ResultForm>().ok()) {
         Some(form) => answer.write(form, &mut output.lines())?,
-        None if output.is_json() => tell(&answer, output)?,
-        None => show(&answer, output)?,
+        None if output.is_json() => tell(answer, notes.clone(), output)?,
+        None => show(answer, output)?,
     }
-    if answer.is_cut() {
-        output.remark(&format!("there is more than {} rows: --limit N, 0 for all", args.limit));
-    }
-    let triples = count(graph.len().unwrap_or_default() as u64, "triple");
-    let (read, requested) = (read.as_millis(), answering.as_millis());
-    output.remark(&format!("{triples} read in {read} ms, answered in {requested} ms"));
+    remark(&answered, &notes, args.limit, output);
     Ok(())
+}
+
+/// Prints what people want to know about an answer, in addition to it.
+fn remark(answered: &Answered, notes: &[String], limit: usize, output: &mut Output) {
+    let Answered { answer, sessions, reading, answering } = answered;
+    match answer {
+        Answer::Rows { rows, .. } if rows.is_empty() => output.remark("no rows"),
+        Answer::Triples { triples, .. } if triples.is_empty() => output.remark("no triples"),
+        _ => {}
+    }
+    notes.iter().for_each(|note| output.remark(note));
+    if answer.is_cut() {
+        output.remark(&format!("there is more than {limit} rows: --limit N, 0 for all"));
+    }
+    let sessions = count(*sessions, "session");
+    let (reading, answering) = (reading.as_millis(), answering.as_millis());
+    output.remark(&format!("{sessions} read in {reading} ms, answered in {answering} ms"));
 }
 
 /// Parses `NAME=VALUE` of `--param`. In a value `session:REF`, `REF` is a reference to a session,
@@ -104,8 +114,8 @@ fn parameter(given: &str, app: &App) -> Result<QueryParameter> {
 }
 
 /// Prints the answer of a SPARQL query in SPARQL's JSON result format, with the additional fields
-/// `ok` and `truncated`.
-fn tell(answer: &Answer, output: &mut Output) -> Result<()> {
+/// `ok`, `truncated` and `notes`.
+fn tell(answer: &Answer, notes: Vec<String>, output: &mut Output) -> Result<()> {
     let mut text = Vec::new();
     answer.write(ResultForm::Json, &mut text)?;
     let written: Value = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
@@ -116,6 +126,7 @@ fn tell(answer: &Answer, output: &mut Output) -> Result<()> {
     fields.insert("truncated".into(), answer.is_cut().into());
     let fields = Value::Object(fields);
     let answer: QueryAnswer = serde_json::from_value(fields).map_err(std::io::Error::from)?;
+    let answer = QueryAnswer { notes, ..answer };
     output.answer(&answer, |_| {})
 }
 
@@ -157,9 +168,10 @@ fn short(term: Option<&Term>) -> String {
     }
 }
 
-fn unread(error: LoadError) -> Failure {
+fn failed(error: AskError, query: &str) -> Failure {
     match error {
-        LoadError::Sessions(error) => error.into(),
+        AskError::Graph(LoadError::Sessions(error)) => error.into(),
+        AskError::Query(error) => refused(&error, query),
         other => Failure::refused(other.kind(), other.to_string()),
     }
 }

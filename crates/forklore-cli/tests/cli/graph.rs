@@ -117,7 +117,7 @@ fn a_value_that_only_begins_like_a_term_is_refused() {
     let ran = shown.join("\n");
     assert!(ran.ends_with("yes\n[0]\n") || ran.contains("\nyes\n"), "{ran}");
     snapshot!(
-        ran.lines().filter(|line| !line.contains("triples read")).collect::<Vec<_>>().join("\n")
+        ran.lines().filter(|line| !line.contains(" read in ")).collect::<Vec<_>>().join("\n")
     );
 }
 
@@ -155,4 +155,90 @@ fn a_folder_without_sessions_says_so() {
         sandbox.json(&["sparql", ask[1]])["results"]["bindings"].as_array().unwrap().len(),
         2
     );
+}
+
+#[test]
+fn an_unknown_term_and_an_empty_answer_are_named() {
+    let sandbox = family();
+    let misspelt = "SELECT ?t { ?t fl:brnach ?b ; a fl:Message }";
+    let shown: Vec<_> = [
+        misspelt,
+        "SELECT ?t { ?t fl:branch \"nobody\" }",
+        "CONSTRUCT WHERE { ?t prov:hadActivity ?x }",
+        "ASK { ?t <https://github.com/forklore/forklore/ns#a\u{202e}b> ?x }",
+    ]
+    .map(|text| shown(&sandbox, &["sparql", text]))
+    .into();
+    let ran = shown.join("\n");
+    let lines = ran.lines().filter(|line| !line.contains(" read in "));
+    snapshot!(lines.collect::<Vec<_>>().join("\n"));
+    let notes = |text: &str| sandbox.json(&["sparql", text]).get("notes").cloned();
+    let note = "no graph has fl:brnach; the nearest term is fl:branch";
+    assert_eq!(notes(misspelt), Some(json!([note])));
+    assert_eq!(notes("ASK { ?t fl:branch ?b }"), None);
+}
+
+#[test]
+fn a_query_without_a_value_that_it_asks_for_is_refused_at_once() {
+    let sandbox = family();
+    let text = "# --param word=TEXT\nSELECT ?t { ?t fl:text ?word }";
+    let (code, error) = sandbox.error(&["sparql", text]);
+    let message = "the parameter word cannot be bound: the query asks for it, and it has no value";
+    assert_eq!((code, &error["message"]), (2, &json!(message)));
+    assert_eq!(error["details"], json!({"parameter": "word"}));
+}
+
+#[test]
+fn a_second_question_reads_no_session_and_gc_removes_the_index() {
+    let sandbox = family();
+    let ask = || {
+        let ran = sandbox.run(&["sparql", FORKS, "--format", "csv"]);
+        let read = ran.err.lines().find(|line| line.contains(" read in ")).unwrap().to_owned();
+        (ran.out, read.split(" read in ").next().unwrap().to_owned())
+    };
+    let (first, again) = (ask(), ask());
+    assert_eq!((first.1.as_str(), again.1.as_str()), ("2 sessions", "0 sessions"));
+    assert_eq!(first.0, again.0);
+    sandbox.ok(&["gc"]);
+    assert_eq!(ask(), first);
+}
+
+#[test]
+fn a_file_is_replaced_only_by_force() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = family();
+    let path = sandbox.path().join("plan.out");
+    let file = path.to_str().unwrap();
+    for words in
+        [vec!["graph", "plan-1", "-o", file], vec!["export", "plan-1", "--to", "plain", "-o", file]]
+    {
+        std::fs::write(&path, "before").unwrap();
+        let (_, error) = sandbox.error(&words);
+        assert_eq!(error["kind"], "already_exists");
+        assert!(error["message"].as_str().unwrap().ends_with("or use --force"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+        sandbox.ok(&[&words[..], &["--force"]].concat());
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(written, sandbox.ok(&words[..words.len() - 2]));
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // A link stays, and its file is replaced. What is no file is never replaced.
+    let link = sandbox.path().join("link");
+    std::fs::write(&path, "before").unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    sandbox.ok(&["graph", "plan-1", "-o", link.to_str().unwrap(), "--force"]);
+    assert!(link.is_symlink());
+    assert_ne!(std::fs::read_to_string(&path).unwrap(), "before");
+    let folder = sandbox.path().join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    for other in [folder.to_str().unwrap(), "/dev/null"] {
+        let (_, error) = sandbox.error(&["graph", "plan-1", "-o", other, "--force"]);
+        assert_eq!(error["kind"], "already_exists", "{error}");
+    }
+    assert!(!std::path::Path::new("/dev/null").is_file());
+    let parts = std::fs::read_dir(sandbox.path()).unwrap();
+    let parts = parts
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().contains("-new-"));
+    assert_eq!(parts.count(), 0);
 }

@@ -1,6 +1,7 @@
 //! Implements the port [`Store`]: checks the rules of the profile, then calls the journal.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -116,6 +117,10 @@ impl Store for GraphStore {
 
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {
         Some(self.attachments())
+    }
+
+    fn cache_folder(&self) -> Option<PathBuf> {
+        self.journal.cache_folder()
     }
 
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {

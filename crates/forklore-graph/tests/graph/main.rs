@@ -10,6 +10,7 @@
 
 mod family;
 mod forms;
+mod index;
 mod live_graph;
 mod picture;
 mod python;

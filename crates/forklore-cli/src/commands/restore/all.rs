@@ -14,9 +14,9 @@ use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, bytes, count};
 
 /// Writes the latest stored version of each of a session's files to its relative path below a
-/// folder. If a file exists at one of these paths, writes none of the files.
+/// folder. If a file exists at one of these paths, and may not be replaced, writes none of the files.
 pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) -> Result<()> {
-    let RestoreAll { session_id, path: folder } = request;
+    let RestoreAll { session_id, path: folder, overwrite } = request;
     let files = engine.files(session_id)?;
     let (mut locations, mut gone) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| file.about.latest) {
@@ -27,7 +27,7 @@ pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) ->
             continue;
         }
         let path = file_below(folder, file.relative_path()).map_err(new_file::refused)?;
-        if path.symlink_metadata().is_ok() {
+        if !overwrite && path.symlink_metadata().is_ok() {
             let there = format!("{} is there already; nothing was written", path.display());
             return Err(Failure::refused(ErrorKind::AlreadyExists, there));
         }
@@ -35,7 +35,7 @@ pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) ->
     }
     let (mut written, mut damaged) = (Vec::new(), Vec::new());
     for (file, location) in locations {
-        match write(file, location, engine) {
+        match write(file, location, *overwrite, engine) {
             Ok(done) => written.push(done),
             Err(error) if !file.about.own && error.kind() == ErrorKind::Corrupt => {
                 let name = file.about.name.clone();
@@ -50,8 +50,13 @@ pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) ->
     if answer.damaged.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
 }
 
-fn write(file: &StoredFile, path: PathBuf, engine: &Engine) -> Result<WrittenFile> {
-    let restored = new_file::write(&path, |out| {
+fn write(
+    file: &StoredFile,
+    path: PathBuf,
+    overwrite: bool,
+    engine: &Engine,
+) -> Result<WrittenFile> {
+    let restored = new_file::write(&path, overwrite, |out| {
         let mut out = BufWriter::new(out);
         let restored = engine.restore_file(file, &mut out)?;
         out.flush().map_err(new_file::failed(&path))?;

@@ -29,7 +29,7 @@ fields! {
     Imported { files, sessions, unchanged, skipped, sidecars, problems }
     ImportedSession { session_id, dialect, events, appended, shared_bytes, parent_session_id, cut }
     ModelName { provider, model }
-    QueryAnswer { boolean, graph, head, results, truncated }
+    QueryAnswer { boolean, graph, head, results, truncated, notes }
     QueryHead { vars }
     QueryResults { bindings }
     RequestPreview { model, messages, tools, bytes, tokens, fork, body }

@@ -15,14 +15,14 @@ words! {
 
 fields! {
     Explore { session_id, at, prompts, models, n, judge, judge_timeout_seconds, label, jobs }
-    Export { session_id, to, path }
-    Graph { scope, format, path }
+    Export { session_id, to, path, overwrite }
+    Graph { scope, format, path, overwrite }
     Import { paths, dialect, workspace, again }
     Preview { session_id, model, fork_at, without_tools, count }
     QueryParameter { name, value }
     ReadAttachment { session_id, reference, path }
-    Restore { session_id, file, revision, path }
-    RestoreAll { session_id, path }
+    Restore { session_id, file, revision, path, overwrite }
+    RestoreAll { session_id, path, overwrite }
     ResumeInRequest { session_id, to, home, share, dry_run }
     Sparql { query, scope, parameters, limit, timeout_seconds }
     TurnRequest {

@@ -1,73 +1,37 @@
 //! Measures the projection of a graph of 100,000 events and the queries in `docs/graph.md`. Also
 //! measures how long a graph store takes to fork a short and a long session.
 //!
+//! With a folder, measures the standing index of a store there instead. The first run makes the
+//! store, so that it is not part of the memory that later runs take. With `memory` behind the folder,
+//! the queries are answered without the index.
+//!
 //! ```console
 //! $ cargo run --release -p forklore-graph --example measure
+//! $ for i in 1 2 3; do cargo run --release -p forklore-graph --example measure -- /tmp/measure; done
 //! ```
+
+mod index;
+mod sessions;
 
 use std::error::Error;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
-use forklore_core::{Data, EventType, SessionId};
 use forklore_engine::{Create, Engine, Fork, NewEvent};
 use forklore_graph::{
-    Format, Graph, GraphStore, Projection, Query, Scope, session_iri, term, write,
+    Answer, Format, Graph, GraphStore, Projection, Query, Scope, session_iri, term, write,
 };
 use forklore_store::memory::MemoryStore;
-use serde_json::json;
+use sessions::EVENTS;
 
-const DOCS: &str = include_str!("../../../docs/graph.md");
-const EVENTS: usize = 100_000;
-const SESSIONS: usize = 20;
+const DOCS: &str = include_str!("../../../../docs/graph.md");
 const RUNS: u64 = 5;
 
-/// Returns the events of one session: user messages, tool calls, results (one in 50 failed),
-/// responses and usage.
-fn events(session: usize) -> Result<Vec<NewEvent>, Box<dyn Error>> {
-    let mut events = Vec::new();
-    for at in 0..EVENTS / SESSIONS / 5 {
-        let words = format!("turn {at} of session {session}: {}", "lorem ipsum dolor ".repeat(12));
-        let tool = ["shell", "read_file", "search"].get(at % 3).copied().unwrap_or_default();
-        let call = format!("c{at}");
-        let all = [
-            (EventType::USER_MESSAGE, json!({"content": words})),
-            (EventType::TOOL_CALL, json!({"id": call, "name": tool, "arguments": {"at": at}})),
-            (
-                EventType::TOOL_RESULT,
-                json!({"call_id": call, "content": words, "is_error": at % 50 == 0}),
-            ),
-            (EventType::ASSISTANT_MESSAGE, json!({"content": words})),
-            (EventType::PROVIDER_USAGE, json!({"input": 1000, "output": 50, "cost": 0.01})),
-        ];
-        for (kind, data) in all {
-            events.push(NewEvent::new(kind, Data::of(&data)?));
-        }
-    }
-    Ok(events)
-}
-
-/// Builds ten families. Each has a root and a fork in the middle of the root. Each of the two has
-/// half of the family's own events.
-fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
-    let engine = Engine::new(Arc::new(MemoryStore::default()));
-    let mut last = None;
-    for family in 0..SESSIONS / 2 {
-        let root = engine.create(&Create::in_workspace(Workspace::new("/home/ann/demo")))?.id;
-        engine.append(&root, &events(2 * family)?.into())?;
-        let at = format!("turn:{}", EVENTS / SESSIONS / 10).parse()?;
-        let child = engine.fork(&Fork::of(root.clone()).at(at))?.child_session_id;
-        engine.append(&child, &events(2 * family + 1)?.into())?;
-        last = Some((root, child));
-    }
-    let (root, child) = last.ok_or("no session")?;
-    Ok((engine, root, child))
-}
-
-/// Returns a graph store that contains one session with this number of turns, and builds the
-/// store's graph.
+/// Returns a graph store that contains one session with `turns` turns, and builds the store's
+/// graph.
 fn live_graph(
     turns: usize,
 ) -> Result<(tempfile::TempDir, Arc<GraphStore>, SessionId), Box<dyn Error>> {
@@ -128,9 +92,52 @@ fn worked() -> u64 {
     ticks.sum::<u64>() * 10
 }
 
+/// Runs the queries in `docs/graph.md`. Prints the best time of each.
+fn queries(
+    root: &SessionId,
+    child: &SessionId,
+    out: &mut impl Write,
+    ask: impl Fn(&Query<'_>) -> Result<Answer, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    for section in DOCS.split("\n### ").skip(1) {
+        let heading = section.lines().next().unwrap_or_default();
+        let Some((_, query)) = section.split_once("```sparql\n") else { continue };
+        let text = query.split("```").next().unwrap_or_default();
+        let session = |name: &str, id| (name.to_owned(), session_iri(id).into());
+        let parameters = match heading.split(' ').next().unwrap_or_default() {
+            "4" => vec![session("a", root), session("b", child)],
+            "9" => vec![("word".to_owned(), term("turn 77 of")?)],
+            "10" => vec![session("session", child)],
+            _ => Vec::new(),
+        };
+        let (limit, timeout) = (100_000, Duration::from_secs(60));
+        let query = Query { text, parameters, limit, timeout };
+        let (mut best, mut rows, before) = (Duration::MAX, 0, worked());
+        for _ in 0..RUNS {
+            let began = Instant::now();
+            rows = match &ask(&query)? {
+                Answer::Rows { rows, .. } => rows.len(),
+                _ => 0,
+            };
+            best = best.min(began.elapsed());
+        }
+        let worked = (worked() - before) / RUNS;
+        writeln!(out, "{best:>12.1?} best, {worked:>4} ms of work, {rows:>5} rows  {heading}")?;
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
-    let (engine, root, child) = grown()?;
+    let mut words = std::env::args().skip(1);
+    if let Some(folder) = words.next() {
+        return index::measure(
+            folder.as_ref(),
+            words.next().as_deref() == Some("memory"),
+            &mut out,
+        );
+    }
+    let (engine, root, child) = sessions::grown(Arc::new(MemoryStore::default()))?;
     writeln!(out, "{EVENTS} events in a memory store: {} MB", peak())?;
     for format in [Format::NQuads, Format::Turtle] {
         let began = Instant::now();
@@ -144,32 +151,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (took, worked_for) = (began.elapsed(), worked() - before);
     let quads = graph.len()?;
     writeln!(out, "read {quads} quads in {took:?}, {worked_for} ms of work: {} MB", peak())?;
-    for section in DOCS.split("\n### ").skip(1) {
-        let heading = section.lines().next().unwrap_or_default();
-        let Some((_, query)) = section.split_once("```sparql\n") else { continue };
-        let text = query.split("```").next().unwrap_or_default();
-        let session = |name: &str, id| (name.to_owned(), session_iri(id).into());
-        let parameters = match heading.split(' ').next().unwrap_or_default() {
-            "4" => vec![session("a", &root), session("b", &child)],
-            "9" => vec![("word".to_owned(), term("turn 77 of")?)],
-            "10" => vec![session("session", &child)],
-            _ => Vec::new(),
-        };
-        let (limit, timeout) = (100_000, Duration::from_secs(60));
-        let query = Query { text, parameters, limit, timeout };
-        let (mut best, mut rows, before) = (Duration::MAX, 0, worked());
-        for _ in 0..RUNS {
-            let began = Instant::now();
-            let answer = graph.answer(&query)?;
-            rows = match &answer {
-                forklore_graph::Answer::Rows { rows, .. } => rows.len(),
-                _ => 0,
-            };
-            best = best.min(began.elapsed());
-        }
-        let worked = (worked() - before) / RUNS;
-        writeln!(out, "{best:>12.1?} best, {worked:>4} ms of work, {rows:>5} rows  {heading}")?;
-    }
+    queries(&root, &child, &mut out, |query| Ok(graph.answer(query)?))?;
     drop(graph);
     forks(&mut out)
 }

@@ -1,0 +1,49 @@
+//! The faults of an index, none of which a caller gets: a question is then answered without the
+//! index.
+
+use rusqlite::ErrorCode;
+
+pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
+
+/// Why an index could not be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// SQLite failed.
+    #[error("the index of the graph: {0}")]
+    Sql(#[from] rusqlite::Error),
+    /// The index contains something that was never written to it.
+    #[error("the index of the graph is damaged: {0}")]
+    Damaged(&'static str),
+    /// The sessions could not be read from their store.
+    #[error(transparent)]
+    Sessions(#[from] forklore_engine::Error),
+    /// The store of the sessions cannot be read, or the folder of the index cannot be used.
+    #[error(transparent)]
+    Store(#[from] forklore_store::Error),
+    /// Another process emptied the index meanwhile.
+    #[error("another process emptied the index of the graph")]
+    Emptied,
+}
+
+impl Fault {
+    /// Checks whether the files of the index are damaged, so that only a new index helps.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged(_) => true,
+            Self::Sql(rusqlite::Error::SqliteFailure(error, _)) => !matches!(
+                error.code,
+                ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::DiskFull
+                    | ErrorCode::OutOfMemory
+                    | ErrorCode::PermissionDenied
+                    | ErrorCode::ReadOnly
+                    | ErrorCode::CannotOpen
+                    | ErrorCode::TooBig
+            ),
+            // A column has another type, or a row is missing.
+            Self::Sql(_) => true,
+            Self::Sessions(_) | Self::Store(_) | Self::Emptied => false,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Brings an index up to date with the sessions of a store.
+//!
+//! Two steps, each in transactions of its own. First the table of sessions follows the feed of the
+//! store: sessions that changed become pending. Then the families of the question that have pending
+//! sessions are read. A question about one family therefore never reads another.
+//!
+//! Headers are read inside the write transaction. Of two processes that update the index, the later
+//! one thus never writes an older state of a session.
+
+use std::time::Duration;
+
+use forklore_core::{Header, SessionId};
+use forklore_engine::{Engine, Result as Read};
+use forklore_store::port::{Changes, Filter, Mark, Since};
+use forklore_store::{Error, Store};
+use oxigraph::model::Quad;
+use rusqlite::Connection;
+
+use super::fault::Result;
+use super::quads::Writer;
+use super::sessions::{self, Indexed, Selection};
+use super::{Index, empty, state, witness};
+use crate::projection::Projection;
+use crate::session::Principals;
+use crate::{iri, session};
+
+/// Number of quads after which a transaction ends, at the end of a family.
+const BATCH: usize = 100_000;
+
+impl Index {
+    /// Brings the index up to date for the sessions of a selection. Returns the epoch of the index,
+    /// and how many sessions were read.
+    pub(crate) fn update(&mut self, engine: &Engine, selection: &Selection) -> Result<(i64, u64)> {
+        self.follow(engine.store())?;
+        let epoch = self.state()?.epoch;
+        let mut roots = sessions::pending_roots(&self.conn, selection)?.into_iter().peekable();
+        let mut read = 0;
+        while roots.peek().is_some() {
+            read += self.write(|conn| {
+                let (mut writer, mut read) = (Writer::new(conn), 0);
+                while writer.count() < BATCH
+                    && let Some(root) = roots.next()
+                {
+                    read += Family { engine, writer: &mut writer }.update(&root)?;
+                }
+                Ok(read)
+            })?;
+        }
+        Ok((epoch, read))
+    }
+
+    /// Brings the table of sessions up to date with the feed of the store.
+    fn follow(&mut self, store: &dyn Store) -> Result<()> {
+        // A question after which nothing changed needs no lock.
+        if let Some(changes) = continued(&self.conn, store)?
+            && changes.sessions.is_empty()
+        {
+            return Ok(());
+        }
+        self.write(|conn| {
+            let (mark, headers) = match continued(conn, store)? {
+                Some(changes) => {
+                    let ids = changes.sessions.iter().map(|change| &change.session);
+                    let headers = ids.map(|id| store.header(id)).collect::<Result<_, Error>>()?;
+                    (changes.mark, headers)
+                }
+                None => {
+                    empty(conn)?;
+                    // The mark is read before the sessions, so that the next update includes every
+                    // change during this one.
+                    let mark = store.changes(&Since::Now, 0, Duration::ZERO)?.mark;
+                    let everybody = Filter { deleted: true, ..Filter::default() };
+                    let mut headers = store.sessions(&everybody, None, 0)?.all()?;
+                    headers.reverse();
+                    (mark, headers)
+                }
+            };
+            let mut writer = Writer::new(conn);
+            for header in &headers {
+                sessions::note_change(&mut writer, header)?;
+            }
+            witness::remember(conn, store, &headers)?;
+            conn.execute("UPDATE state SET mark = ?", [mark.as_str()])?;
+            Ok(())
+        })
+    }
+}
+
+/// Returns the changes since the index last followed the store. `None` if it never did, or if the
+/// store is not the one that it followed.
+fn continued(conn: &Connection, store: &dyn Store) -> Result<Option<Changes>> {
+    let Some(mark) = state(conn)?.mark else { return Ok(None) };
+    let since = Since::Mark(Mark::new(mark));
+    let changes = match store.changes(&since, 0, Duration::ZERO) {
+        Ok(changes) => changes,
+        Err(Error::ForeignMark(_) | Error::MarkExpired { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(witness::holds(conn, store, &changes.sessions)?.then_some(changes))
+}
+
+/// Reads the pending sessions of a family into an index.
+struct Family<'a, 'c> {
+    engine: &'a Engine,
+    writer: &'a mut Writer<'c>,
+}
+
+impl Family<'_, '_> {
+    /// Brings the index up to date with a family. Returns how many sessions were read.
+    fn update(&mut self, root: &SessionId) -> Result<u64> {
+        let pending = sessions::pending(self.writer.conn, root)?;
+        let ids: Vec<_> = pending.iter().map(|indexed| indexed.id.clone()).collect();
+        let headers = self.headers(&ids)?;
+        let mut read = headers.len();
+        if self.must_begin_anew(&pending, &headers)? {
+            let all = self.headers(&sessions::family(self.writer.conn, root)?)?;
+            read = all.len();
+            for header in &all {
+                self.writer.clear_graph(iri::session(&header.id).as_ref())?;
+            }
+            self.put_all(Projection::of(self.engine, all.clone()))?;
+            all.iter().try_for_each(|header| self.note_indexed(header))?;
+        } else {
+            for (indexed, header) in pending.iter().zip(&headers) {
+                self.replace(indexed, header)?;
+                self.note_indexed(header)?;
+            }
+        }
+        Ok(u64::try_from(read).unwrap_or(u64::MAX))
+    }
+
+    /// Returns the present headers of sessions.
+    ///
+    /// # Errors
+    /// `missing_ancestor` if the parent of one of them is missing. A graph without an ancestor would
+    /// answer queries about histories from a part of them.
+    fn headers(&self, ids: &[SessionId]) -> Result<Vec<Header>> {
+        let headers = self.engine.store().headers(ids)?;
+        let headers = headers.into_iter().collect::<Result<Vec<_>, Error>>()?;
+        for header in &headers {
+            if let Some(parent) = &header.parent_id
+                && !sessions::exists(self.writer.conn, parent)?
+            {
+                let missing = format!("its parent {parent}");
+                return Err(Error::MissingAncestor { session: header.id.clone(), missing }.into());
+            }
+        }
+        Ok(headers)
+    }
+
+    /// Checks whether a session was deleted whose events, or whose deleted ancestors' events, other
+    /// sessions may still inherit. Which of them the graph contains can then have changed for the
+    /// whole family.
+    fn must_begin_anew(&self, pending: &[Indexed], headers: &[Header]) -> Result<bool> {
+        let conn = self.writer.conn;
+        for (indexed, header) in pending.iter().zip(headers) {
+            if header.deleted.is_some()
+                && !indexed.deleted
+                && (sessions::has_children(conn, &header.id)?
+                    || !sessions::buried_ancestors(conn, header)?.is_empty())
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Replaces the quads of a session, or adds those of its new events if the others are still
+    /// correct.
+    fn replace(&mut self, indexed: &Indexed, header: &Header) -> Result<()> {
+        let same = indexed.label.as_deref() == Some(header.label.as_str())
+            && indexed.deleted == header.deleted.is_some();
+        if same && let Some(events) = indexed.events.filter(|events| *events <= header.own_events) {
+            return self.grow(events, header);
+        }
+        self.writer.clear_graph(iri::session(&header.id).as_ref())?;
+        // Without its deleted ancestors, the projection of a session would lack the events that only
+        // this session still inherits.
+        let buried = sessions::buried_ancestors(self.writer.conn, header)?;
+        let mut headers = self.headers(&buried)?;
+        headers.push(header.clone());
+        self.put_all(Projection::of(self.engine, headers))
+    }
+
+    /// Replaces the quads of a session's header, and adds those of its new events. The index
+    /// contains the first `events` of its own events.
+    fn grow(&mut self, events: u64, header: &Header) -> Result<()> {
+        let graph = iri::session(&header.id);
+        for subject in [&graph, &iri::agent(&header.id)] {
+            self.writer.clear_subject(subject.as_ref(), graph.as_ref())?;
+        }
+        let mut out = Vec::new();
+        let usage = Projection::usage(self.engine, header)?;
+        session::describe(header, usage, &mut Principals::new(), &mut out);
+        self.put(&out)?;
+        if header.deleted.is_some() || events == header.own_events {
+            return Ok(());
+        }
+        self.put_all(Projection::since(self.engine, header.clone(), events)?)
+    }
+
+    fn put_all(&mut self, quads: impl Iterator<Item = Read<Vec<Quad>>>) -> Result<()> {
+        for some in quads {
+            self.put(&some?)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, quads: &[Quad]) -> Result<()> {
+        quads.iter().try_for_each(|quad| self.writer.put(quad))
+    }
+
+    fn note_indexed(&self, header: &Header) -> Result<()> {
+        sessions::note_indexed(self.writer.conn, header)
+    }
+}
