@@ -91,8 +91,9 @@ This page and [forklore.schema.json](forklore.schema.json) are generated from th
 `forklore-api`: `FORKLORE_WRITE_REFERENCE=1 cargo test -p forklore-api --features schema`.
 
 With `--json` a verb prints one object, an [Envelope](#envelope) with the fields of its answer's
-type, or a line for each item. A verb that fails prints a [Refusal](#refusal). Answers may gain
-fields, so ignore fields that you do not know.
+type, or a line for each item. A verb that fails prints a [Refusal](#refusal). If its answer has
+something to say nevertheless, `ok` is `false` and `error` stands next to the fields of the answer.
+Answers may gain fields, so ignore fields that you do not know.
 
 A program that receives verbs as JSON receives a [Request](#request). The column *request* has the
 verb's name in it; verbs without one exist only in a terminal. A request with an unknown field is

@@ -48,9 +48,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next: next.cloned(),
         problems: all.problems.clone(),
     };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(&answer.problems);
+    let people = |page: &mut Page| {
         show(page, branches, &all.branches, &header.id);
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if let Some(next) = next {
         output.hint(&format!("forklore branches {} --after {next}", header.id), "the next page");
     }

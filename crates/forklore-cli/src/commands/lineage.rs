@@ -42,9 +42,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next: next.cloned(),
         ..lineage.clone()
     };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(&lineage.problems);
+    let people = |page: &mut Page| {
         show(page, &header, &lineage, children, args.children);
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if let Some(next) = next {
         output.hint(&format!("forklore lineage {} --after {next}", header.id), "the next page");
     }

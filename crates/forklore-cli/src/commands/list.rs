@@ -68,14 +68,16 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next: listing.next.clone(),
         problems: listing.problems.clone(),
     };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(problems);
+    let people = |page: &mut Page| {
         if sessions.is_empty() {
             let scope = if everywhere { "the store" } else { "this folder" };
             page.put(Tone::Plain, format!("No sessions in {scope}.")).end();
         } else {
             show(page, sessions, &titles, everywhere);
         }
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if sessions.is_empty() && !everywhere {
         output.hint("forklore list --all", "those of every folder");
     }

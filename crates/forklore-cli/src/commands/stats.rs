@@ -77,13 +77,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         by_session: report.by_session.clone(),
     });
     let answer = StatsAnswer { stats: stats.clone(), inherited_usage: inherited, calls };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(&stats.problems);
+    let people = |page: &mut Page| {
         show(page, &stats, inherited, spending.as_ref());
         if let Some(spending) = &spending {
             models(page, spending, &names);
             sessions(page, spending);
         }
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if spending.is_none() {
         output.hint("forklore stats --models", "what each model and session cost");
     }
