@@ -43,6 +43,9 @@ pub struct Relative {
     /// Whether the session's fork recorded a summary of the history before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
+    /// Whether a runtime (a process that runs turns) has leased the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
@@ -94,4 +97,7 @@ pub struct Branch {
     /// Whether the branch's fork recorded a summary of the history before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
+    /// Whether a runtime (a process that runs turns) has leased the branch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
 }

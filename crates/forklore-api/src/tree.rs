@@ -96,6 +96,9 @@ pub struct NodeHeader {
     /// Whether the session's fork recorded a summary of the history before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
+    /// Whether a runtime (a process that runs turns) has leased the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
     /// The log position (`seq`) of the session's last event. -1 if the log is empty.
     pub head_seq: i64,
     /// The number of conversation events in the session's history, including inherited events.

@@ -75,7 +75,11 @@ fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionI
     for branch in branches {
         let parent = branch.parent_session_id.as_ref();
         let from = parent.map(|parent| labels.get(parent).copied().unwrap_or(parent.as_str()));
-        let marks = [(branch.session_id == *here, "here"), (branch.summary, "summary")];
+        let marks = [
+            (branch.session_id == *here, "here"),
+            (branch.running, "running"),
+            (branch.summary, "summary"),
+        ];
         let marks = marks.iter().filter(|(marked, _)| *marked).map(|(_, mark)| *mark);
         table.row([
             Cell::new(Tone::Label, branch.label.as_str()),

@@ -267,13 +267,20 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
         next.clone_from(&ancestor.parent_id);
         above.push(ancestor);
     }
+    let twig = |header: &Header, depth| {
+        let mut twig = Twig::of_header(header, depth);
+        if engine.is_leased(header) {
+            twig.note("running");
+        }
+        twig
+    };
     let mut twigs = Vec::new();
     if next.is_some() {
         twigs.push(Twig::remark(0, "..."));
     }
     let chain = above.iter().rev().chain([parent]);
     for header in chain {
-        twigs.push(Twig::of_header(header, twigs.len()));
+        twigs.push(twig(header, twigs.len()));
     }
     let filter = Filter { parent: Some(parent.id.clone()), ..Filter::default() };
     let found =
@@ -287,7 +294,7 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
         (sibling.cut.as_ref().map_or(0, |cut| cut.inheritable), sibling.created, sibling.id.clone())
     });
     let depth = twigs.len();
-    twigs.extend(siblings.iter().map(|sibling| Twig::of_header(sibling, depth)));
+    twigs.extend(siblings.iter().map(|sibling| twig(sibling, depth)));
     if more {
         twigs.push(Twig::remark(depth, "... and older ones"));
     }
