@@ -7,6 +7,7 @@ use forklore::core::Header;
 use forklore::core::workspace::Workspace;
 use forklore::engine::Scope;
 use forklore::{Engine, StoreUrl, blocking};
+use forklore_host::Setting;
 
 use crate::failure::{Failure, Result};
 use crate::globals::Globals;
@@ -99,6 +100,11 @@ impl App {
         if let Some(warning) = used.and_then(|url| url.warning()) {
             output.remark(&warning);
         }
+    }
+
+    /// Returns the settings of the command line that override the configuration file.
+    pub(crate) fn settings(&self) -> &[Setting] {
+        &self.globals.config
     }
 
     /// Returns the workspace of new sessions: `--workspace`, or the current directory.

@@ -31,13 +31,14 @@ Examples:
   forklore chat -p \"what is wrong here?\" --attach shot.png
   git diff | forklore chat -p \"review this\" --model claude
   forklore chat -p \"list the open issues\" --allow \"issues.list_*\"
+  forklore chat -c models.local.model=qwen3 -c system=\"Be brief.\"
 
 Text that is piped in is said, behind the prompt and a blank line where there is -p. It is read to its \
 end, at most 4 MiB of it; an empty pipe adds nothing, and from a terminal nothing is read.
 
 Which models there are, and which tools they may call, stands in one file of yours, config.toml in \
 the folder forklore of your configuration (or the file that FORKLORE_CONFIG names): without it, \
-this command says what to write there. Keys are read from the environment. The folder you work in \
+this command says what to write there. -c overrides a setting for one run. Keys are read from the environment. The folder you work in \
 cannot change any of it.
 
 While you talk, /fork goes on in another branch, /rewind takes a turn back, /explore tries several \

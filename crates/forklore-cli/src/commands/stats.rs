@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = reference.map(|session| app.session(&session, output)).transpose()?;
     let engine = app.engine()?;
     let session = session.map(|header| header.id);
-    let names = names(args, session.is_some(), output);
+    let names = names(args, session.is_some(), app, output);
     let mut inherited = None;
     let (mut stats, spender) = match session {
         Some(id) if args.family => (engine.family_stats(&id)?, Some(UsageScope::Family(id))),
@@ -94,8 +94,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// Maps the providers' names of models to the user's names. Returns an empty map if the output
 /// shows no models.
-fn names(args: &Args, one: bool, output: &Output) -> HashMap<String, String> {
-    if output.is_json() || !(one || args.models) { HashMap::new() } else { wiring::names() }
+fn names(args: &Args, one: bool, app: &App, output: &Output) -> HashMap<String, String> {
+    if output.is_json() || !(one || args.models) { HashMap::new() } else { wiring::names(app) }
 }
 
 fn show(page: &mut Page, stats: &Stats, inherited: Option<Usage>, spending: Option<&UsageReport>) {

@@ -34,6 +34,7 @@ mod rights;
 mod sandbox;
 mod screens;
 mod scripted;
+mod settings;
 mod shapes;
 mod sharing;
 mod sidecars;
