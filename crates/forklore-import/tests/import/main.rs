@@ -25,6 +25,7 @@ mod opencode;
 mod parallel;
 mod pi_lanes;
 mod pixir;
+mod previews;
 mod qwen;
 mod restored;
 mod revisions;
