@@ -301,6 +301,25 @@ fn a_session_whose_holder_was_killed_is_free_at_once() {
 }
 
 #[test]
+fn an_answer_that_is_cut_short_is_told_with_its_reason() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["new", "--id", "talk"]);
+    let model = Scripted::start(&[Answer::Limited("One, two,"); 2]);
+    config(&sandbox, &model.config());
+    let ran = ran_with(&sandbox, &["--json", "chat", "talk", "-p", "count"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let answer: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+    let why = answer["status"]["incomplete"].as_str().unwrap();
+    let error = json!({"kind": "internal", "message": format!("the turn was cut short: {why}"),
+        "details": {}, "next_actions": ["forklore resume talk"]});
+    assert_eq!((&answer["ok"], &answer["error"]), (&false.into(), &error));
+    assert_eq!(answer["text"], "One, two,");
+    let plain = ran_with(&sandbox, &["chat", "talk", "-p", "count"]);
+    assert_eq!((plain.code, &*plain.out), (1, "One, two,\n"));
+    assert!(plain.err.contains(&format!("cut short: {why}")), "{plain:?}");
+}
+
+#[test]
 fn what_a_killed_runtime_held_is_idle_and_free_for_every_command() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["new", "--id", "talk"]);
