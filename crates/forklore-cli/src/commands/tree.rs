@@ -9,7 +9,7 @@ use forklore::store::port::Problem;
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::tree::{Twig, draw};
-use crate::output::{Output, Tone, count};
+use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 
 /// The default number of levels of a session tree that are drawn.

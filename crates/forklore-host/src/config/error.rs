@@ -25,7 +25,7 @@ const EXAMPLE: &str = r#"
 /// An error of the configuration. The error repeats no value of the file, because a value may be a
 /// misplaced API key.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {wrong}", self.place())]
+#[error("{}: {wrong}", place(path, *line, setting.as_deref()))]
 pub struct ConfigError {
     /// The configuration file.
     pub path: PathBuf,
@@ -44,16 +44,16 @@ pub struct ConfigError {
     pub no_model: bool,
 }
 
-impl ConfigError {
-    /// Returns where the error is: the setting, or the file and the line.
-    fn place(&self) -> String {
-        match (&self.setting, self.line) {
-            (Some(key), _) => format!("the setting {key}"),
-            (None, Some(line)) => format!("{}, line {line}", self.path.display()),
-            (None, None) => self.path.display().to_string(),
-        }
+/// Returns where an error is: the setting, or the file and the line.
+fn place(path: &Path, line: Option<usize>, setting: Option<&str>) -> String {
+    match (setting, line) {
+        (Some(key), _) => format!("the setting {key}"),
+        (None, Some(line)) => format!("{}, line {line}", path.display()),
+        (None, None) => path.display().to_string(),
     }
+}
 
+impl ConfigError {
     /// Returns the error with a setting of the command line as its cause.
     pub(super) fn of(self, setting: &Setting) -> Self {
         Self { setting: Some(setting.to_string()), ..self }

@@ -50,7 +50,8 @@ pub(super) fn config(
 }
 
 fn overridden(path: &Path, text: &str, settings: &[Setting]) -> Result<Config, ConfigError> {
-    let mut table: Table = text.parse().map_err(|error| in_file(path, text, &error))?;
+    let parsed = text.parse::<Table>();
+    let mut table = parsed.map_err(|error| in_file(path, text, &error))?;
     for setting in settings {
         setting.put(&mut table).map_err(|wrong| ConfigError::new(path, wrong).of(setting))?;
     }

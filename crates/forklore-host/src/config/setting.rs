@@ -44,10 +44,10 @@ impl FromStr for Setting {
             Some((parts(key)?, value.trim()))
         });
         let (key, text) = assigned.ok_or(InvalidSetting::NoKey)?;
-        let value = match text.parse() {
+        let value = match text.parse::<Value>() {
             Ok(value) => value,
             Err(error) if text.is_empty() || text.starts_with(['"', '\'', '[', '{']) => {
-                let wrong = without_values(toml::de::Error::message(&error));
+                let wrong = without_values(error.message());
                 return Err(InvalidSetting::Value { key: shown(&key), wrong });
             }
             Err(_) => Value::String(text.to_owned()),

@@ -95,9 +95,9 @@ impl Preview {
     ) -> Result<(SourceId, Vec<SourceSession>)> {
         if let Some(path) = &step.sidecar_of {
             let latest = self.find_sources(layer, &FindSource::Latest(path.clone()))?;
-            let is_deleted =
-                |id: &SessionId| Ok(self.header_in(layer, id)?.deleted.is_some());
-            check_sidecar(latest.first(), is_deleted)?;
+            check_sidecar(latest.first(), |id| -> Result<bool> {
+                Ok(self.header_in(layer, id)?.deleted.is_some())
+            })?;
         }
         let stale = |message: &str| Error::Stale { what: "the source", message: message.into() };
         match &step.target {
@@ -337,9 +337,10 @@ impl Store for Preview {
         let Some(stored) = layer.sources.get(&source) else {
             return self.base.record_locations(source);
         };
-        let in_base = match source.0 < FIRST_NEW {
-            true => self.base.record_locations(source)?,
-            false => Some(Vec::new()),
+        let in_base = if source.0 < FIRST_NEW {
+            self.base.record_locations(source)?
+        } else {
+            Some(Vec::new())
         };
         Ok(in_base.map(|in_base| {
             let all: BTreeMap<_, _> = in_base.into_iter().chain(stored.locations()).collect();
