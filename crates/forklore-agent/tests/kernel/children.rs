@@ -84,10 +84,9 @@ fn reported(world: &World) -> Vec<(&'static str, Identity)> {
 /// Creates a root and its branch `parent`, in which a person grants or denies everything.
 async fn parent(world: &World, grants: bool) -> AgentSession {
     let model = Scripted::new(vec![]);
-    let root = world.kernel.create(
-        NewSession { id: Some(id("root")), ..new_session() },
-        equipment(&model),
-    );
+    let root = world
+        .kernel
+        .create(NewSession { id: Some(id("root")), ..new_session() }, equipment(&model));
     root.execute("go").await.unwrap();
     root.equip(|equipment| equipment.approve = Arc::new(Person(true)));
     let fork = Fork { id: Some(id("parent")), ..Fork::of(root.id()) };
@@ -126,7 +125,8 @@ async fn what_hooks_report_about_a_child_has_the_ids_of_its_parent() {
         assert_eq!(reported(&world)[before..], expected);
 
         let before = reported(&world).len();
-        let new = NewSession { id: Some(id("planned")), parent_id: Some(parent.id()), ..new_session() };
+        let new =
+            NewSession { id: Some(id("planned")), parent_id: Some(parent.id()), ..new_session() };
         let child = world.kernel.create(new, parent.equipment());
         assert_eq!(child.initialize().await.is_ok(), grants);
         assert_eq!(reported(&world)[before..], expected);

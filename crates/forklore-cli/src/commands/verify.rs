@@ -43,7 +43,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let report = app.engine()?.verify(session.as_ref().map(|header| &header.id))?;
     let failure = report.problems.first().map(|problem| {
         let found = count(report.problems.len() as u64, "problem");
-        damaged(format!("the store has {found}: {}", problem.message), "forklore verify --repair OUT")
+        damaged(
+            format!("the store has {found}: {}", problem.message),
+            "forklore verify --repair OUT",
+        )
     });
     let people = |page: &mut Page| {
         for problem in &report.problems {
@@ -107,7 +110,10 @@ fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
     let answer = Recovered { store: url.clone(), recovery };
     let lost = answer.recovery.lost.first().map(|lost| {
         let pieces = count(answer.recovery.lost.len() as u64, "piece");
-        damaged(format!("{pieces} lost: {}", lost.reason), &format!("forklore --store {url} verify"))
+        damaged(
+            format!("{pieces} lost: {}", lost.reason),
+            &format!("forklore --store {url} verify"),
+        )
     });
     output.answer_with(&answer, |page| show(page, &answer), lost.as_ref())?;
     output.hint(&format!("forklore --store {url} verify"), "check what was saved");

@@ -73,7 +73,8 @@ fn a_fork_of_a_file_is_planned_without_an_import() {
     assert_eq!(planned, first);
     let apply = planned["apply"].as_str().unwrap();
     let quoted = file.replace('\'', r"'\''");
-    let begin = format!("forklore fork '{quoted}' --workspace /demo --at turn:2 --id mine --label ");
+    let begin =
+        format!("forklore fork '{quoted}' --workspace /demo --at turn:2 --id mine --label ");
     assert!(apply.starts_with(&begin), "{apply}");
     // The command makes exactly what was planned.
     let made = typed(&sandbox, apply);
@@ -103,8 +104,17 @@ fn a_file_for_another_agent_is_planned_without_an_import() {
     let folder = sandbox.path().join("work");
     std::fs::create_dir(&folder).unwrap();
     let (home, folder) = (home.to_str().unwrap(), folder.to_str().unwrap());
-    let words =
-        ["resume-in", "claude", &file, "--at", "turn:2", "--home", home, "--into-workspace", folder];
+    let words = [
+        "resume-in",
+        "claude",
+        &file,
+        "--at",
+        "turn:2",
+        "--home",
+        home,
+        "--into-workspace",
+        folder,
+    ];
     let planned = unchanged(&sandbox, &[&words[..], &["--dry-run"]].concat());
     assert!(!sandbox.store().exists());
     let written = sandbox.json(&words);

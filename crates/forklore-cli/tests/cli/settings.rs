@@ -32,7 +32,8 @@ fn asked(model: &Scripted) -> Vec<String> {
 fn a_turn_uses_the_settings_before_and_behind_the_command() {
     let (sandbox, model) = scripted(&[]);
     let before = std::fs::read(sandbox.path().join("config.toml")).unwrap();
-    let words = ["-c", "models.scripted.model=other", "chat", "-p", "hello", "-c", "system=Be brief."];
+    let words =
+        ["-c", "models.scripted.model=other", "chat", "-p", "hello", "-c", "system=Be brief."];
     assert_eq!(run(&sandbox, &words).code, 0);
     let words = ["resume", "last", "-p", "and?", "--config", "models.scripted.model = \"third\""];
     assert_eq!(run(&sandbox, &words).code, 0);
@@ -86,7 +87,8 @@ fn what_is_wrong_is_named_by_its_key_and_nothing_is_asked() {
     let wrong = "the setting delegate.depth: invalid type: string ..., expected ";
     let message = refused("delegate.depth=sk-secret");
     assert!(message.starts_with(wrong), "{message}");
-    let wrong = "the setting default_model: there is no [models.x], which is to be the default_model";
+    let wrong =
+        "the setting default_model: there is no [models.x], which is to be the default_model";
     assert_eq!(refused("default_model=x"), wrong);
     assert_eq!(refused("x"), "a setting is KEY=VALUE, with dots between the parts of the key");
     let message = refused("system=\"sk-secret");

@@ -66,7 +66,8 @@ impl Setting {
         let mut table = config;
         for (at, part) in above.iter().enumerate() {
             let there = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
-            let not_a_table = || format!("{} is no table", shown(self.key.get(..=at).unwrap_or(&[])));
+            let not_a_table =
+                || format!("{} is no table", shown(self.key.get(..=at).unwrap_or(&[])));
             table = there.as_table_mut().ok_or_else(not_a_table)?;
         }
         table.insert(last.clone(), self.value.clone());

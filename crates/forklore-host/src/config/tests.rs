@@ -223,8 +223,19 @@ fn an_error_names_the_setting_that_is_its_cause() {
 #[test]
 fn what_is_no_setting_is_refused_without_its_value() {
     let texts = [
-        "", "=", "=x", "system", "a b=x", "[a]=x", "a\nb=x", "a.=x", "# a=x", "system=",
-        "system=\"sk-secret", "policy.allow=[\"sk-secret\"", "\"a b\".c={sk-secret}",
+        "",
+        "=",
+        "=x",
+        "system",
+        "a b=x",
+        "[a]=x",
+        "a\nb=x",
+        "a.=x",
+        "# a=x",
+        "system=",
+        "system=\"sk-secret",
+        "policy.allow=[\"sk-secret\"",
+        "\"a b\".c={sk-secret}",
     ];
     let errors: Vec<_> =
         texts.iter().map(|text| text.parse::<Setting>().unwrap_err().to_string()).collect();

@@ -112,7 +112,8 @@ impl Preview {
             }
             Target::State { id, offset } => {
                 let own = layer.sources.get(id).map(StoredSource::source);
-                let source = own.or_else(|| layer.seen.get(id)).ok_or_else(|| stale("it is gone"))?;
+                let source =
+                    own.or_else(|| layer.seen.get(id)).ok_or_else(|| stale("it is gone"))?;
                 if source.read.offset != *offset {
                     return Err(stale(&format!("it is read up to byte {}", source.read.offset)));
                 }
