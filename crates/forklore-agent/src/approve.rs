@@ -41,7 +41,8 @@ pub trait Approve: Send + Sync {
 /// A question that a person must answer before an operation happens.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Question {
-    /// The session that needs the answer.
+    /// The session that needs the answer. If the question is whether a child may come to exist,
+    /// this is the child's parent.
     pub session: SessionId,
     /// The call that needs approval; `None` if the question is not about a call.
     pub call: Option<ToolCall>,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forklore_core::without_noise;
 use forklore_engine::{Engine, ModelView};
 use serde::{Deserialize, Serialize};
 
@@ -170,11 +171,11 @@ impl Prices {
         let written = usage.cache_written.unwrap_or(0).min(input - cached);
         let plain = input - cached - written;
         let millions = |tokens: u64| tokens as f64 / 1e6;
-        Some(
+        Some(without_noise(
             millions(plain) * self.input
                 + millions(cached) * self.cached.unwrap_or(self.input)
                 + millions(written) * self.cache_written.unwrap_or(self.input)
                 + millions(output) * self.output,
-        )
+        ))
     }
 }

@@ -57,8 +57,8 @@ impl Context {
         lock(&self.ids).identity.clone()
     }
 
-    /// Sets the session's ids from the header of the session that was just created. Before this
-    /// call, a child session uses its parent's id as the id of its root.
+    /// Sets the session's ids from the header of the session that was just created. Its parent may
+    /// have been unknown before.
     pub(crate) fn made(&self, header: &Header) {
         lock(&self.ids).identity = Identity::from(header);
     }

@@ -70,8 +70,8 @@ pub trait Hook: Send + Sync {
         0
     }
 
-    /// Decides whether a session is initialized. If the session does not exist yet, hooks run
-    /// before it is created.
+    /// Decides whether a session is initialized. If the session does not exist yet, hooks run before
+    /// it is created, and events about the decision have the ids of its parent, if it has one.
     ///
     /// # Errors
     /// The future gives an error if the hook cannot decide. The kernel then skips the hook. This
@@ -81,7 +81,8 @@ pub trait Hook: Send + Sync {
         pass()
     }
 
-    /// Decides whether a child session is created. [`Moment::session`] has the ids of the child.
+    /// Decides whether a child session is created. [`Moment::session`] has the ids that the child
+    /// would get. Events about the decision (`hook:error`, `approval:*`) have the ids of its parent.
     ///
     /// # Errors
     /// As [`session`](Self::session).

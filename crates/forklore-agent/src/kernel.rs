@@ -68,10 +68,12 @@ impl Kernel {
     }
 
     /// Returns a new session. The store has nothing of the session until it is
-    /// [initialized](AgentSession::initialize). The session's first turn also initializes it.
+    /// [initialized](AgentSession::initialize). The session's first turn also initializes it. If
+    /// the parent of a child is not open in this kernel, this function blocks while it reads the
+    /// parent's ids from the store.
     #[must_use]
     pub fn create(&self, new: NewSession, config: SessionConfig) -> AgentSession {
-        AgentSession::planned(&self.home, new, config)
+        AgentSession::create(&self.home, new, config)
     }
 
     /// Opens an existing session to continue it. The session may come from this kernel, from

@@ -68,15 +68,25 @@ struct State {
 }
 
 impl AgentSession {
-    pub(crate) fn planned(home: &Home, new: NewSession, config: SessionConfig) -> Self {
+    /// Returns a session that is not initialized. `parent` has the ids of its parent.
+    fn planned(
+        home: &Home,
+        new: NewSession,
+        parent: Option<&Identity>,
+        config: SessionConfig,
+    ) -> Self {
         let id = new.id.clone().unwrap_or_else(|| home.kernel.engine().new_id());
-        let identity = Identity {
-            // A child uses the parent's id instead of the root's id until it is initialized.
-            root_id: new.parent_id.clone().unwrap_or_else(|| id.clone()),
-            parent_id: new.parent_id.clone(),
-            session_id: id,
+        let identity = match parent {
+            Some(parent) => Identity::of_child(id, parent),
+            None => Identity { root_id: id.clone(), parent_id: None, session_id: id },
         };
         Self::with(home, identity, Some(new), config)
+    }
+
+    /// Returns a session that is not initialized.
+    pub(crate) fn create(home: &Home, new: NewSession, config: SessionConfig) -> Self {
+        let parent = new.parent_id.as_ref().map(|parent| home.ids_of_parent(parent));
+        Self::planned(home, new, parent.as_ref(), config)
     }
 
     /// Opens a session that exists in the store.
@@ -168,6 +178,22 @@ impl AgentSession {
     /// is abandoned. Returns `false` if nothing runs or if the work was already interrupted.
     pub fn interrupt(&self) -> bool {
         self.context().interrupt()
+    }
+}
+
+impl Home {
+    /// Returns the ids of a session that is to get a child. The session may be open in this process
+    /// and not exist in the store yet.
+    fn ids_of_parent(&self, parent: &SessionId) -> Identity {
+        let mut ids = self.live.all().into_iter().map(|inner| inner.context.identity());
+        let open = ids.find(|ids| ids.session_id == *parent);
+        let stored = || self.kernel.engine().show(parent).ok().map(|header| (&header).into());
+        // Initializing a child of an unknown parent fails. Until then, the parent counts as a root.
+        open.or_else(stored).unwrap_or_else(|| Identity {
+            session_id: parent.clone(),
+            parent_id: None,
+            root_id: parent.clone(),
+        })
     }
 }
 

@@ -4,17 +4,21 @@ use forklore_core::{Data, SessionId};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The JSON object that a verb (forklore command) prints. It has the fields of the answer, `ok`, and
-/// `also` with further session ids.
+use crate::ErrorObject;
+
+/// The JSON object that a verb (forklore command) with an answer prints. It has the fields of the
+/// answer, `ok`, `error` if something is wrong, and `also` with further session ids.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
 pub struct Envelope<T> {
-    /// `true`: the verb (forklore command) succeeded. `false` in the answer of an `import` that got
-    /// no session from some of the named paths: the object then has the field `error` of a
-    /// [`Refusal`](crate::Refusal) too.
+    /// Whether the verb (forklore command) did everything it was asked to do, so that its exit code
+    /// is 0.
     pub ok: bool,
-    /// The answer of the verb. In JSON, the fields of the answer are fields of the enclosing
-    /// object.
+    /// Why `ok` is `false`, for example because the turn was interrupted. Otherwise absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorObject>,
+    /// The answer of the verb (forklore command). In JSON, the fields of the answer are fields of
+    /// the enclosing object.
     #[serde(flatten)]
     pub answer: T,
     /// The ids of further sessions in the session file that the caller named. Present only if the
@@ -31,11 +35,13 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Envelope<T> {
         struct Outer {
             ok: bool,
             #[serde(default)]
+            error: Option<ErrorObject>,
+            #[serde(default)]
             also: Vec<SessionId>,
         }
         let text = Data::deserialize(deserializer)?;
-        let Outer { ok, also } = text.read().map_err(D::Error::custom)?;
+        let Outer { ok, error, also } = text.read().map_err(D::Error::custom)?;
         let answer = text.read().map_err(D::Error::custom)?;
-        Ok(Self { ok, answer, also })
+        Ok(Self { ok, error, answer, also })
     }
 }

@@ -46,6 +46,9 @@ pub struct Relative {
     /// Whether the fork that created the session recorded a summary of the inherited history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
+    /// Whether a runtime (a process that runs turns) has leased the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
@@ -97,4 +100,7 @@ pub struct Branch {
     /// Whether the fork that created the branch recorded a summary of the inherited history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
+    /// Whether a runtime (a process that runs turns) has leased the branch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
 }

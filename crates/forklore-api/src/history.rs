@@ -111,8 +111,9 @@ pub struct Inspection<Sent = Vec<Message>> {
     pub open_results: usize,
     /// The number of artificial tool results: those in the log and those that `inspect` added.
     pub synthetic_results: usize,
-    /// The number of events, messages and reasoning parts that the model would not receive, by
-    /// their type.
+    /// The number of events, messages and parts of messages that the model would not receive, by
+    /// their type. A part counts by its own type (`reasoning` or `tool_result`), whatever the type
+    /// of the event that contains it.
     pub excluded: BTreeMap<String, u64>,
     /// The sub-agents that an ancestor of the session had started, and that had not ended at the
     /// cut (the position where the inherited history ends). Such a sub-agent is detached: it

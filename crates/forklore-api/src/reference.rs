@@ -91,8 +91,9 @@ This page and [forklore.schema.json](forklore.schema.json) are generated from th
 `forklore-api`: `FORKLORE_WRITE_REFERENCE=1 cargo test -p forklore-api --features schema`.
 
 With `--json` a verb prints one object, an [Envelope](#envelope) with the fields of its answer's
-type, or a line for each item. A verb that fails prints a [Refusal](#refusal). Answers may gain
-fields, so ignore fields that you do not know.
+type, or a line for each item. A verb that fails prints a [Refusal](#refusal). If its answer has
+something to say nevertheless, `ok` is `false` and `error` stands next to the fields of the answer.
+Answers may gain fields, so ignore fields that you do not know.
 
 The `ok` of an answer is `true`, with two exceptions. `doctor` prints `false` if it found a problem.
 `import` prints `false` if some of the paths that were named gave no session; the others are

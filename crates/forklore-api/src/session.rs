@@ -76,11 +76,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates the public form of a stored session header. The time `now` decides whether the
-    /// session's lease is still valid.
+    /// Creates the public form of a stored session header. `running` states whether a runtime has
+    /// leased the session now.
     #[must_use]
-    pub fn of(header: &Header, now: Timestamp) -> Self {
-        let running = header.leased_by_other(None, now).is_some();
+    pub fn of(header: &Header, running: bool) -> Self {
         Self {
             id: header.id.clone(),
             root_id: header.root_id.clone(),
@@ -134,12 +133,11 @@ pub struct SessionAnswer {
 }
 
 impl SessionAnswer {
-    /// Creates the answer from a stored header. The time `now` decides whether the session's lease
-    /// is still valid. `summary` states whether the fork that created the session recorded a
-    /// summary.
+    /// Creates the answer from a stored header. `running` states whether a runtime has leased the
+    /// session now, and `summary` whether the session's fork recorded a summary.
     #[must_use]
-    pub fn of(header: &Header, now: Timestamp, summary: bool) -> Self {
-        Self { session: Session::of(header, now), summary }
+    pub fn of(header: &Header, running: bool, summary: bool) -> Self {
+        Self { session: Session::of(header, running), summary }
     }
 }
 

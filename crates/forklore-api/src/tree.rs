@@ -97,6 +97,9 @@ pub struct NodeHeader {
     /// Whether the fork that created the session recorded a summary of the inherited history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
+    /// Whether a runtime (a process that runs turns) has leased the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
     /// The log position (`seq`) of the session's last event. -1 if the log is empty.
     pub head_seq: i64,
     /// The number of conversation events in the session's history, including inherited events.

@@ -2,16 +2,20 @@
 //! the store, which is opened on first use.
 
 use std::cell::OnceCell;
+use std::path::Path;
+use std::sync::Arc;
 
 use forklore::core::Header;
 use forklore::core::workspace::Workspace;
 use forklore::engine::Scope;
+use forklore::store::memory::Preview;
 use forklore::{Engine, StoreUrl, blocking};
+use forklore_host::Setting;
 
 use crate::failure::{Failure, Result};
 use crate::globals::Globals;
 use crate::output::Output;
-use crate::session_ref::SessionRef;
+use crate::session_ref::{self, SessionRef};
 use crate::{store, workspace};
 
 /// One run of the program: its global options, its command line and its engine.
@@ -102,12 +106,22 @@ impl App {
         }
     }
 
+    /// Returns the settings of the command line that override the configuration file.
+    pub(crate) fn settings(&self) -> &[Setting] {
+        &self.globals.config
+    }
+
     /// Returns the workspace of new sessions: `--workspace`, or the current directory.
     ///
     /// # Errors
     /// When the current directory was deleted.
     pub(crate) fn workspace(&self) -> Result<Workspace> {
         workspace::of(self.globals.workspace.as_deref())
+    }
+
+    /// Returns the folder that `--workspace` names.
+    pub(crate) fn named_workspace(&self) -> Option<&Path> {
+        self.globals.workspace.as_deref()
     }
 
     /// Returns the scope for resolving `last` and labels and for listing sessions. It is the
@@ -142,9 +156,31 @@ impl App {
     /// # Errors
     /// The errors of [`stored`](Self::stored), or an error of the import.
     pub(crate) fn session(&self, reference: &SessionRef, output: &mut Output) -> Result<Header> {
-        match reference {
-            SessionRef::Stored(_) => self.stored(reference),
-            SessionRef::File(path) => crate::session_ref::import(self, path, output),
-        }
+        Ok(self.session_for(reference, false, output)?.0)
+    }
+
+    /// Returns the session that `reference` names, and the engine that has it. A dry run changes no
+    /// store: if `reference` names a session file, the engine then works on a preview of the store,
+    /// into which the file was imported.
+    ///
+    /// # Errors
+    /// The errors of [`session`](Self::session).
+    pub(crate) fn session_for(
+        &self,
+        reference: &SessionRef,
+        dry_run: bool,
+        output: &mut Output,
+    ) -> Result<(Header, Engine)> {
+        let SessionRef::File(path) = reference else {
+            return Ok((self.stored(reference)?, self.engine()?.clone()));
+        };
+        session_ref::find(path)?;
+        let engine = if dry_run {
+            let engine = self.engine_or_empty()?;
+            engine.on_store(Arc::new(Preview::over(engine.shared_store())))
+        } else {
+            self.engine_or_new()?.clone()
+        };
+        Ok((session_ref::import(self, &engine, path, output)?, engine))
     }
 }

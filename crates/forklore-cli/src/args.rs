@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use clap::error::{ContextValue, ErrorKind as ClapKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Parser};
+use forklore_host::{InvalidSetting, Setting};
 
 use crate::commands::Command;
 use crate::failure::Failure;
-use crate::globals::Globals;
+use crate::globals::{CONFIG, Globals, config_option};
 use crate::output::{Output, Settings};
 use crate::{exit, help};
 
@@ -17,7 +18,8 @@ const AFTER_HELP: &str = "\
 A session is an append-only log. A fork continues it from any point without copying it, so trying \
 another answer costs nothing and loses nothing. What to do first: run forklore alone.
 
-FORKLORE_STORE names the store as --store does. FORKLORE_LOG=info (or debug, or \
+FORKLORE_STORE names the store as --store does, and FORKLORE_CONFIG another file with the \
+configuration, which -c overrides for one run. FORKLORE_LOG=info (or debug, or \
 forklore_sqlite=debug,warn) logs on standard error what the program meets.";
 
 /// Keep, fork, compare and replay the sessions of AI agents
@@ -32,7 +34,21 @@ pub(crate) struct Cli {
 
 /// Returns the definition of the command line, with its commands grouped in the help.
 pub(crate) fn command() -> clap::Command {
-    help::grouped(Cli::command())
+    let program = Cli::command().arg(config_option());
+    help::grouped(program.mut_subcommands(|command| command.arg(config_option())))
+}
+
+/// Parses the settings of `-c`, those before the command first.
+fn settings(matches: &ArgMatches) -> Result<Vec<Setting>, Failure> {
+    let before = matches.get_many::<String>(CONFIG);
+    let behind = matches.subcommand().and_then(|(_, matches)| matches.get_many::<String>(CONFIG));
+    let texts = before.into_iter().chain(behind).flatten();
+    // The message does not repeat a value, which may be a misplaced key. clap's would.
+    texts.map(|text| text.parse().map_err(invalid_setting)).collect()
+}
+
+fn invalid_setting(error: InvalidSetting) -> Failure {
+    Failure::invalid(error.to_string()).or_try("forklore -c models.NAME.model=\"MODEL\" chat")
 }
 
 /// Parses the command line.
@@ -47,11 +63,14 @@ pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     // to the next command.
     let is_typed =
         |matches: &ArgMatches| matches.value_source("store") == Some(ValueSource::CommandLine);
-    let parsed =
-        parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, is_typed(&matches))));
+    let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     match parsed {
-        Ok((cli, store_is_typed)) => {
-            let output = Output::to_standard(&cli.globals.settings(store_is_typed));
+        Ok((mut cli, matches)) => {
+            let mut output = Output::to_standard(&cli.globals.settings(is_typed(&matches)));
+            match settings(&matches) {
+                Ok(settings) => cli.globals.config = settings,
+                Err(failure) => return Err(exit::code(Err(failure), &mut output)),
+            }
             Ok((cli, output))
         }
         Err(error) => {

@@ -80,7 +80,7 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// Returns the last updated sessions of this folder, or `None` if the store does not exist or
 /// cannot be read.
 fn listing() -> Option<Listing> {
-    let url = store::url(env::var("FORKLORE_STORE").ok().as_deref()).ok()?;
+    let url = store::url(env::var(store::VARIABLE).ok().as_deref()).ok()?;
     if !url.exists() {
         return None;
     }

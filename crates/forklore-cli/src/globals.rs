@@ -2,15 +2,41 @@
 
 use std::path::PathBuf;
 
-use clap::ColorChoice;
+use clap::{Arg, ArgAction, ColorChoice};
+use forklore_host::Setting;
 use tracing_subscriber::filter::Targets;
 
 use crate::output::Settings;
 
-/// The options that every command accepts.
+/// The heading of these options in the help.
+const HEADING: &str = "Options for every command";
+
+/// The name of the option that overrides the configuration.
+pub(crate) const CONFIG: &str = "config";
+
+/// Returns the definition of the option `-c`, which overrides the configuration. The program and each
+/// command have an option of their own: clap would drop the values of a global option before the
+/// command if there are others behind it.
+pub(crate) fn config_option() -> Arg {
+    Arg::new(CONFIG)
+        .short('c')
+        .long(CONFIG)
+        .value_name("KEY=VALUE")
+        .action(ArgAction::Append)
+        .help_heading(HEADING)
+        .help(
+            "Override a setting of the configuration file for this run, such as \
+             models.local.model=NAME; may be given several times",
+        )
+}
+
+/// Options that every verb takes.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Options for every command")]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct Globals {
+    /// The settings that override the configuration file, in their order ([`config_option`]).
+    #[arg(skip)]
+    pub(crate) config: Vec<Setting>,
     /// The store: sqlite:PATH, files:DIR, graph:DIR or memory: [default: sqlite: in the data
     /// directory]
     #[arg(long, global = true, value_name = "URL", env = "FORKLORE_STORE", hide_env_values = true)]

@@ -46,8 +46,10 @@ impl Hints {
     }
 
     /// Returns the `forklore fork` command that creates exactly the child that a dry run planned.
-    pub(crate) fn apply(&self, request: &Fork, planned: &Forked) -> String {
-        let mut words = vec!["forklore".to_owned(), "fork".into(), request.parent.to_string()];
+    /// `session` are the words that name the parent.
+    pub(crate) fn apply(&self, session: &[String], request: &Fork, planned: &Forked) -> String {
+        let mut words = vec!["forklore".to_owned(), "fork".into()];
+        words.extend_from_slice(session);
         let mut option = |name: &str, value: &str| {
             words.push(format!("--{name}"));
             words.push(quoted(value));

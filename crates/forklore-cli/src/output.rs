@@ -30,7 +30,7 @@ use forklore_chat::screen::Screen;
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::hints::Hints;
 pub(crate) use json::{Lines, List};
 pub(crate) use page::{Look, Page};
@@ -135,11 +135,28 @@ impl Output {
         answer: &T,
         people: impl FnOnce(&mut Page),
     ) -> Result<()> {
+        self.answer_with(answer, people, None)
+    }
+
+    /// Prints the answer of a command that fails nevertheless, for example because its turn was
+    /// interrupted. `failure` is the reason, if any. With `--json`, `ok` is then `false` and `error`
+    /// contains the reason, next to the fields of the answer. The caller tells users the reason, and
+    /// returns a failure.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub(crate) fn answer_with<T: Serialize>(
+        &mut self,
+        answer: &T,
+        people: impl FnOnce(&mut Page),
+        failure: Option<&Failure>,
+    ) -> Result<()> {
         if !self.json {
             return self.page(people);
         }
+        let error = failure.map(|failure| self.error_object(failure));
         let mut lines = Lines::new(&mut *self.out, self.is_terminal);
-        let written = json::envelope(&mut lines, answer, &self.also);
+        let written = json::envelope(&mut lines, answer, error, &self.also);
         // End the line even if the answer is incomplete, so that the error begins on a new line.
         let ended = lines.write_all(b"\n");
         Ok(written.and(ended)?)

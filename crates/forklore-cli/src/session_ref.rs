@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use forklore::Engine;
 use forklore::core::{ErrorKind, Header, Label, SessionId};
 use forklore::import::{ImportOptions, ImportedFile, Importer};
 
@@ -50,19 +51,31 @@ impl SessionRef {
     }
 }
 
-/// Imports a session file, and returns the session that its agent would resume. Adds the other
-/// sessions of the file to the answer. If the file was imported before, reads only its new records.
+/// Checks that a session file exists.
 ///
 /// # Errors
 /// `not_found` when there is no such file. The message does not repeat the path, which may be a
-/// hostile id (docs/semantics.md, Envelope). `invalid_args` when the file contains no records of an
-/// agent that forklore supports.
-pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Header> {
-    if !path.is_file() {
-        let gone = Failure::refused(ErrorKind::NotFound, "there is no such session file");
-        return Err(gone.or_try("forklore list --all"));
+/// hostile id (docs/semantics.md, Envelope).
+pub(crate) fn find(path: &Path) -> Result<()> {
+    if path.is_file() {
+        return Ok(());
     }
-    let engine = app.engine_or_new()?;
+    let gone = Failure::refused(ErrorKind::NotFound, "there is no such session file");
+    Err(gone.or_try("forklore list --all"))
+}
+
+/// Imports a session file with `engine`, and returns the session that its agent would resume. Adds
+/// the other sessions of the file to the answer. If the file was imported before, reads only its new
+/// records.
+///
+/// # Errors
+/// `invalid_args` when the file contains no records of an agent that forklore supports.
+pub(crate) fn import(
+    app: &App,
+    engine: &Engine,
+    path: &Path,
+    output: &mut Output,
+) -> Result<Header> {
     let options = ImportOptions::in_workspace(app.workspace()?);
     let bar = output.progress();
     let paths = [path.to_owned()];

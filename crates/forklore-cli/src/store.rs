@@ -9,9 +9,11 @@ use forklore::{Engine, StoreUrl, blocking};
 
 use crate::failure::{Failure, Result};
 
+/// The environment variable that names the store if `--store` does not.
+pub(crate) const VARIABLE: &str = "FORKLORE_STORE";
+
 /// Opens the store at `url`, or the default store, for a command that makes no store. `url` comes
-/// from `--store` or `FORKLORE_STORE`. Returns `None` if the default store, or the one that
-/// `FORKLORE_STORE` names, does not exist yet.
+/// from `--store` or `FORKLORE_STORE`. Returns `None` if the default store does not exist yet.
 ///
 /// # Errors
 /// `not_found` when `--store` names a store that does not exist. The errors of [`open`].
@@ -20,12 +22,12 @@ pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
     if named.exists() {
         return open(url).map(Some);
     }
-    // A store that the environment names is the default of this user.
-    let is_from_environment = std::env::var("FORKLORE_STORE").ok().as_deref() == url;
-    match named.path().filter(|_| !is_default(url) && !is_from_environment) {
+    match named.path().filter(|_| !is_default(url)) {
         None => Ok(None),
         Some(path) => {
-            let missing = format!("there is no store at {}", path.display());
+            let is_from_environment = std::env::var(VARIABLE).ok().as_deref() == url;
+            let by = if is_from_environment { ", which FORKLORE_STORE names" } else { "" };
+            let missing = format!("there is no store at {}{by}", path.display());
             let refused = Failure::refused(ErrorKind::NotFound, missing);
             Err(refused.or_try("look for a mistyped name, or begin a store there: forklore new"))
         }

@@ -43,7 +43,7 @@ pub(crate) fn foreground(
 /// Reads the user's configuration. Ignores configuration files in the folder of a project, and
 /// reports each one in a remark.
 pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
-    let configured = Configured::read(&path()?).map_err(Error::from)?;
+    let configured = read_configuration(app)?;
     for path in ignored_in(Path::new(app.workspace()?.as_str())) {
         let read = configured.path.display();
         let text = format!("ignored: {} (configuration is read from {read} only)", path.display());
@@ -52,14 +52,16 @@ pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
     Ok(configured)
 }
 
-/// Returns a map from each configured model's name at its provider to its name in the
-/// configuration. Omits a model whose two names are equal. Also omits all models whose name at the
-/// provider occurs more than once.
-pub(crate) fn names() -> HashMap<String, String> {
+/// Reads the user's configuration, with the settings of the command line.
+pub(crate) fn read_configuration(app: &App) -> Result<Configured> {
+    Ok(Configured::read_with(&path()?, app.settings()).map_err(Error::from)?)
+}
+
+/// Maps the providers' names of models to the names that the user configured. Omits a model whose
+/// two names are equal, and models that share their provider's name.
+pub(crate) fn names(app: &App) -> HashMap<String, String> {
     // An invalid configuration must not prevent commands from reading sessions.
-    let Some(configured) = path().ok().and_then(|path| Configured::read(&path).ok()) else {
-        return HashMap::new();
-    };
+    let Ok(configured) = read_configuration(app) else { return HashMap::new() };
     let models = &configured.config.models;
     let alone = |there: &str| models.values().filter(|model| model.model == there).count() == 1;
     let named = models.iter().filter(|(name, model)| alone(&model.model) && **name != model.model);

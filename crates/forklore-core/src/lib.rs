@@ -93,4 +93,4 @@ pub use id::{EventId, Label, SessionId};
 pub use inline::{Inline, inline};
 pub use kind::{Class, EventType, SessionKind};
 pub use message::{Content, Message, Part, Role};
-pub use usage::Usage;
+pub use usage::{Usage, without_noise};

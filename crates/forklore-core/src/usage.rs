@@ -35,9 +35,10 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// Removes the noise of binary fractions from a sum of money: 0.00006, not 0.000060000000000000001.
+/// Removes the noise of binary fractions from computed money: 0.00006, not 0.00006000000000000001.
 /// No price has more than twelve decimal places.
-fn without_noise(cost: f64) -> f64 {
+#[must_use]
+pub fn without_noise(cost: f64) -> f64 {
     const DECIMALS: f64 = 1e12;
     let rounded = (cost * DECIMALS).round() / DECIMALS;
     if rounded.is_finite() { rounded } else { cost }

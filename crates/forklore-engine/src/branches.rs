@@ -30,6 +30,7 @@ impl Engine {
                 head_index: header.counts.index,
                 own_events: header.own_events,
                 summary: self.has_summary(header),
+                running: self.is_leased(header),
             });
         let problems = problems(&damaged);
         let branches = branches.collect();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use forklore_core::header::Lease;
 use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
 use forklore_store::rules::lease_of_other;
@@ -27,7 +28,14 @@ impl Engine {
     /// if the process of its owner is certainly gone.
     #[must_use]
     pub fn is_leased(&self, header: &Header) -> bool {
-        lease_of_other(header, None, self.now()).is_some()
+        self.lease_of(header).is_some()
+    }
+
+    /// Returns the lease that a runtime has on the session now, according to `header`. Ignores a
+    /// lease if the process of its owner is certainly gone.
+    #[must_use]
+    pub fn lease_of<'h>(&self, header: &'h Header) -> Option<&'h Lease> {
+        lease_of_other(header, None, self.now())
     }
 
     /// Releases the session's lease that the runtime `owner` has.

@@ -63,6 +63,7 @@ impl Engine {
             kind: Some(header.kind),
             cut: header.cut.clone(),
             summary: self.has_summary(header),
+            running: self.is_leased(header),
             deleted: header.deleted.is_some(),
             ..unread(header.id.clone())
         }
@@ -77,6 +78,7 @@ fn unread(session_id: SessionId) -> Relative {
         kind: None,
         cut: None,
         summary: false,
+        running: false,
         deleted: false,
         missing: false,
         damaged: false,

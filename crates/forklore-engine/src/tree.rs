@@ -100,6 +100,7 @@ impl Engine {
                 event_count: header.inherited.inheritable,
                 own_events: header.own_events,
                 summary: self.has_summary(header),
+                running: self.is_leased(header),
                 head_seq: header.head_seq(),
                 head_index: header.counts.index,
                 own_bytes: header.own_bytes,

@@ -11,8 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
 use forklore_api::{ModelUsage, SessionUsage, UsageReport, UsageScope};
-use forklore_core::Usage;
-use forklore_core::{CallUsage, EventType, Header, SessionId};
+use forklore_core::{CallUsage, EventType, Header, SessionId, Usage, without_noise};
 use forklore_store::port::{At, Filter, LogEntry, Problem};
 use serde::Deserialize;
 
@@ -239,6 +238,6 @@ pub(crate) fn less(all: Usage, part: Usage) -> Usage {
         input: all.input.saturating_sub(part.input),
         output: all.output.saturating_sub(part.output),
         cached: all.cached.saturating_sub(part.cached),
-        cost: (all.cost - part.cost).max(0.0),
+        cost: without_noise(all.cost - part.cost).max(0.0),
     }
 }

@@ -1,11 +1,12 @@
 //! The user's configuration: models, tools, and the policy for tool calls.
 //!
 //! The configuration is one file in the user's own configuration directory. forklore never reads a
-//! configuration from the directory of a project: the author of the project must not decide which
-//! programs start or where a conversation is sent.
+//! configuration from the directory of a project: its author must not decide which programs start
+//! or where a conversation is sent. The user may override the file for one run with a [`Setting`].
 
 mod error;
 mod read;
+mod setting;
 mod trust;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use forklore_otel::TracingConfig;
 use serde::Deserialize;
 
 pub use error::ConfigError;
+pub use setting::{InvalidSetting, Setting};
 use trust::Trust;
 
 /// The paths of files in a project's directory that look like a configuration of forklore.
@@ -62,10 +64,17 @@ impl Configured {
     /// directory on its path, or if its content is invalid. An error about the content has the line
     /// number.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let config = match read::text(path, &Trust::of_this_user())? {
-            Some(text) => read::config(path, &text)?,
-            None => Config::default(),
-        };
+        Self::read_with(path, &[])
+    }
+
+    /// Reads the configuration file, and puts the settings into it. A later setting overrides an
+    /// earlier one. The file does not change.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read). If a setting is the cause, the error has its key.
+    pub fn read_with(path: &Path, settings: &[Setting]) -> Result<Self, ConfigError> {
+        let text = read::text(path, &Trust::of_this_user())?.unwrap_or_default();
+        let config = read::config(path, &text, settings)?;
         Ok(Self { path: path.to_owned(), config })
     }
 

@@ -99,7 +99,7 @@ impl Followed {
                 }
                 true
             }
-            // Hooks are asked about a child before it exists.
+            // Hooks are asked about a sub-agent with another task before this is announced.
             KernelEvent::HookError(_)
             | KernelEvent::ApprovalRequired(_)
             | KernelEvent::ApprovalGranted(_)

@@ -88,7 +88,7 @@ pub mod text_file;
 
 pub use approvals::{Approvals, PendingApproval};
 pub use attachment::PendingAttachment;
-pub use config::{ConfigError, Configured};
+pub use config::{ConfigError, Configured, InvalidSetting, Setting};
 pub use conversation::{
     BranchOptions, Condition, Conversation, NumberedMessage, SummarizeBy, SummarizedFork,
 };

@@ -6,6 +6,7 @@
 
 mod attachments;
 mod feed;
+mod preview;
 mod session;
 mod sources;
 mod state;
@@ -19,6 +20,7 @@ use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 pub use self::attachments::MemoryAttachments;
+pub use self::preview::Preview;
 use self::sources::StoredSource;
 use self::state::State;
 use crate::attachments::Attachments;

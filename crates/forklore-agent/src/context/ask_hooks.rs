@@ -16,10 +16,21 @@ impl Context {
         identity: &Identity,
         input: T,
     ) -> HookOutcome<T> {
+        self.ask_hooks_about(identity, identity, input).await
+    }
+
+    /// Asks the hooks about an operation in the session `subject`. Announces failed hooks and
+    /// questions with the ids of `announcer`.
+    async fn ask_hooks_about<T: Operation>(
+        &self,
+        subject: &Identity,
+        announcer: &Identity,
+        input: T,
+    ) -> HookOutcome<T> {
         let patience = self.config().settings.hook_patience;
-        let mut judged = self.kernel.hooks().judge(identity, input, patience).await;
+        let mut judged = self.kernel.hooks().judge(subject, input, patience).await;
         for (hook, error) in std::mem::take(&mut judged.failed) {
-            self.announce_as(identity, hook_failed(identity, hook, T::WHAT, error));
+            self.announce_as(announcer, hook_failed(announcer, hook, T::WHAT, error));
         }
         if judged.denied.is_some() {
             return judged;
@@ -27,11 +38,11 @@ impl Context {
         for (hook, prompt) in std::mem::take(&mut judged.questions) {
             let call = judged.input.call().cloned();
             let is_call = call.is_some();
-            let answer = self.ask_person(identity, call, prompt).await;
+            let answer = self.ask_person(announcer, call, prompt).await;
             judged.person_consulted = true;
             if !is_call {
                 let answer = answer.as_ref().map(Option::as_deref).map_err(String::as_str);
-                self.announce_answer(identity, None, answer);
+                self.announce_answer(announcer, None, answer);
             }
             match answer {
                 Ok(note) => judged.notes.extend(note),
@@ -73,11 +84,18 @@ impl Context {
         identity: &Identity,
         input: T,
     ) -> Result<(T, Vec<String>)> {
-        let judged = self.ask_hooks(identity, input).await;
-        match judged.denied {
-            Some((by, reason)) => Err(Error::Denied { what: T::WHAT, by, reason }),
-            None => Ok((judged.input, judged.injected)),
-        }
+        passed(self.ask_hooks(identity, input).await)
+    }
+
+    /// Asks the hooks whether `child` may come to exist. `child` has the ids that the session would
+    /// get. A denied child never exists, so everything is announced with the ids of its parent.
+    pub(crate) async fn child_must_pass<T: Operation>(
+        &self,
+        child: &Identity,
+        parent: &Identity,
+        input: T,
+    ) -> Result<()> {
+        passed(self.ask_hooks_about(child, parent, input).await).map(|_| ())
     }
 
     /// Asks a person for approval. Returns the optional note if the person allows the operation, or
@@ -112,6 +130,13 @@ impl Context {
             Answer::Granted(note) => Ok(note),
             Answer::Denied(reason) => Err(reason.unwrap_or_else(|| "the person said no".into())),
         }
+    }
+}
+
+fn passed<T: Operation>(judged: HookOutcome<T>) -> Result<(T, Vec<String>)> {
+    match judged.denied {
+        Some((by, reason)) => Err(Error::Denied { what: T::WHAT, by, reason }),
+        None => Ok((judged.input, judged.injected)),
     }
 }
 

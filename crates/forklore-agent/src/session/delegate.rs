@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{AgentSession, Home, NewSession};
 use crate::context::Context;
 use crate::delegation::{Delegate, Delegated};
+use crate::notify::Identity;
 use crate::panic::catch_panic;
 use crate::turn::{Log, Subagent, SubagentFactory, SubagentSession, Turn};
 use crate::{Error, Result};
@@ -119,7 +120,7 @@ impl SubagentFactory for Home {
                 Some(child) => self.resume_delegate(parent, &child, delegate).await?,
                 None => self.new_delegate(parent, delegate).await?,
             };
-            session.inner.make_ready().await?;
+            session.inner.make_ready_for(parent).await?;
             Ok(Arc::new(SubSession { session, prompt, resumed }) as Arc<dyn SubagentSession>)
         })
     }
@@ -130,6 +131,7 @@ impl Home {
         let id = parent.identity().session_id;
         let wanted = id.clone();
         let header = self.kernel.run(move |engine| engine.show(&wanted)).await?;
+        let parent_ids = Identity::from(&header);
         let new = NewSession {
             id: delegate.id,
             parent_id: Some(id),
@@ -143,7 +145,7 @@ impl Home {
         let mut config = delegate.session_config.unwrap_or_else(|| parent.config());
         config.model.ready().map_err(Error::NotReady)?;
         config.settings.budget = delegate.budget;
-        Ok(AgentSession::planned(self, new, config))
+        Ok(AgentSession::planned(self, new, Some(&parent_ids), config))
     }
 
     /// Opens an existing sub-agent of the parent's session for another task.

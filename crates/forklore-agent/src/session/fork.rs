@@ -144,15 +144,11 @@ impl Inner {
     /// Asks the hooks whether the fork may happen and whether its child may be initialized.
     async fn may_fork(&self, request: &Fork) -> Result<()> {
         let here = self.context.identity();
-        let child = Identity {
-            session_id: request.id.clone().unwrap_or_else(|| here.session_id.clone()),
-            parent_id: Some(here.session_id),
-            root_id: here.root_id,
-        };
+        let id = request.id.clone().unwrap_or_else(|| here.session_id.clone());
+        let child = Identity::of_child(id, &here);
         let input = ForkInput { kind: request.kind, fork: Some(request) };
-        self.context.must_pass(&child, input).await?;
+        self.context.child_must_pass(&child, &here, input).await?;
         let input = SessionInput { config: request.config.as_ref() };
-        self.context.must_pass(&child, input).await?;
-        Ok(())
+        self.context.child_must_pass(&child, &here, input).await
     }
 }

@@ -6,6 +6,7 @@ use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
 
 use super::delegate::create_delegate;
 use super::{AgentSession, Inner, NewSession};
+use crate::context::Context;
 use crate::hook::{ForkInput, SessionInput};
 use crate::notify::{Identity, KernelEvent};
 use crate::{Error, Result};
@@ -30,6 +31,12 @@ impl Inner {
     /// Initializes the session if it is not initialized yet. The caller must have locked the mutex
     /// `turn`.
     pub(crate) async fn make_ready(&self) -> Result<()> {
+        self.make_ready_for(&self.context).await
+    }
+
+    /// Initializes the session as [`make_ready`](Self::make_ready) does. `creator` asks whether a
+    /// child may come to exist: the session that wants the child, if it is open.
+    pub(super) async fn make_ready_for(&self, creator: &Context) -> Result<()> {
         let identity = self.context.identity();
         let plan = {
             let state = self.state();
@@ -49,27 +56,24 @@ impl Inner {
             self.state().ready = true;
             return Ok(());
         };
-        let identity = self.find_family(identity, &plan).await?;
-        self.context.must_pass(&identity, SessionInput { config: plan.config.as_ref() }).await?;
-        if plan.parent_id.is_some() {
+        let id = Some(identity.session_id.clone());
+        let input = SessionInput { config: plan.config.as_ref() };
+        if let Some(parent) = plan.parent_id.clone() {
+            let parent = self.context.kernel.run(move |engine| engine.show(&parent)).await?;
+            let parent = Identity::from(&parent);
+            let child = Identity::of_child(identity.session_id, &parent);
+            creator.child_must_pass(&child, &parent, input).await?;
             let input = ForkInput { kind: SessionKind::Delegate, fork: None };
+            creator.child_must_pass(&child, &parent, input).await?;
+        } else {
             self.context.must_pass(&identity, input).await?;
         }
-        let id = Some(identity.session_id.clone());
         let header = self.context.kernel.run(move |engine| match plan.parent_id.clone() {
             Some(parent) => delegate_of(engine, id, parent, plan),
             None => root(engine, id, plan),
         });
         self.made(&header.await?);
         Ok(())
-    }
-
-    async fn find_family(&self, mut identity: Identity, plan: &NewSession) -> Result<Identity> {
-        if let Some(parent) = plan.parent_id.clone() {
-            let parent = self.context.kernel.run(move |engine| engine.show(&parent)).await?;
-            identity.root_id = parent.root_id;
-        }
-        Ok(identity)
     }
 
     /// Records that the session with this header was created and is ready. Announces the session if

@@ -174,6 +174,9 @@ async fn a_second_runtime_learns_who_has_the_lease() {
     assert!(text.contains("held by test (process "), "{text}");
     assert!(text.ends_with("); if that is gone, it is free in 10 s at the latest"), "{text}");
     assert_eq!(error.details()["free_in_seconds"], 10);
+    // Scripts get the name that people read, without the facts that identify the process.
+    let owner = error.details()["owner"].as_str().unwrap().to_owned();
+    assert!(text.contains(&format!("held by {owner}; ")) && !owner.contains('['), "{owner}");
     assert!(two.ears.names(None).is_empty());
     // The same runtime refuses a second turn too.
     assert!(matches!(session.execute("again").await.unwrap_err(), Error::Running(_)));

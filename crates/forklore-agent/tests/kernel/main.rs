@@ -9,6 +9,7 @@
 )]
 
 mod callers;
+mod children;
 mod context;
 mod delegates;
 mod each_store;

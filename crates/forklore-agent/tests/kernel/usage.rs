@@ -44,6 +44,12 @@ async fn a_cost_is_reported_if_the_price_is_configured() {
     assert_eq!(turn_at(Some(Prices::default())).await.usage, usage(Some(0.0)));
     let prices = Prices { input: 10_000.0, output: 100_000.0, ..Prices::default() };
     assert_eq!(turn_at(Some(prices)).await.usage, usage(Some(2.0)));
+    // The computed 2.1000000000000002e-05 is told as people write it.
+    let prices = Prices { input: 0.15, output: 0.6, ..Prices::default() };
+    assert_eq!(turn_at(Some(prices)).await.usage, usage(Some(0.000_021)));
+    let mut sum = usage(Some(0.000_02));
+    (0..2).for_each(|_| sum += usage(Some(0.000_02)));
+    assert_eq!(sum.cost, Some(0.000_06));
     let json = serde_json::to_value(usage(None)).unwrap();
     assert_eq!(json, json!({"input": 100, "output": 10, "cached": 40, "cost": null}));
 }

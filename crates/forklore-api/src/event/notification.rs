@@ -125,6 +125,18 @@ pub struct Identity {
     pub root_id: SessionId,
 }
 
+impl Identity {
+    /// Returns the ids of a child of the session `parent`.
+    #[must_use]
+    pub fn of_child(id: SessionId, parent: &Self) -> Self {
+        Self {
+            session_id: id,
+            parent_id: Some(parent.session_id.clone()),
+            root_id: parent.root_id.clone(),
+        }
+    }
+}
+
 impl From<&Header> for Identity {
     fn from(header: &Header) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use forklore_core::SessionId;
+use forklore_core::{SessionId, without_noise};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -116,7 +116,7 @@ impl AddAssign for TurnUsage {
         self.output = self.output.saturating_add(other.output);
         self.cached = self.cached.saturating_add(other.cached);
         self.cost = match (self.cost, other.cost) {
-            (Some(ours), Some(theirs)) => Some(ours + theirs),
+            (Some(ours), Some(theirs)) => Some(without_noise(ours + theirs)),
             (one, None) | (None, one) => one,
         };
     }

@@ -48,9 +48,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next: next.cloned(),
         problems: all.problems.clone(),
     };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(&answer.problems);
+    let people = |page: &mut Page| {
         show(page, branches, &all.branches, &header.id);
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if let Some(next) = next {
         output.hint(&format!("forklore branches {} --after {next}", header.id), "the next page");
     }
@@ -73,7 +75,11 @@ fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionI
     for branch in branches {
         let parent = branch.parent_session_id.as_ref();
         let from = parent.map(|parent| labels.get(parent).copied().unwrap_or(parent.as_str()));
-        let marks = [(branch.session_id == *here, "here"), (branch.summary, "summary")];
+        let marks = [
+            (branch.session_id == *here, "here"),
+            (branch.running, "running"),
+            (branch.summary, "summary"),
+        ];
         let marks = marks.iter().filter(|(marked, _)| *marked).map(|(_, mark)| *mark);
         table.row([
             Cell::new(Tone::Label, branch.label.as_str()),

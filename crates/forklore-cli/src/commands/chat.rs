@@ -31,13 +31,14 @@ Examples:
   forklore chat -p \"what is wrong here?\" --attach shot.png
   git diff | forklore chat -p \"review this\" --model claude
   forklore chat -p \"list the open issues\" --allow \"issues.list_*\"
+  forklore chat -c models.local.model=qwen3 -c system=\"Be brief.\"
 
 Text that is piped in is said, behind the prompt and a blank line where there is -p. It is read to its \
 end, at most 4 MiB of it; an empty pipe adds nothing, and from a terminal nothing is read.
 
 Which models there are, and which tools they may call, stands in one file of yours, config.toml in \
 the folder forklore of your configuration (or the file that FORKLORE_CONFIG names): without it, \
-this command says what to write there. Keys are read from the environment. The folder you work in \
+this command says what to write there. -c overrides a setting for one run. Keys are read from the environment. The folder you work in \
 cannot change any of it.
 
 While you talk, /fork goes on in another branch, /rewind takes a turn back, /explore tries several \
@@ -218,13 +219,14 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
         screen.end_turn();
     }
     let HeadlessTurn { turn, stopped } = done?;
+    let failure = failure_of(&turn, stopped.is_some());
     if json || screen.is_none() {
-        written = written.and_then(|()| answer(&turn, output));
+        written = written.and_then(|()| answer(&turn, failure.as_ref(), output));
     }
     if let Some(stop) = stopped {
-        // Return the signal's failure before any write error, so that the exit code is right even
-        // if the output is closed.
-        output.hint(&format!("{} --continue", resume_command(&turn)), "go on with it");
+        // Return the failure of the signal first: its exit code must be right even if the output is
+        // closed.
+        output.hint(&go_on(&turn), "go on with it");
         return Err(Failure::Stopped(stop));
     }
     written?;
@@ -259,7 +261,24 @@ impl Own {
     }
 }
 
-fn answer(turn: &Turn, output: &mut Output) -> Result<()> {
+/// Returns why a turn with an answer failed, or `None` if it did not. `stopped` states whether a
+/// signal ended the program.
+fn failure_of(turn: &Turn, stopped: bool) -> Option<Failure> {
+    let interrupted = |message: &str| Failure::refused(ErrorKind::Interrupted, message);
+    match &turn.status {
+        Status::Success if !stopped => None,
+        // The signal arrived after the answer.
+        Status::Success => Some(interrupted("the program was stopped after the turn")),
+        Status::Cancelled => Some(interrupted("the turn was interrupted").or_try(go_on(turn))),
+        Status::Incomplete(why) => {
+            let kind = if stopped { ErrorKind::Interrupted } else { ErrorKind::Internal };
+            let failure = Failure::refused(kind, format!("the turn was cut short: {why}"));
+            Some(failure.or_try(resume_command(turn)))
+        }
+    }
+}
+
+fn answer(turn: &Turn, failure: Option<&Failure>, output: &mut Output) -> Result<()> {
     let answer = TurnAnswer {
         session_id: turn.session_id.clone(),
         moved_from: turn.moved_from.clone(),
@@ -269,9 +288,17 @@ fn answer(turn: &Turn, output: &mut Output) -> Result<()> {
         tool_calls: turn.tool_calls,
         usage: turn.usage,
         head_seq: turn.head_seq,
-        resume_command: resume_command(turn),
+        resume_command: output.commands().resume(&turn.session_id),
     };
-    output.verbatim(&answer, &format!("{}\n", turn.text.trim_end()))
+    match failure.filter(|_| output.is_json()) {
+        Some(_) => output.answer_with(&answer, |_| {}, failure),
+        None => output.verbatim(&answer, &format!("{}\n", turn.text.trim_end())),
+    }
+}
+
+/// Returns the command that continues an interrupted turn.
+fn go_on(turn: &Turn) -> String {
+    format!("{} --continue", resume_command(turn))
 }
 
 fn resume_command(turn: &Turn) -> String {

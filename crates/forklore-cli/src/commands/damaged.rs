@@ -17,6 +17,27 @@ pub(super) fn add_new(problems: &mut Vec<Problem>, more: &[Problem]) {
     }
 }
 
+/// Returns the failure that belongs next to an answer that omits damaged sessions or has them only
+/// in part. Returns `None` if `problems` is empty.
+pub(super) fn failure(problems: &[Problem]) -> Option<Failure> {
+    let first = problems.first()?;
+    let failure = Failure::refused(ErrorKind::Corrupt, left_out(problems, first));
+    Some(failure.or_try("forklore verify"))
+}
+
+fn left_out(problems: &[Problem], first: &Problem) -> String {
+    // A session may have several problems. A problem without an id is about a session of its own.
+    let named: HashSet<_> = problems.iter().filter_map(|one| one.session_id.as_ref()).collect();
+    let nameless = problems.iter().filter(|one| one.session_id.is_none()).count();
+    let sessions = named.len() + nameless;
+    let are = if sessions == 1 { "is" } else { "are" };
+    let sessions = count(sessions as u64, "session");
+    format!(
+        "{sessions} {are} damaged, and the answer leaves out what cannot be read: {}",
+        first.message
+    )
+}
+
 /// Reports how many damaged sessions the command's answer omits or has only in part, if any. The
 /// JSON answer lists what is wrong with them in `problems`.
 ///
@@ -26,16 +47,7 @@ pub(super) fn tell(problems: &[Problem], output: &mut Output) -> Result<()> {
     let Some(first) = problems.first() else {
         return Ok(());
     };
-    // A session may have several problems. A problem without an id is about a session of its own.
-    let named: HashSet<_> = problems.iter().filter_map(|one| one.session_id.as_ref()).collect();
-    let nameless = problems.iter().filter(|one| one.session_id.is_none()).count();
-    let sessions = named.len() + nameless;
-    let are = if sessions == 1 { "is" } else { "are" };
-    let sessions = count(sessions as u64, "session");
-    output.remark(&format!(
-        "{sessions} {are} damaged, and the answer leaves out what cannot be read: {}",
-        first.message
-    ));
+    output.remark(&left_out(problems, first));
     output.hint("forklore verify", "everything that is damaged");
     Err(Failure::Answered(ErrorKind::Corrupt))
 }

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::hints::next;
 use crate::output::{Output, Page, Tone, count};
+use crate::wiring;
 
 const EXAMPLES: &str = "\
 It looks from outside, so it works when the store does not open, and it makes, writes and repairs \
@@ -44,11 +45,28 @@ pub(super) fn run(_args: &Args, app: &App, output: &mut Output) -> Result<()> {
         let hint = check.hint.take().or_else(|| next::check(check));
         check.hint = hint.map(|hint| output.commands().typed(&hint));
     }
+    look_at_configuration(&mut health, app);
     agents::look(&mut health);
     let worst = health.worst();
     let answer = Doctor { ok: worst.is_none(), checks: health.checks };
     output.record(&answer, |page| show(page, &answer.checks))?;
     worst.map_or(Ok(()), |kind: ErrorKind| Err(Failure::Answered(kind)))
+}
+
+/// Checks the user's configuration, with the settings of the command line.
+fn look_at_configuration(health: &mut Health, app: &App) {
+    match wiring::read_configuration(app) {
+        Ok(configured) => {
+            let (models, tools) = (&configured.config.models, &configured.config.tools);
+            let models = count(models.len() as u64, "model");
+            let tools = count(tools.len() as u64, "tool server");
+            health.ok("config", format!("{models}, {tools}"));
+        }
+        Err(failure) => {
+            let kind = Some(failure.kind());
+            health.add("config", Status::Problem, failure.to_string(), None, kind);
+        }
+    }
 }
 
 fn look_at(url: &StoreUrl) -> Vec<Check> {

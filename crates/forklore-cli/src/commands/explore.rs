@@ -8,7 +8,7 @@ use forklore_host::explore::{Plan, Row, State};
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, Tone, count, cut, explored};
+use crate::output::{Output, Page, Tone, count, cut, explored};
 use crate::session_ref::SessionRef;
 use crate::{exit, wiring};
 
@@ -61,15 +61,27 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     });
     foreground.close();
     let Explored { rows, stopped } = explored?;
-    let printed = show(&header, &at, &rows, plan.judge.is_some(), output);
+    let failure = failure_of(&rows, stopped.is_some());
+    let printed = show(&header, &at, &rows, plan.judge.is_some(), failure.as_ref(), output);
     if let Some(stop) = stopped {
         return Err(Failure::Stopped(stop));
     }
     printed?;
-    if rows.iter().all(|row| row.state == State::Failed) {
-        return Err(Failure::Answered(ErrorKind::Internal));
+    failure.map_or(Ok(()), |failure| Err(Failure::Answered(failure.kind())))
+}
+
+/// Returns why an exploration failed, or `None` if it did not. `stopped` states whether a signal
+/// interrupted it.
+fn failure_of(rows: &[Row], stopped: bool) -> Option<Failure> {
+    if stopped {
+        let message = "the exploration was interrupted";
+        return Some(Failure::refused(ErrorKind::Interrupted, message));
     }
-    Ok(())
+    if rows.iter().any(|row| row.state != State::Failed) {
+        return None;
+    }
+    let why = rows.first().and_then(|row| row.error.as_deref()).unwrap_or("nothing was tried");
+    Some(Failure::refused(ErrorKind::Internal, format!("every continuation failed: {why}")))
 }
 
 /// Returns the cut at which an exploration of a session begins: all its continuations fork there.
@@ -79,12 +91,13 @@ pub(super) fn cut_of(app: &App, header: &Header, at: Option<&Selector>) -> Resul
 }
 
 /// Shows the result of an exploration (several continuations of the session `from`) as a
-/// comparison.
+/// comparison. `failure` is why the exploration failed, if it did.
 pub(super) fn show(
     from: &Header,
     at: &Cut,
     rows: &[Row],
     judged: bool,
+    failure: Option<&Failure>,
     output: &mut Output,
 ) -> Result<()> {
     let best = explored::best(rows);
@@ -96,7 +109,7 @@ pub(super) fn show(
         tries: rows.to_vec(),
         best: best.and_then(|row| row.label.as_ref()).map(Label::to_string),
     };
-    output.answer(&answer, |page| {
+    let people = |page: &mut Page| {
         let ways = count(rows.len() as u64, "way");
         page.put(Tone::Good, format!("Explored {ways} from "));
         page.put(Tone::Label, from.label.as_str()).put(Tone::Plain, "  ");
@@ -104,7 +117,8 @@ pub(super) fn show(
         page.fact("at", format!("{} = index:{}", cut(at), at.index));
         page.end();
         explored::table(page, rows, judged);
-    })?;
+    };
+    output.answer_with(&answer, people, failure)?;
     next(session_id, best, rows, output);
     Ok(())
 }

@@ -8,6 +8,7 @@ use forklore::core::workspace::Workspace;
 use forklore::core::{Header, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore::engine::{Fork, Forked, IdStyle, Summarize};
 use forklore::store::port::Filter;
+use forklore_sanitize::shell::quoted;
 
 use crate::app::App;
 use crate::choice::choice;
@@ -134,8 +135,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         into: args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?,
     };
     let metadata = arguments::json("metadata", args.metadata.as_deref())?;
-    let parent = app.session(&session, output)?;
-    let engine = app.engine()?;
+    let (parent, engine) = app.session_for(&session, args.dry_run, output)?;
     let by_model = matches!(args.summarize, Some(SummarizeBy::Model));
     let request = Fork {
         parent: parent.id.clone(),
@@ -169,9 +169,21 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     forked.resume_command = Some(output.commands().resume(&forked.child_session_id));
     if forked.dry_run && !forked.existing {
-        forked.apply = Some(output.commands().apply(&request, &forked));
+        let named = named(&session, &parent, app);
+        forked.apply = Some(output.commands().apply(&named, &request, &forked));
     }
-    answer(&forked, &parent, engine, output)
+    answer(&forked, &parent, &engine, output)
+}
+
+/// Returns the words that name the session to fork in a command. A dry run did not import a session
+/// file, so the command names the file.
+fn named(session: &SessionRef, parent: &Header, app: &App) -> Vec<String> {
+    let SessionRef::File(path) = session else { return vec![parent.id.to_string()] };
+    let mut words = vec![quoted(&path.to_string_lossy())];
+    if let Some(folder) = app.named_workspace() {
+        words.extend(["--workspace".to_owned(), quoted(&folder.to_string_lossy())]);
+    }
+    words
 }
 
 /// Forks, and records a summary that the configured model writes. If the model is not available,
@@ -271,13 +283,20 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
         next.clone_from(&ancestor.parent_id);
         above.push(ancestor);
     }
+    let twig = |header: &Header, depth| {
+        let mut twig = Twig::of_header(header, depth);
+        if engine.is_leased(header) {
+            twig.note("running");
+        }
+        twig
+    };
     let mut twigs = Vec::new();
     if next.is_some() {
         twigs.push(Twig::remark(0, "..."));
     }
     let chain = above.iter().rev().chain([parent]);
     for header in chain {
-        twigs.push(Twig::of_header(header, twigs.len()));
+        twigs.push(twig(header, twigs.len()));
     }
     let filter = Filter { parent: Some(parent.id.clone()), ..Filter::default() };
     let found =
@@ -291,7 +310,7 @@ fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>
         (sibling.cut.as_ref().map_or(0, |cut| cut.inheritable), sibling.created, sibling.id.clone())
     });
     let depth = twigs.len();
-    twigs.extend(siblings.iter().map(|sibling| Twig::of_header(sibling, depth)));
+    twigs.extend(siblings.iter().map(|sibling| twig(sibling, depth)));
     if more {
         twigs.push(Twig::remark(depth, "... and older ones"));
     }

@@ -29,7 +29,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let before = app.stored(&session)?;
     let engine = app.engine()?;
     let header = engine.label(&before.id, &label)?;
-    output.answer(&SessionAnswer::of(&header, engine.now(), engine.has_summary(&header)), |page| {
+    let (running, summary) = (engine.is_leased(&header), engine.has_summary(&header));
+    output.answer(&SessionAnswer::of(&header, running, summary), |page| {
         page.put(Tone::Plain, &before.label).put(Tone::Plain, " is now ");
         page.put(Tone::Label, &header.label).put(Tone::Plain, "  ").put(Tone::Id, &header.id).end();
     })

@@ -42,9 +42,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next: next.cloned(),
         ..lineage.clone()
     };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(&lineage.problems);
+    let people = |page: &mut Page| {
         show(page, &header, &lineage, children, args.children);
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if let Some(next) = next {
         output.hint(&format!("forklore lineage {} --after {next}", header.id), "the next page");
     }
@@ -92,13 +94,14 @@ fn show(
 fn row(what: &str, relative: &Relative, short: &ShortIds) -> Vec<Cell> {
     let tone = relative.kind.map_or(Tone::Bad, label_tone);
     let marks = [
-        (relative.missing, "missing"),
-        (relative.damaged, "damaged"),
-        (relative.deleted, "deleted"),
-        (relative.summary, "summary"),
+        (relative.missing, Tone::Bad, "missing"),
+        (relative.damaged, Tone::Bad, "damaged"),
+        (relative.deleted, Tone::Bad, "deleted"),
+        (relative.running, Tone::Warn, "running"),
+        (relative.summary, Tone::Dim, "summary"),
     ];
-    let mark = marks.iter().find(|(marked, _)| *marked).map_or("", |(_, mark)| *mark);
-    let mark_tone = if relative.summary { Tone::Dim } else { Tone::Bad };
+    let found = marks.iter().find(|(marked, ..)| *marked);
+    let (mark_tone, mark) = found.map_or((Tone::Dim, ""), |(_, tone, mark)| (*tone, *mark));
     vec![
         Cell::new(Tone::Dim, what),
         Cell::new(tone, relative.label.as_ref().map_or("?", |label| label.as_str())),

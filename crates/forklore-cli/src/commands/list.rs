@@ -64,18 +64,23 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let problems = listing.problems.as_slice();
     let titles = if output.is_json() { Vec::new() } else { titles(engine, sessions) };
     let answer = SessionPage {
-        sessions: sessions.iter().map(|header| Session::of(header, now)).collect(),
+        sessions: sessions
+            .iter()
+            .map(|header| Session::of(header, engine.is_leased(header)))
+            .collect(),
         next: listing.next.clone(),
         problems: listing.problems.clone(),
     };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(problems);
+    let people = |page: &mut Page| {
         if sessions.is_empty() {
             let scope = if everywhere { "the store" } else { "this folder" };
             page.put(Tone::Plain, format!("No sessions in {scope}.")).end();
         } else {
-            show(page, sessions, &titles, everywhere);
+            show(page, engine, sessions, &titles, everywhere);
         }
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if sessions.is_empty() && !everywhere {
         output.hint("forklore list --all", "those of every folder");
     }
@@ -100,12 +105,25 @@ fn titles(engine: &Engine, sessions: &[Header]) -> Vec<(Tone, String)> {
     sessions.iter().map(of).collect()
 }
 
-fn show(page: &mut Page, sessions: &[Header], titles: &[(Tone, String)], everywhere: bool) {
+fn show(
+    page: &mut Page,
+    engine: &Engine,
+    sessions: &[Header],
+    titles: &[(Tone, String)],
+    everywhere: bool,
+) {
     let now = page.look().now;
-    let short = ShortIds::of(sessions.iter().map(|header| &header.id));
+    let owner = |header: &Header| match header.kind {
+        SessionKind::Delegate => header.parent_id.clone(),
+        _ => None,
+    };
+    let owners: Vec<_> = sessions.iter().map(owner).collect();
+    let short =
+        ShortIds::of(sessions.iter().map(|header| &header.id).chain(owners.iter().flatten()));
     let mut table = Table::new(&[
         Column::new("SESSION"),
         Column::new("LABEL"),
+        Column::new("OWNER"),
         Column::new("TURNS").right(),
         Column::new("MESSAGES").right().optional(),
         Column::new("SIZE").right().optional(),
@@ -113,15 +131,21 @@ fn show(page: &mut Page, sessions: &[Header], titles: &[(Tone, String)], everywh
         Column::new("TITLE").gives_way(),
         Column::new("FOLDER").gives_way().optional(),
     ]);
-    for (header, (tone, title)) in sessions.iter().zip(titles) {
+    for ((header, owner), (tone, title)) in sessions.iter().zip(&owners).zip(titles) {
+        let updated = if engine.is_leased(header) {
+            Cell::new(Tone::Warn, "running")
+        } else {
+            Cell::new(Tone::Dim, age(now, header.updated))
+        };
         let folder = if everywhere { header.workspace.as_str() } else { "" };
         table.row([
             Cell::new(Tone::Id, short.get(&header.id)),
             Cell::new(label_tone(header.kind), header.label.as_str()),
+            Cell::new(Tone::Id, owner.as_ref().map_or("", |owner| short.get(owner))),
             Cell::new(Tone::Plain, header.counts.turns.to_string()),
             Cell::new(Tone::Plain, header.counts.index.to_string()),
             Cell::new(Tone::Plain, bytes(header.own_bytes)),
-            Cell::new(Tone::Dim, age(now, header.updated)),
+            updated,
             Cell::new(*tone, title.as_str()),
             Cell::new(Tone::Dim, folder),
         ]);

@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let engine = app.engine_or_new()?;
     let header = engine.create(&request)?;
     let is_silent = output.is_silent();
-    output.answer(&SessionAnswer::of(&header, engine.now(), false), |page| {
+    output.answer(&SessionAnswer::of(&header, false, false), |page| {
         if is_silent {
             page.put(Tone::Plain, &header.id).end();
         } else {

@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let at = arguments::selector(args.at.as_deref())?;
     let into = args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?;
-    let header = app.session(&session, output)?;
+    let (header, engine) = app.session_for(&session, args.dry_run, output)?;
     let cwd = into.map(|workspace| workspace.as_str().to_owned());
     let request = ResumeInRequest {
         session_id: header.id,
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         share: args.share,
         dry_run: args.dry_run,
     };
-    let answer = write(&request, app)?;
+    let answer = write(&request, &engine)?;
     output.answer(&answer, |page| {
         let wrote = if request.dry_run { "Would write " } else { "Wrote " };
         page.put(Tone::Good, wrote).put(Tone::Plain, count(answer.events, "record"));
@@ -88,8 +88,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 /// Writes the session file for an agent. In a dry run, only determines what would be written.
-fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
-    let engine = app.engine()?;
+fn write(request: &ResumeInRequest, engine: &Engine) -> Result<ResumeIn> {
     let outgoing = engine.export_to(&request.session_id, &request.to)?;
     let folder = folder(request.home.as_deref(), &outgoing)?;
     let outgoing = if request.share { shared(outgoing, &folder)? } else { outgoing };

@@ -25,6 +25,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     let engine = app.engine()?;
-    let answer = SessionAnswer::of(&header, engine.now(), engine.has_summary(&header));
-    output.answer(&answer, |page| facts(page, &header, answer.summary))
+    let lease = engine.lease_of(&header);
+    let answer = SessionAnswer::of(&header, lease.is_some(), engine.has_summary(&header));
+    output.answer(&answer, |page| facts(page, &header, lease, answer.summary))
 }

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = reference.map(|session| app.session(&session, output)).transpose()?;
     let engine = app.engine()?;
     let session = session.map(|header| header.id);
-    let names = names(args, session.is_some(), output);
+    let names = names(args, session.is_some(), app, output);
     let mut inherited = None;
     let (mut stats, spender) = match session {
         Some(id) if args.family => (engine.family_stats(&id)?, Some(UsageScope::Family(id))),
@@ -77,24 +77,25 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         by_session: report.by_session.clone(),
     });
     let answer = StatsAnswer { stats: stats.clone(), inherited_usage: inherited, calls };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(&stats.problems);
+    let people = |page: &mut Page| {
         show(page, &stats, inherited, spending.as_ref());
         if let Some(spending) = &spending {
             models(page, spending, &names);
             sessions(page, spending);
         }
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if spending.is_none() {
         output.hint("forklore stats --models", "what each model and session cost");
     }
     super::damaged::tell(&stats.problems, output)
 }
 
-/// Returns a map from each configured model's name at its provider to its name in the
-/// configuration. The map is empty if the output shows no models. `one` states whether one session
-/// or family is counted.
-fn names(args: &Args, one: bool, output: &Output) -> HashMap<String, String> {
-    if output.is_json() || !(one || args.models) { HashMap::new() } else { wiring::names() }
+/// Maps the providers' names of models to the user's names. Returns an empty map if the output
+/// shows no models.
+fn names(args: &Args, one: bool, app: &App, output: &Output) -> HashMap<String, String> {
+    if output.is_json() || !(one || args.models) { HashMap::new() } else { wiring::names(app) }
 }
 
 fn show(page: &mut Page, stats: &Stats, inherited: Option<Usage>, spending: Option<&UsageReport>) {

@@ -9,7 +9,7 @@ use forklore::store::port::Problem;
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::tree::{Twig, draw};
-use crate::output::{Output, Tone, count};
+use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 
 /// The default number of levels of a session tree that are drawn.
@@ -75,13 +75,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         next: trees.next.clone(),
         problems: trees.problems.clone(),
     };
-    output.answer(&answer, |page| {
+    let failure = super::damaged::failure(&answer.problems);
+    let people = |page: &mut Page| {
         if trees.nodes.is_empty() {
             page.put(Tone::Plain, "No sessions in this folder.").end();
         } else {
             draw(page, &twigs(&trees, levels, current.as_ref()));
         }
-    })?;
+    };
+    output.answer_with(&answer, people, failure.as_ref())?;
     if let Some(next) = &answer.next {
         output.hint(&format!("forklore tree --after {next}"), "more families");
     }

@@ -41,7 +41,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let session = reference.map(|session| app.stored(&session)).transpose()?;
     let report = app.engine()?.verify(session.as_ref().map(|header| &header.id))?;
-    output.answer(&report, |page| {
+    let failure = report.problems.first().map(|problem| {
+        let found = count(report.problems.len() as u64, "problem");
+        damaged(
+            format!("the store has {found}: {}", problem.message),
+            "forklore verify --repair OUT",
+        )
+    });
+    let people = |page: &mut Page| {
         for problem in &report.problems {
             page.put(Tone::Bad, problem.kind).put(Tone::Plain, "  ");
             if let Some(id) = &problem.session_id {
@@ -61,7 +68,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
                 .put(Tone::Plain, format!(" in {read}"))
                 .end(),
         };
-    })?;
+    };
+    output.answer_with(&report, people, failure.as_ref())?;
     if report.problems.is_empty() {
         return Ok(());
     }
@@ -101,13 +109,20 @@ fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
     let from = app.engine()?;
     let recovery = from.recover(&store::open(Some(&url))?)?;
     let answer = Recovered { store: url.clone(), recovery };
-    output.answer(&answer, |page| show(page, &answer))?;
+    let lost = answer.recovery.lost.first().map(|lost| {
+        let pieces = count(answer.recovery.lost.len() as u64, "piece");
+        damaged(
+            format!("{pieces} lost: {}", lost.reason),
+            &format!("forklore --store {url} verify"),
+        )
+    });
+    output.answer_with(&answer, |page| show(page, &answer), lost.as_ref())?;
     output.hint(&format!("forklore --store {url} verify"), "check what was saved");
-    if answer.recovery.lost.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Answered(ErrorKind::Corrupt))
-    }
+    lost.map_or(Ok(()), |lost| Err(Failure::Answered(lost.kind())))
+}
+
+fn damaged(message: String, next: &str) -> Failure {
+    Failure::refused(ErrorKind::Corrupt, message).or_try(next)
 }
 
 fn show(page: &mut Page, answer: &Recovered) {

@@ -38,7 +38,7 @@ impl Program<'_> {
             View::Explored(plan, explored) => {
                 let at = explore::cut_of(app, &plan.session, plan.at.as_ref())?;
                 let judged = plan.judge.is_some();
-                explore::show(&plan.session, &at, &explored.rows, judged, output)
+                explore::show(&plan.session, &at, &explored.rows, judged, None, output)
             }
         }
     }

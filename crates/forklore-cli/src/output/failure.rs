@@ -80,24 +80,11 @@ impl Output {
         people: impl FnOnce(&mut Page),
         failure: Failure,
     ) -> Result<()> {
-        #[derive(Serialize)]
-        struct Partly<'a, T> {
-            ok: bool,
-            error: ErrorObject,
-            #[serde(flatten)]
-            answer: &'a T,
-        }
-        if !self.json {
-            self.page(people)?;
-            return Err(failure);
-        }
-        let partly = Partly { ok: false, error: self.error_object(&failure), answer };
-        let text = serde_json::to_string(&partly).map_err(io::Error::from)?;
-        self.json_line(&text)?;
-        Err(Failure::Answered(failure.kind()))
+        self.answer_with(answer, people, Some(&failure))?;
+        Err(if self.json { Failure::Answered(failure.kind()) } else { failure })
     }
 
-    fn error_object(&self, failure: &Failure) -> ErrorObject {
+    pub(super) fn error_object(&self, failure: &Failure) -> ErrorObject {
         ErrorObject {
             kind: failure.kind(),
             message: failure.to_string(),

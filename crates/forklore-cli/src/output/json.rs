@@ -3,20 +3,23 @@
 use std::cell::RefCell;
 use std::io::{self, Write};
 
-use forklore::api::Envelope;
+use forklore::api::{Envelope, ErrorObject};
 use forklore::core::SessionId;
 use forklore_sanitize::terminal;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-/// Writes an answer as JSON: `{"ok":true, ...}` with the fields of `answer`. Adds the field `also`
-/// (the other sessions of an imported file) if it is not empty.
+/// Writes an answer as JSON: `{"ok":true, ...}` with the fields of `answer`, or
+/// `{"ok":false,"error":...}` if there is an error. Adds the field `also` (the other sessions of an
+/// imported file) if it is not empty.
 pub(super) fn envelope<T: Serialize>(
     out: &mut impl Write,
     answer: &T,
+    error: Option<ErrorObject>,
     also: &[SessionId],
 ) -> io::Result<()> {
-    Ok(serde_json::to_writer(out, &Envelope { ok: true, answer, also: also.to_vec() })?)
+    let also = also.to_vec();
+    Ok(serde_json::to_writer(out, &Envelope { ok: error.is_none(), error, answer, also })?)
 }
 
 /// A list inside an answer. The list is serialized while its items are read, so that they need not

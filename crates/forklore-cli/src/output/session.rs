@@ -1,5 +1,6 @@
 //! Formats a session's header for users.
 
+use forklore::core::header::Lease;
 use forklore::core::{Header, SessionKind};
 use forklore::store::lease_owner::readable;
 use jiff::Timestamp;
@@ -11,9 +12,9 @@ pub(crate) fn label_tone(kind: SessionKind) -> Tone {
     if kind == SessionKind::Delegate { Tone::Delegate } else { Tone::Label }
 }
 
-/// Prints all facts of a session's header. `summary` says whether the fork that created the session
-/// recorded a summary.
-pub(crate) fn facts(page: &mut Page, header: &Header, summary: bool) {
+/// Prints all facts of a session's header, the lease that a runtime has on it now, and whether its
+/// fork recorded a `summary`.
+pub(crate) fn facts(page: &mut Page, header: &Header, lease: Option<&Lease>, summary: bool) {
     let now = page.look().now;
     let when = |at: Timestamp| format!("{}, {}", time(at), age(now, at));
     page.put(label_tone(header.kind), &header.label)
@@ -26,6 +27,9 @@ pub(crate) fn facts(page: &mut Page, header: &Header, summary: bool) {
     page.fact("head", format!("seq {}", header.head_seq()));
     if let (Some(parent), Some(location)) = (&header.parent_id, &header.cut) {
         page.fact("begins", format!("at {} of {parent}", cut(location)));
+        if header.kind == SessionKind::Delegate {
+            page.fact("owner", parent);
+        }
         page.fact("family", &header.root_id);
     }
     let prefix = match header.strategy {
@@ -38,7 +42,7 @@ pub(crate) fn facts(page: &mut Page, header: &Header, summary: bool) {
     page.fact("workspace", &header.workspace);
     page.fact("created", when(header.created));
     page.fact("updated", when(header.updated));
-    if let Some(lease) = header.leased_by_other(None, now) {
+    if let Some(lease) = lease {
         page.fact("running", format!("held by {}", readable(&lease.owner)));
     }
     page.fact("acts for", header.principal.as_deref().unwrap_or_default());

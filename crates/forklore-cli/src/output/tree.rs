@@ -88,6 +88,7 @@ impl Twig {
         let mut twig = Self { depth: node.depth, session, agent, notes: Vec::new() };
         let marks = [
             (is_delegate, "delegate"),
+            (node.header.as_ref().is_some_and(|found| found.running), "running"),
             (node.deleted, "deleted"),
             (node.missing, "missing"),
             (node.damaged, "damaged"),

@@ -39,6 +39,12 @@ fn run(sandbox: &Sandbox, store: Option<&str>, words: &[&str]) -> Ran {
     ran(command)
 }
 
+fn run_in(sandbox: &Sandbox, variable: &str, words: &[&str]) -> Ran {
+    let mut command = sandbox.command(&[&["--json"], words].concat());
+    command.env("FORKLORE_STORE", variable);
+    ran(command)
+}
+
 fn kind(ran: &Ran) -> Value {
     let answer: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
     answer["error"]["kind"].clone()
@@ -69,9 +75,10 @@ fn a_named_store_that_is_not_there_is_not_found_and_is_not_made() {
     let before = below(sandbox.path());
     for url in &urls {
         for words in LOOKS.iter().chain(&OF_A_SESSION) {
-            let refused = run(&sandbox, Some(url), words);
-            let found = (refused.code, kind(&refused));
-            assert_eq!(found, (2, json!("not_found")), "{url} {words:?}: {refused:?}");
+            for refused in [run(&sandbox, Some(url), words), run_in(&sandbox, url, words)] {
+                let found = (refused.code, kind(&refused));
+                assert_eq!(found, (2, json!("not_found")), "{url} {words:?}: {refused:?}");
+            }
         }
         let output = ran(sandbox.command(&["--store", url, "list"])).err;
         let path = url.split_once(':').unwrap().1.split('?').next().unwrap();
@@ -83,9 +90,23 @@ fn a_named_store_that_is_not_there_is_not_found_and_is_not_made() {
         );
     }
     assert_eq!(below(sandbox.path()), before);
+    let mut command = sandbox.command(&["list"]);
+    command.env("FORKLORE_STORE", &urls[0]);
+    let expected = format!(
+        "error: there is no store at {dir}/typo/x.db, which FORKLORE_STORE names\n  \
+         try: look for a mistyped name, or begin a store there: forklore new\n"
+    );
+    assert_eq!(ran(command).err, expected);
+    // The environment names the default store by an empty name.
+    for variable in ["", "sqlite:"] {
+        assert_eq!(run_in(&sandbox, variable, &["list"]).code, 0);
+    }
     for url in &urls[..2] {
         assert_eq!(run(&sandbox, Some(url), &["new", "--id", "first"]).code, 0, "{url}");
         assert_eq!(run(&sandbox, Some(url), &["show", "first"]).code, 0, "{url}");
+        std::fs::remove_dir_all(sandbox.path().join("typo")).unwrap();
+        assert_eq!(run_in(&sandbox, url, &["new", "--id", "first"]).code, 0, "{url}");
+        assert_eq!(run_in(&sandbox, url, &["show", "first"]).code, 0, "{url}");
         std::fs::remove_dir_all(sandbox.path().join("typo")).unwrap();
     }
 }

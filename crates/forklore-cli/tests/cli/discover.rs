@@ -18,7 +18,7 @@ pub(crate) fn sample(sandbox: &Sandbox, from: &str, to: &str) -> PathBuf {
 
 #[test]
 fn agents_are_found_with_the_command_that_imports_them() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::with_default_store();
     sample(&sandbox, "claude/projects", ".claude/projects");
     sample(&sandbox, "pi/sessions", ".pi/agent/sessions");
     let found = sandbox.json(&["import", "--discover"]);
@@ -37,7 +37,6 @@ fn agents_are_found_with_the_command_that_imports_them() {
     shell = std::process::Command::new("sh");
     shell.args(["-c", &words]).arg(program).env_clear().current_dir(sandbox.path());
     shell.env("HOME", sandbox.path().join("home"));
-    shell.env("FORKLORE_STORE", format!("sqlite:{}", sandbox.store().display()));
     let imported = ran(shell);
     assert_eq!(imported.code, 0, "{imported:?}");
     for agent in sandbox.json(&["import", "--discover"])["agents"].as_array().unwrap() {
@@ -101,7 +100,7 @@ fn first_file(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_home_without_agents_says_so() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::with_default_store();
     assert_eq!(sandbox.ok(&["import", "--discover"]), "No known agent keeps sessions here.\n");
     assert_eq!(sandbox.json(&["import", "--discover"]), json!({"ok": true, "agents": []}));
     let (code, error) = sandbox.error(&["import", "--discover", "somewhere"]);

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::endpoint::{Endpoint, last_message};
 use crate::sandbox::{Ran, Sandbox, ran, snapshot};
@@ -143,6 +143,21 @@ fn what_came_of_it_is_compared() {
     let plain = explore(&sandbox, &["hello", "-n", "2", "--models", "one,two", "--at", "turn:1"]);
     let all = [wide, narrow, plain].map(|ran| format!("{}\n{}", seconds(&ran.out), ran.err));
     snapshot!(all.join("\n---\n"));
+}
+
+#[test]
+fn an_exploration_that_wholly_failed_is_no_success() {
+    let endpoint = Endpoint::answering(|_| Err(400));
+    let sandbox = sandbox(&endpoint);
+    let ran = explore(&sandbox, &["go on", "-n", "2", "--json"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let answer: Value = serde_json::from_str(&ran.out).unwrap();
+    let why = answer["tries"][0]["error"].as_str().unwrap();
+    let error = json!({"kind": "internal", "message": format!("every continuation failed: {why}"),
+        "details": {}, "next_actions": []});
+    assert_eq!((&answer["ok"], &answer["error"]), (&json!(false), &error));
+    let states = answer["tries"].as_array().unwrap().iter().map(|tried| tried["state"].clone());
+    assert_eq!(states.collect::<Vec<_>>(), ["failed", "failed"]);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn a_folder_without_sessions_says_so() {
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
     let ask = ["sparql", "SELECT ?a { ?a a fl:Session }"];
-    let empty = Sandbox::new();
+    let empty = Sandbox::with_default_store();
     let mut screens = vec![shown(&empty, &["graph"]), shown(&empty, &ask)];
     let sandbox = family();
     let elsewhere = |words: &[&str]| {

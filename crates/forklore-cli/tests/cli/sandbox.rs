@@ -16,6 +16,8 @@ pub(crate) const WORKSPACE: &str = "/demo";
 /// The environment of a test. Dropping this value deletes its files.
 pub(crate) struct Sandbox {
     dir: TempDir,
+    /// Whether `FORKLORE_STORE` names the store. Otherwise it is the default store.
+    is_named: bool,
 }
 
 /// The result of a command: its exit code and its output.
@@ -30,7 +32,13 @@ impl Sandbox {
     pub(crate) fn new() -> Self {
         let dir = TempDir::new().unwrap();
         std::fs::create_dir(dir.path().join("home")).unwrap();
-        Self { dir }
+        Self { dir, is_named: true }
+    }
+
+    /// Creates an environment that uses the default store. Commands that make no session may look
+    /// into it before it exists.
+    pub(crate) fn with_default_store() -> Self {
+        Self { is_named: false, ..Self::new() }
     }
 
     /// Creates an environment with the session `plan-1`, which has two turns. The first turn has a
@@ -54,7 +62,9 @@ impl Sandbox {
     }
 
     pub(crate) fn store(&self) -> PathBuf {
-        self.dir.path().join("store.db")
+        let named =
+            if self.is_named { "store.db" } else { "home/.local/share/forklore/sessions.db" };
+        self.dir.path().join(named)
     }
 
     /// Returns a command that runs the program with these arguments, without the environment
@@ -65,10 +75,12 @@ impl Sandbox {
             .args(words)
             .env_clear()
             .env("HOME", self.dir.path().join("home"))
-            .env("FORKLORE_STORE", format!("sqlite:{}", self.store().display()))
             .env("COLUMNS", "100")
             .current_dir(self.dir.path())
             .stdin(Stdio::null());
+        if self.is_named {
+            command.env("FORKLORE_STORE", format!("sqlite:{}", self.store().display()));
+        }
         command
     }
 

@@ -215,7 +215,7 @@ fn changes_say_what_they_did() {
 
 #[test]
 fn an_empty_store_says_so() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::with_default_store();
     let list = sandbox.run(&["list"]);
     snapshot!(format!(
         "{}{}{}{}",

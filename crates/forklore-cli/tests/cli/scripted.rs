@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 pub(crate) enum Answer {
     /// The model sends a complete answer.
     Says(&'static str),
+    /// The model sends an answer that its limit of output tokens cuts short.
+    Limited(&'static str),
     /// The model sends the beginning of an answer, and then blocks.
     Begins(&'static str),
     /// The model sends nothing and blocks.
@@ -99,6 +101,7 @@ fn give(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
         Answer::Silence => return until_gone(&mut stream),
         Answer::Begins(message) => vec![text(message)],
         Answer::Says(message) => vec![text(message), end("stop")],
+        Answer::Limited(message) => vec![text(message), end("length")],
         Answer::Calls(name, arguments) => {
             let function = json!({"name": name, "arguments": arguments});
             let call = json!({"index": 0, "id": "c1", "type": "function", "function": function});

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 use crate::scripted::{Answer, Scripted};
@@ -156,6 +156,9 @@ fn a_signal_in_the_middle_of_an_answer_loses_nothing() {
                 (&answer["status"], &answer["text"]),
                 (&"cancelled".into(), &"One, two,".into())
             );
+            let error = json!({"kind": "interrupted", "message": "the turn was interrupted",
+                "details": {}, "next_actions": ["forklore resume talk --continue"]});
+            assert_eq!((&answer["ok"], &answer["error"]), (&false.into(), &error));
             let expected = [message("user", "count"), message("assistant", "One, two,")];
             assert_eq!(replayed(&sandbox, "talk"), expected);
             let log = sandbox.ok(&["--json", "log", "talk"]);
@@ -260,6 +263,9 @@ fn a_signal_while_exploring_keeps_what_each_has() {
         let ran = exploring.ended();
         assert_eq!(ran.code, code, "{ran:?}");
         let answer: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+        let error = json!({"kind": "interrupted", "message": "the exploration was interrupted",
+            "details": {}, "next_actions": []});
+        assert_eq!((&answer["ok"], &answer["error"]), (&false.into(), &error));
         for tried in answer["tries"].as_array().unwrap() {
             assert_eq!(tried["state"], "interrupted", "{tried}");
             let fork = tried["session_id"].as_str().unwrap();
@@ -288,10 +294,66 @@ fn a_session_whose_holder_was_killed_is_free_at_once() {
     assert_eq!(waited.code, 4, "{waited:?}");
     turn.send(Signal::KILL);
     assert_eq!(turn.ended().code, -1);
-    assert_eq!(sandbox.json(&["show", "talk"])["session"]["status"], "running");
+    is_free(&sandbox, "talk");
     let on = ran_with(&sandbox, &["resume", "talk", "--continue"]);
     assert_eq!((on.code, &*on.out), (0, "two.\n"), "{on:?}");
     is_free(&sandbox, "talk");
+}
+
+#[test]
+fn an_answer_that_is_cut_short_is_told_with_its_reason() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["new", "--id", "talk"]);
+    let model = Scripted::start(&[Answer::Limited("One, two,"); 2]);
+    config(&sandbox, &model.config());
+    let ran = ran_with(&sandbox, &["--json", "chat", "talk", "-p", "count"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let answer: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+    let why = answer["status"]["incomplete"].as_str().unwrap();
+    let error = json!({"kind": "internal", "message": format!("the turn was cut short: {why}"),
+        "details": {}, "next_actions": ["forklore resume talk"]});
+    assert_eq!((&answer["ok"], &answer["error"]), (&false.into(), &error));
+    assert_eq!(answer["text"], "One, two,");
+    let plain = ran_with(&sandbox, &["chat", "talk", "-p", "count"]);
+    assert_eq!((plain.code, &*plain.out), (1, "One, two,\n"));
+    assert!(plain.err.contains(&format!("cut short: {why}")), "{plain:?}");
+}
+
+#[test]
+fn what_a_killed_runtime_held_is_idle_and_free_for_every_command() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["new", "--id", "talk"]);
+    sandbox.ok(&["append", "talk", "--text", "before"]);
+    let model = Scripted::start(&[Answer::Begins("One,")]);
+    config(&sandbox, &model.config());
+    let turn = Running::start(&sandbox, &["chat", "talk", "-p", "count"]);
+    let turn = turn.until("content_block:delta");
+    let running = |of: &Value| of["running"].clone();
+    let tree = || sandbox.json(&["tree", "talk"])["trees"][0].clone();
+    let status = || {
+        let list = sandbox.json(&["list"]);
+        let mut sessions = list["sessions"].as_array().unwrap().iter();
+        sessions.find(|session| session["id"] == "talk").unwrap()["status"].clone()
+    };
+    let branch = || sandbox.json(&["branches", "talk"])["branches"][0].clone();
+    assert_eq!((running(&tree()), running(&branch())), (true.into(), true.into()));
+    assert_eq!(status(), "running");
+    let held = format!("running    held by forklore chat (process {}, ", turn.child.id());
+    assert!(sandbox.ok(&["show", "talk"]).contains(&held));
+    // A fork of a running session begins at the end of the last closed turn, and says so.
+    let early = sandbox.json(&["fork", "talk", "--id", "early"]);
+    let index = |cut: &Value| cut["index"].clone();
+    assert_eq!(index(&early["cut"]), 1);
+    assert_eq!(index(&early["adjusted_from"]), 2);
+    turn.send(Signal::KILL);
+    assert_eq!(turn.ended().code, -1);
+    assert_eq!((running(&tree()), running(&branch())), (Value::Null, Value::Null));
+    assert_eq!(status(), "idle");
+    assert!(!sandbox.ok(&["show", "talk"]).contains("held by"));
+    let late = sandbox.json(&["fork", "talk", "--id", "late"]);
+    assert_eq!((index(&late["cut"]), &late["adjusted_from"]), (2.into(), &Value::Null));
+    sandbox.ok(&["append", "talk", "--text", "after"]);
+    sandbox.ok(&["delete", "talk", "--detach-children"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use forklore_core::ErrorKind;
 
+use super::Setting;
 use crate::text_file::Unread;
 
 /// An example configuration for users who have not configured a model.
@@ -24,12 +25,14 @@ const EXAMPLE: &str = r#"
 /// An error of the configuration. The error repeats no value of the file, because a value may be a
 /// misplaced API key.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{}: {wrong}", path.display(), at(*line))]
+#[error("{}: {wrong}", place(path, *line, setting.as_deref()))]
 pub struct ConfigError {
     /// The configuration file.
     pub path: PathBuf,
     /// The line of the error, from 1. `None` if the error concerns no single line.
     pub line: Option<usize>,
+    /// The key of the setting on the command line that is the cause. `None` if the file is.
+    pub setting: Option<String>,
     /// Describes what is wrong, and how to correct it.
     pub wrong: String,
     /// The error kind, which determines the exit code (docs/semantics.md, Errors).
@@ -41,14 +44,24 @@ pub struct ConfigError {
     pub no_model: bool,
 }
 
-fn at(line: Option<usize>) -> String {
-    line.map(|line| format!(", line {line}")).unwrap_or_default()
+/// Returns where an error is: the setting, or the file and the line.
+fn place(path: &Path, line: Option<usize>, setting: Option<&str>) -> String {
+    match (setting, line) {
+        (Some(key), _) => format!("the setting {key}"),
+        (None, Some(line)) => format!("{}, line {line}", path.display()),
+        (None, None) => path.display().to_string(),
+    }
 }
 
 impl ConfigError {
+    /// Returns the error with a setting of the command line as its cause.
+    pub(super) fn of(self, setting: &Setting) -> Self {
+        Self { setting: Some(setting.to_string()), ..self }
+    }
+
     pub(crate) fn new(path: &Path, wrong: String) -> Self {
         let (path, kind) = (path.to_owned(), ErrorKind::InvalidArgs);
-        Self { path, line: None, wrong, kind, source: None, no_model: false }
+        Self { path, line: None, setting: None, wrong, kind, source: None, no_model: false }
     }
 
     /// Returns the error for a file that another user could change.

@@ -3,8 +3,11 @@
 use std::io;
 use std::path::Path;
 
+use serde_path_to_error::Segment;
+use toml::Table;
+
 use super::trust::Trust;
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, Setting};
 use crate::text_file;
 
 /// Checks that only the user can change the file, and returns its text. Returns `None` if the file
@@ -19,20 +22,63 @@ pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigE
     text_file::read(path).map(Some).map_err(|unread| ConfigError::unread(path, unread))
 }
 
-/// Parses the text of the configuration file. Errors name the file as `path`.
-pub(super) fn config(path: &Path, text: &str) -> Result<Config, ConfigError> {
-    let config: Config = toml::from_str(text).map_err(|error| {
-        let line = error.span().map(|span| line_of(text, span.start));
-        ConfigError { line, ..ConfigError::new(path, without_values(error.message())) }
-    })?;
+/// Parses the text of the configuration file, and puts the settings into it. Errors name the file as
+/// `path`, or the key of a setting.
+pub(super) fn config(path: &Path, text: &str, settings: &[Setting]) -> Result<Config, ConfigError> {
+    let config = match settings {
+        [] => toml::from_str(text).map_err(|error| in_file(path, text, &error))?,
+        settings => overridden(path, text, settings)?,
+    };
     if let Some(name) = &config.default_model
         && !config.models.contains_key(name)
     {
-        let line = text.lines().position(|line| line.trim_start().starts_with("default_model"));
         let wrong = format!("there is no [models.{name}], which is to be the default_model");
-        return Err(ConfigError { line: line.map(|at| at + 1), ..ConfigError::new(path, wrong) });
+        let keys = [vec!["default_model".to_owned()], vec!["models".to_owned(), name.clone()]];
+        let setting = keys.iter().find_map(|key| cause(settings, key));
+        let line = text.lines().position(|line| line.trim_start().starts_with("default_model"));
+        let error = ConfigError::new(path, wrong);
+        return Err(match setting {
+            Some(setting) => error.of(setting),
+            None => ConfigError { line: line.map(|at| at + 1), ..error },
+        });
     }
     Ok(config)
+}
+
+fn overridden(path: &Path, text: &str, settings: &[Setting]) -> Result<Config, ConfigError> {
+    let parsed = text.parse::<Table>();
+    let mut table = parsed.map_err(|error| in_file(path, text, &error))?;
+    for setting in settings {
+        setting.put(&mut table).map_err(|wrong| ConfigError::new(path, wrong).of(setting))?;
+    }
+    serde_path_to_error::deserialize(table).map_err(|error| {
+        let wrong = without_values(error.inner().message());
+        // The file may have this error without the settings too, and then knows its line.
+        if let Err(own) = toml::from_str::<Config>(text)
+            && without_values(own.message()) == wrong
+        {
+            return in_file(path, text, &own);
+        }
+        let at = error.path().iter().filter_map(|segment| match segment {
+            Segment::Map { key } => Some(key.clone()),
+            _ => None,
+        });
+        let found = ConfigError::new(path, wrong);
+        match cause(settings, &at.collect::<Vec<_>>()) {
+            Some(setting) => found.of(setting),
+            None => found,
+        }
+    })
+}
+
+/// Returns the last setting that may be the cause of an error at `path`.
+fn cause<'s>(settings: &'s [Setting], path: &[String]) -> Option<&'s Setting> {
+    settings.iter().rev().find(|setting| setting.concerns(path))
+}
+
+fn in_file(path: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
+    let line = error.span().map(|span| line_of(text, span.start));
+    ConfigError { line, ..ConfigError::new(path, without_values(error.message())) }
 }
 
 /// Returns the number of the line, from 1, that contains a byte offset.
@@ -42,7 +88,7 @@ fn line_of(text: &str, byte: usize) -> usize {
 
 /// Returns the first line of the parser's message, without the values from the file that the
 /// message repeats.
-fn without_values(message: &str) -> String {
+pub(super) fn without_values(message: &str) -> String {
     let message = message.lines().next().unwrap_or_default();
     let (before, after) = match message.strip_prefix("unknown field ") {
         // A field name is not secret, and the user needs it to find the error.

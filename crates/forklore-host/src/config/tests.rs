@@ -6,7 +6,7 @@ use forklore_core::ErrorKind;
 use super::*;
 
 fn refused(text: &str) -> String {
-    let error = read::config(Path::new("config.toml"), text).unwrap_err();
+    let error = read::config(Path::new("config.toml"), text, &[]).unwrap_err();
     error.to_string()
 }
 
@@ -149,4 +149,96 @@ fn files_of_a_project_are_reported_and_not_read() {
         fs::write(dir.path().join(name), "default_model = 'evil'\n").unwrap();
     }
     assert_eq!(ignored_in(dir.path()), tries.map(|name| dir.path().join(name)));
+}
+
+fn settings(texts: &[&str]) -> Vec<Setting> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+/// A configuration with one model, whose line 4 is `context_window`.
+const ONE: &str = "[models.a]\nprovider = 'openai'\nmodel = 'm'\ncontext_window = 1\n";
+
+#[test]
+fn settings_override_the_file_and_later_ones_the_earlier_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    fs::write(&path, format!("system = 'x'\n{ONE}[policy]\nallow = ['a.*']\n")).unwrap();
+    let before = fs::read(&path).unwrap();
+    let given = settings(&[
+        "system=\"Be brief.\"",
+        "models.a.context_window = 4096",
+        "models.a.model=first",
+        "models.a.model=qwen3:0.6b",
+        "models.\"b.c\"={ provider = 'ollama', model = '4.1' }",
+        "default_model=b.c",
+        "policy.allow=[]",
+        "delegate.depth=1",
+    ]);
+    let config = Configured::read_with(&path, &given).unwrap().config;
+    assert_eq!(config.system.as_deref(), Some("Be brief."));
+    let models = config.models.iter().map(|(name, it)| (&**name, &*it.model, it.context_window));
+    assert_eq!(models.collect::<Vec<_>>(), [("a", "qwen3:0.6b", Some(4096)), ("b.c", "4.1", None)]);
+    assert_eq!(config.default_model.as_deref(), Some("b.c"));
+    assert_eq!(config.policy, forklore_mcp_client::Rules::default());
+    assert_eq!(config.delegate.unwrap().depth, 1);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    // The file need not exist.
+    let none = Configured::read_with(&dir.path().join("none.toml"), &settings(&["system=x"]));
+    assert_eq!(none.unwrap().config.system.as_deref(), Some("x"));
+}
+
+#[test]
+fn an_error_names_the_setting_that_is_its_cause() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    let refused = |file: &str, given: &[&str]| {
+        fs::write(&path, file).unwrap();
+        let error = Configured::read_with(&path, &settings(given)).unwrap_err().to_string();
+        error.replace(path.to_str().unwrap(), "[file]")
+    };
+    let key = "sk-secret";
+    let secret = format!("models.a.context_window={key}");
+    let errors = [
+        refused(ONE, &["systen=x"]),
+        refused(ONE, &["system=1", "models.a.model=n"]),
+        refused(ONE, &["models.a.model=1.5"]),
+        refused(ONE, &[&secret]),
+        refused(ONE, &["models.a.modell=x", "models.a.model=n"]),
+        refused(ONE, &["models.b.model=x"]),
+        refused(ONE, &["tools.'bad name'.command=x"]),
+        refused(ONE, &["policy.allow=[\"files\"]"]),
+        refused(ONE, &["models.a.model.x=1"]),
+        refused(ONE, &["default_model=b"]),
+        refused(ONE, &["default_model=b", "models.a.model=n"]),
+        refused(&format!("default_model = 'a'\n{ONE}"), &["models={}"]),
+        // Errors of the file keep their lines.
+        refused(&format!("{ONE}modell = 'x'\n"), &["models.a.model=n"]),
+        refused(&format!("default_model = 'b'\n{ONE}"), &["models.a.model=n"]),
+        refused("[models.a\n", &["models.a.model=n"]),
+    ];
+    assert!(errors.iter().all(|error| !error.contains(key)), "{errors:#?}");
+    insta::assert_snapshot!(errors.join("\n"));
+}
+
+#[test]
+fn what_is_no_setting_is_refused_without_its_value() {
+    let texts = [
+        "",
+        "=",
+        "=x",
+        "system",
+        "a b=x",
+        "[a]=x",
+        "a\nb=x",
+        "a.=x",
+        "# a=x",
+        "system=",
+        "system=\"sk-secret",
+        "policy.allow=[\"sk-secret\"",
+        "\"a b\".c={sk-secret}",
+    ];
+    let errors: Vec<_> =
+        texts.iter().map(|text| text.parse::<Setting>().unwrap_err().to_string()).collect();
+    assert!(errors.iter().all(|error| !error.contains("sk-secret")), "{errors:#?}");
+    insta::assert_snapshot!(errors.join("\n"));
 }

@@ -27,6 +27,7 @@ mod opencode_journal;
 mod parallel;
 mod pi_lanes;
 mod pixir;
+mod previews;
 mod qwen;
 mod races;
 mod restored;

@@ -21,6 +21,50 @@ pub(super) struct StoredSource {
 }
 
 impl StoredSource {
+    pub(super) fn of(source: Source) -> Self {
+        Self { source, ranges: Vec::new(), locations: HashMap::new() }
+    }
+
+    /// Creates the source of an import step. Returns `None` if the step continues a source.
+    pub(super) fn new(id: SourceId, step: &SourceStep) -> Option<Self> {
+        let Target::New { dialect, revision, first_line, .. } = &step.target else { return None };
+        Some(Self::of(Source {
+            id,
+            dialect: dialect.clone(),
+            native_id: String::new(),
+            revision: *revision,
+            first_line: *first_line,
+            names: Vec::new(),
+            paths: Vec::new(),
+            sessions: Vec::new(),
+            read: Progress::default(),
+        }))
+    }
+
+    /// Applies an import step. `sessions` are the sessions of the source after the step.
+    pub(super) fn apply(&mut self, step: SourceStep, sessions: Vec<SourceSession>) {
+        let source = &mut self.source;
+        source.native_id = step.native_id;
+        source.sessions = sessions;
+        source.read = step.read;
+        match source.paths.iter_mut().find(|seen| seen.path == step.seen.path) {
+            Some(seen) => *seen = step.seen,
+            None => source.paths.push(step.seen),
+        }
+        source.names.extend(step.names);
+        source.names.extend(step.sidecar_of.as_deref().map(sidecar_key));
+        source.names.sort_unstable();
+        source.names.dedup();
+        if !step.ranges.is_empty() {
+            self.ranges.push(step.ranges);
+        }
+        self.locations.extend(step.locations);
+    }
+
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
     pub(super) fn locate(&self, record: RecordKey) -> Option<RecordLocation> {
         self.locations.get(&record).copied()
     }
@@ -34,7 +78,7 @@ impl StoredSource {
     }
 }
 
-fn fits(source: &Source, by: &FindSource) -> bool {
+pub(super) fn fits(source: &Source, by: &FindSource) -> bool {
     match by {
         FindSource::Path(path) | FindSource::Latest(path) => {
             source.paths.iter().any(|seen| seen.path == *path)
@@ -121,42 +165,10 @@ impl State {
     /// Applies an import step to its source. `sessions` are the sessions of the source after the
     /// step.
     pub(super) fn record(&mut self, id: SourceId, step: SourceStep, sessions: Vec<SourceSession>) {
-        if let Target::New { dialect, revision, first_line, .. } = step.target {
-            let source = Source {
-                id,
-                dialect,
-                native_id: String::new(),
-                revision,
-                first_line,
-                names: Vec::new(),
-                paths: Vec::new(),
-                sessions: Vec::new(),
-                read: Progress::default(),
-            };
-            self.sources.push(StoredSource {
-                source,
-                ranges: Vec::new(),
-                locations: HashMap::new(),
-            });
+        self.sources.extend(StoredSource::new(id, &step));
+        let stored = usize::try_from(id.0).ok().and_then(|at| self.sources.get_mut(at));
+        if let Some(stored) = stored {
+            stored.apply(step, sessions);
         }
-        let Some(stored) = usize::try_from(id.0).ok().and_then(|at| self.sources.get_mut(at))
-        else {
-            return;
-        };
-        stored.source.native_id = step.native_id;
-        stored.source.sessions = sessions;
-        stored.source.read = step.read;
-        match stored.source.paths.iter_mut().find(|seen| seen.path == step.seen.path) {
-            Some(seen) => *seen = step.seen,
-            None => stored.source.paths.push(step.seen),
-        }
-        if !step.ranges.is_empty() {
-            stored.ranges.push(step.ranges);
-        }
-        stored.locations.extend(step.locations);
-        stored.source.names.extend(step.names);
-        stored.source.names.extend(step.sidecar_of.as_deref().map(sidecar_key));
-        stored.source.names.sort_unstable();
-        stored.source.names.dedup();
     }
 }

@@ -48,7 +48,7 @@ fn all<T: Serialize>(answers: impl Iterator<Item = Result<T>>) -> Result {
 
 /// Returns what `show` prints about a session.
 fn answer_about(engine: &Engine, header: &Header) -> Result {
-    Ok(json_of(SessionAnswer::of(header, engine.now(), engine.has_summary(header))))
+    Ok(json_of(SessionAnswer::of(header, engine.is_leased(header), engine.has_summary(header))))
 }
 
 /// Defines a function for each verb, which returns the [`Verb`].

@@ -241,7 +241,7 @@ fields! {
     Attached { session_id, id, name, media_type, bytes, new, seq, head_seq }
     AttachmentFile { path, id, bytes }
     Attachments { session_id, attachments }
-    Branch { label, session_id, parent_session_id, cut, head_seq, head_index, own_events, summary }
+    Branch { label, session_id, parent_session_id, cut, head_seq, head_index, own_events, summary, running }
     Branches { root_session_id, branches, next, problems }
     Bring { from, into, summarize, part, owner, dry_run }
     Brought { recorded, existing, dry_run, session_id, from_session_id, label, strategy, from_index, to_index, answer, event_id, seq, head_seq }
@@ -266,7 +266,7 @@ fields! {
     GraphFile { path, triples }
     Inspection { messages, balanced, open_results, synthetic_results, excluded, detached_subagents }
     DetachedSubagent { session_id, owner_session_id, seq }
-    NodeHeader { label, title, kind, dialect, cut, workspace, event_count, own_events, summary, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
+    NodeHeader { label, title, kind, dialect, cut, workspace, event_count, own_events, summary, running, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
     LeftOut { kind, count }
     Lineage { session_id, root_session_id, depth, ancestors, children, next, problems }
     ListRequest { workspace, kind, since, limit, after }
@@ -282,7 +282,7 @@ fields! {
     Recovered { store, recovery }
     Recovery { sessions, events, sources, attachments, lost }
     Refusal { ok, error }
-    Relative { session_id, label, kind, cut, summary, deleted, missing, damaged }
+    Relative { session_id, label, kind, cut, summary, running, deleted, missing, damaged }
     RestoredFile { path, bytes, source, revision }
     RestoredFiles { path, files, bytes, gone, damaged }
     ResumeIn { dry_run, path, cwd, start, events, lossy }

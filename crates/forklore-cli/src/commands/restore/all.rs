@@ -46,8 +46,13 @@ pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) ->
     }
     let bytes = written.iter().map(|file| file.bytes).sum();
     let answer = RestoredFiles { path: folder.to_owned(), files: written, bytes, gone, damaged };
-    output.answer(&answer, |page| show(page, &answer))?;
-    if answer.damaged.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
+    let failure = answer.damaged.first().map(|file| {
+        let damaged = count(answer.damaged.len() as u64, "file");
+        let message = format!("{damaged} cannot be restored: {}: {}", file.name, file.message);
+        Failure::refused(ErrorKind::Corrupt, message).or_try("forklore verify")
+    });
+    output.answer_with(&answer, |page| show(page, &answer), failure.as_ref())?;
+    failure.map_or(Ok(()), |failure| Err(Failure::Answered(failure.kind())))
 }
 
 fn write(

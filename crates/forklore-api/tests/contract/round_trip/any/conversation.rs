@@ -44,7 +44,8 @@ fields! {
 
 impl<T: Any> Any for Envelope<T> {
     fn any(dice: &mut Dice) -> Self {
-        Self { ok: true, answer: any(dice), also: any(dice) }
+        let error: Option<ErrorObject> = any(dice);
+        Self { ok: error.is_none(), error, answer: any(dice), also: any(dice) }
     }
 }
 

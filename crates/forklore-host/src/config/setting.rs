@@ -1,0 +1,116 @@
+//! A setting on the command line, which overrides the configuration file for one run.
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use toml::{Table, Value};
+
+use super::read::without_values;
+
+/// A setting that overrides the configuration file, such as `models.local.model=qwen3`.
+///
+/// The key has the parts of TOML's dotted keys. The value is a TOML value. Text without quotes is a
+/// string, unless it is another TOML value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    key: Vec<String>,
+    value: Value,
+}
+
+/// Why a text is no [`Setting`]. The message repeats no value, because a value may be a misplaced
+/// API key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSetting {
+    /// The text has no key before a `=`.
+    #[error("a setting is KEY=VALUE, with dots between the parts of the key")]
+    NoKey,
+    /// The value begins like a TOML value and is none.
+    #[error("the value of {key} is no TOML: {wrong}")]
+    Value {
+        /// The key of the setting.
+        key: String,
+        /// What is wrong with the value.
+        wrong: String,
+    },
+}
+
+impl FromStr for Setting {
+    type Err = InvalidSetting;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSetting> {
+        // A quoted part of the key may contain a `=`.
+        let assigned = text.match_indices('=').find_map(|(at, _)| {
+            let (key, value) = (text.get(..at)?, text.get(at + 1..)?);
+            Some((parts(key)?, value.trim()))
+        });
+        let (key, text) = assigned.ok_or(InvalidSetting::NoKey)?;
+        let value = match text.parse::<Value>() {
+            Ok(value) => value,
+            Err(error) if text.is_empty() || text.starts_with(['"', '\'', '[', '{']) => {
+                let wrong = without_values(error.message());
+                return Err(InvalidSetting::Value { key: shown(&key), wrong });
+            }
+            Err(_) => Value::String(text.to_owned()),
+        };
+        Ok(Self { key, value })
+    }
+}
+
+impl Setting {
+    /// Puts the value into a configuration, in the place of the value there.
+    ///
+    /// # Errors
+    /// Returns a message if a part of the key is there and is no table.
+    pub(super) fn put(&self, config: &mut Table) -> Result<(), String> {
+        let Some((last, above)) = self.key.split_last() else { return Ok(()) };
+        let mut table = config;
+        for (at, part) in above.iter().enumerate() {
+            let there = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+            let not_a_table =
+                || format!("{} is no table", shown(self.key.get(..=at).unwrap_or(&[])));
+            table = there.as_table_mut().ok_or_else(not_a_table)?;
+        }
+        table.insert(last.clone(), self.value.clone());
+        Ok(())
+    }
+
+    /// Checks whether an error at `path` may come from this setting: one of the two contains the
+    /// other.
+    pub(super) fn concerns(&self, path: &[String]) -> bool {
+        path.iter().zip(&self.key).all(|(one, other)| one == other)
+    }
+}
+
+impl Display for Setting {
+    /// Writes the key, without the value.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(&self.key))
+    }
+}
+
+/// Returns the parts of a dotted key, or `None` if `text` is none.
+fn parts(text: &str) -> Option<Vec<String>> {
+    let text = text.trim();
+    if text.starts_with('[') || text.contains(['\n', '\r']) {
+        return None;
+    }
+    let mut table: Table = format!("{text} = 0").parse().ok()?;
+    let mut parts = Vec::new();
+    loop {
+        let (part, value) = table.into_iter().next()?;
+        parts.push(part);
+        match value {
+            Value::Table(inner) => table = inner,
+            _ => return Some(parts),
+        }
+    }
+}
+
+/// Returns a key as it is written in TOML.
+fn shown(key: &[String]) -> String {
+    let is_bare = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+    };
+    let part = |part: &String| if is_bare(part) { part.clone() } else { format!("{part:?}") };
+    key.iter().map(part).collect::<Vec<_>>().join(".")
+}
