@@ -77,13 +77,21 @@ fn name(number: u32, mounts: &str, path: &Path) -> Option<String> {
 fn mounted(mounts: &str, path: &Path) -> Option<String> {
     let lines = mounts.lines().filter_map(|line| {
         let (before, after) = line.split_once(" - ")?;
-        let point = before.split(' ').nth(4)?.replace("\\040", " ");
+        let point = unescaped(before.split(' ').nth(4)?);
         let kind = after.split(' ').next()?;
         path.starts_with(&point).then(|| (point.len(), kind.to_owned()))
     });
     // A later mount at the same path covers an earlier one, and `max_by_key` returns the last
     // maximum.
     lines.max_by_key(|(length, _)| *length).map(|(_, kind)| kind)
+}
+
+/// Decodes the characters that the mount table writes as octal escapes: space, tab, line feed and
+/// backslash.
+fn unescaped(point: &str) -> String {
+    let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    // The backslash comes last, because the others contain one.
+    escapes.iter().fold(point.to_owned(), |point, (escape, c)| point.replace(escape, c))
 }
 
 #[cfg(test)]
@@ -93,13 +101,15 @@ mod tests {
     const MOUNTS: &str = "\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 22 0:40 / /home/me/far\\040away rw - fuse.sshfs me@host: rw
-31 22 0:41 / /home/me/near rw - fuse.encfs encfs rw";
+31 22 0:41 / /home/me/near rw - fuse.encfs encfs rw
+32 22 0:42 / /home/me/tab\\011line\\012back\\134slash rw - nfs4 host:/ rw";
 
     #[test]
     fn the_nearest_mount_says_what_a_folder_is_on() {
         let kind = |path| mounted(MOUNTS, Path::new(path));
         assert_eq!(kind("/home/me"), Some("ext4".into()));
         assert_eq!(kind("/home/me/near/store"), Some("fuse.encfs".into()));
+        assert_eq!(kind("/home/me/tab\tline\nback\\slash/store"), Some("nfs4".into()));
         assert_eq!(mounted("", Path::new("/")), None);
     }
 
