@@ -135,7 +135,7 @@ pub enum Error {
     NoAttachment(AttachmentId),
     /// An imported file cannot be restored, because sessions that were imported from it were
     /// deleted, or because its stored bytes were erased.
-    #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
+    #[error("the file cannot be restored: {}", why_gone(sessions.len()))]
     SourceGone {
         /// The deleted sessions that were imported from the file. Empty if none was deleted, but
         /// stored bytes of the file were erased.
@@ -155,6 +155,15 @@ pub enum Error {
         /// The I/O error.
         source: std::io::Error,
     },
+}
+
+/// Says why an imported file is gone, if this number of its sessions was deleted.
+fn why_gone(deleted: usize) -> String {
+    match deleted {
+        0 => "its stored bytes were erased".to_owned(),
+        1 => "1 of its sessions was deleted".to_owned(),
+        _ => format!("{deleted} of its sessions were deleted"),
+    }
 }
 
 impl Error {
