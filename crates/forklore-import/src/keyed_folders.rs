@@ -2,7 +2,7 @@
 //! (docs/semantics.md, Sources and Workspaces).
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forklore_core::workspace::Workspace;
 use forklore_engine::sources::path_text;
@@ -10,6 +10,9 @@ use forklore_engine::{Engine, Result};
 use forklore_store::port::Filter;
 
 use crate::candidate::Candidate;
+
+/// Number of characters to which a key shortens the name of its folder.
+const NAME: usize = 32;
 
 /// Sets the working directory of each file whose path contains only the key of that directory. The
 /// directory is the folder with this key among the known folders. These are `current`, the folders
@@ -65,20 +68,26 @@ impl KeyedFolders {
     }
 
     /// Returns the path of the folder with this key: a folder that was added, or one directly in
-    /// such a folder. A key begins with the name of its folder. In an added folder, finds only a
-    /// folder whose name is in the key unchanged, not one whose name was shortened or had
-    /// characters replaced. Returns `None` if no such folder has the key.
+    /// such a folder. A key begins with the name of its folder, shortened and with characters
+    /// replaced. A folder in an added one must exist if its name is not unchanged in the key.
+    /// Returns `None` if no such folder has the key.
     fn find(&self, key: &str) -> Option<String> {
         if let Some(found) = self.by_key.get(key) {
             return Some(found.as_str().to_owned());
         }
         let (name, _) = key.rsplit_once('-')?;
-        let inside = self
-            .folders
-            .iter()
-            .filter_map(|folder| Path::new(folder).join(name).to_str().map(Workspace::new));
-        inside.into_iter().find(|it| it.key() == key).map(|it| it.as_str().to_owned())
+        let is_whole = !name.contains('_') && name.len() < NAME;
+        let named = self.folders.iter().map(|folder| Path::new(folder).join(name));
+        let listed = self.folders.iter().filter(|_| !is_whole).flat_map(|folder| entries(folder));
+        let mut inside = named.chain(listed).filter_map(|path| path.to_str().map(Workspace::new));
+        inside.find(|it| it.key() == key).map(|it| it.as_str().to_owned())
     }
+}
+
+/// Returns the paths of all that is directly in a folder. A folder that cannot be read has nothing.
+fn entries(folder: &str) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok().map(|entry| entry.path()))
 }
 
 #[cfg(test)]
@@ -98,5 +107,19 @@ mod tests {
         assert_eq!(find("/home/you/work/shop"), None);
         assert_eq!(find("/home/me/play/shop"), None);
         assert_eq!(folders.find("shop-0a1b2c3d4e5f"), None);
+    }
+
+    #[test]
+    fn a_folder_whose_name_a_key_changes_is_found_if_it_exists() {
+        let home = tempfile::tempdir().unwrap();
+        let mut folders = KeyedFolders::default();
+        folders.add(home.path().to_str().unwrap());
+        for name in ["my project", "größe", &"long".repeat(10)] {
+            let folder = home.path().join(name);
+            let key = Workspace::new(folder.to_str().unwrap()).key();
+            assert_eq!(folders.find(&key), None);
+            std::fs::create_dir(&folder).unwrap();
+            assert_eq!(folders.find(&key).as_deref(), folder.to_str());
+        }
     }
 }
