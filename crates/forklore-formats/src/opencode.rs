@@ -18,8 +18,8 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use self::message::OwnMessage;
 use crate::document::Document;
 
-/// The name of opencode's record format. This name is stored with each imported event.
-pub const NAME: &str = "opencode";
+/// The name of opencode's record format, which is stored with each imported event.
+pub const NAME: &str = message::NAME;
 
 /// The format of opencode's sessions.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,7 +6,7 @@ use forklore_core::{Class, Content, Data, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::message::{MessageSummary, Times};
+use super::message::{MessageSummary, NAME, Times};
 use crate::author::Author;
 use crate::lenient::{MessageContent, Object, Text};
 use crate::time;
@@ -82,8 +82,8 @@ impl JournalMessage<'_> {
             "compaction" if self.status.get().is_none_or(|status| status == "completed") => {
                 own(EventType::HISTORY_COMPACTION)
             }
-            "compaction" => (EventType::extension(super::NAME, kind), Class::Evidence),
-            kind => (EventType::extension(super::NAME, kind), Class::Audit),
+            "compaction" => (EventType::extension(NAME, kind), Class::Evidence),
+            kind => (EventType::extension(NAME, kind), Class::Audit),
         }
     }
 

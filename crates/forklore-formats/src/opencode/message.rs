@@ -11,6 +11,9 @@ use crate::author::Author;
 use crate::lenient::{Flag, MessageContent, Number, Object, Text};
 use crate::time;
 
+/// The name of opencode's record format. It is here because the module above imports this one.
+pub(super) const NAME: &str = "opencode";
+
 /// A record of opencode: a message with its parts, a description of a session, or a list of deleted
 /// messages.
 #[derive(Debug, Default, Deserialize)]
@@ -139,12 +142,12 @@ impl<'a> OwnMessage<'a> {
     fn sort(&self, role: &str) -> (EventType, Class) {
         match role {
             "user" if self.asks_for_summary() => {
-                (EventType::extension(super::NAME, "compaction"), Class::Evidence)
+                (EventType::extension(NAME, "compaction"), Class::Evidence)
             }
             "user" => (EventType::USER_MESSAGE, Class::Conversation),
             "assistant" if self.is_summary() => (EventType::HISTORY_COMPACTION, Class::Context),
             "assistant" => (EventType::ASSISTANT_MESSAGE, Class::Conversation),
-            role => (EventType::extension(super::NAME, role), Class::Audit),
+            role => (EventType::extension(NAME, role), Class::Audit),
         }
     }
 
