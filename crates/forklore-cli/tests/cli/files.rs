@@ -161,6 +161,9 @@ fn restore_gives_the_file_back_and_overwrites_nothing() {
     assert_eq!(std::fs::read_to_string(sandbox.path().join("again.jsonl")).unwrap(), CHAT);
     let (code, error) = sandbox.error(&["restore", "last", "-o", "chat.jsonl"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
+    sandbox.file("chat.jsonl", "changed");
+    sandbox.ok(&["restore", "last", "-o", "chat.jsonl", "--force"]);
+    assert_eq!(std::fs::read_to_string(sandbox.path().join("chat.jsonl")).unwrap(), CHAT);
     // An unfinished last line is a part of the file.
     let torn = format!("{CHAT}{{\"role\":\"us");
     sandbox.file("torn.jsonl", &torn);

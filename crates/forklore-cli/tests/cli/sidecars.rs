@@ -50,6 +50,8 @@ fn nothing_is_written_over_and_then_nothing_at_all() {
     let left: Vec<_> = fs::read_dir(sandbox.path().join("out")).unwrap().collect();
     assert_eq!(left.len(), 1);
     assert_eq!(fs::read_to_string(sandbox.path().join("out/metadata.json")).unwrap(), "mine");
+    sandbox.ok(&["restore", SESSION, "--all", "-o", "out", "--force"]);
+    assert_ne!(fs::read_to_string(sandbox.path().join("out/metadata.json")).unwrap(), "mine");
 }
 
 #[test]
