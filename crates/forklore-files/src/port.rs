@@ -110,15 +110,16 @@ impl Store for FilesStore {
     }
 
     fn gc(&self) -> Result<Collected> {
-        let mut collected = {
+        let collected = {
             let (_passed, folder) = self.exclusive()?;
             let index = self.index()?;
-            maintenance::collect(folder, &index)?
+            maintenance::collect(folder, &index)
         };
         // What was computed from the store may contain deleted events too. Whoever uses it may be
         // waiting for the store, so this does not wait for them while it has the store's lock.
-        collected.freed_bytes += self.remove_cache()?;
-        Ok(collected)
+        let cached = self.remove_cache()?;
+        let collected = collected?;
+        Ok(Collected { freed_bytes: collected.freed_bytes + cached, ..collected })
     }
 
     fn store_bytes(&self) -> Result<u64> {
