@@ -61,7 +61,8 @@ fn sub_agents_and_explorations_have_the_settings_too() {
     let task = Answer::Calls("delegate", "{\"task\": \"your part\"}");
     let (sandbox, model) = scripted(&[task, Answer::Says("my part")]);
     let other = ["-c", "models.scripted.model=other"];
-    let words = [&other[..], &["-c", "delegate.depth=1", "chat", "-p", "share it"]].concat();
+    let given = ["-c", "delegate.depth=1", "-c", "policy.allow=[\"delegate\"]"];
+    let words = [&other[..], &given, &["chat", "-p", "share it"]].concat();
     assert_eq!(run(&sandbox, &words).code, 0);
     assert_eq!(asked(&model), ["other", "other", "other"]);
     assert_eq!(model.requests()[1].last().unwrap().1, "your part");
