@@ -25,7 +25,7 @@ pub(crate) use self::table::{
 use self::body::Body;
 use self::envelopes::{Heads, Names};
 use crate::fault::{Fault, Result};
-use crate::row::Row;
+use crate::row::{Place, Row, Visitor};
 use crate::row_key::Next;
 
 /// A chunk (up to 64 consecutive events in one row) that was read. The checksum of its row was
@@ -94,51 +94,52 @@ impl Chunk<'_> {
             let payload = self.body.as_ref().and_then(|body| body.unchecked(at, len));
             let missing = || Fault::damaged(self.heads.location(), "its payload is not there");
             let data = payload.ok_or_else(missing)?;
-            let k = self.outline.k;
-            let damaged = |message: &str| table::damaged(k, message);
-            self.heads.row(&mut self.names, data, damaged, |row| {
-                rows.push((row, sum));
-                Ok(())
-            })?;
+            let chunk = self.outline.k;
+            let damaged = |message: &str| table::damaged(chunk, message);
+            let Place { k, counts, origin } = self.heads.place();
+            let event = self.heads.event(&mut self.names, damaged, |_| Ok(data))?;
+            rows.push((Row { k, counts, origin, event }, sum));
         }
         Ok(rows)
     }
 
-    /// Calls `visit` for each of the chunk's requested events in the order of `direction`, with
-    /// their payloads if those were read. Stops early if `visit` returns [`Next::Stop`].
+    /// Visits the chunk's requested events in the order of `direction`, with their payloads if those
+    /// were read. Stops early if the visitor returns [`Next::Stop`]. Returns what the visitor
+    /// returned last.
     #[inline]
     pub(crate) fn visit(
         mut self,
         direction: Direction,
-        mut visit: impl FnMut(Row) -> Result<Next>,
+        visitor: &mut impl Visitor,
     ) -> Result<Next> {
         let mut later = Vec::new();
-        while self.next()? {
-            if direction == Direction::Backward {
-                later.push(self.heads.clone());
-            } else if self.last(&mut visit)? == Next::Stop {
-                return Ok(Next::Stop);
-            }
+        while direction == Direction::Backward && self.next()? {
+            later.push(self.heads.clone());
         }
-        while let Some(heads) = later.pop() {
-            self.heads = heads;
-            if self.last(&mut visit)? == Next::Stop {
-                return Ok(Next::Stop);
+        let mut next = Next::Row;
+        while next != Next::Stop {
+            if let Some(heads) = later.pop() {
+                self.heads = heads;
+            } else if !self.next()? {
+                break;
             }
+            next = self.last(visitor)?;
         }
-        Ok(Next::Row)
+        Ok(next)
     }
 
-    /// Calls `visit` for the event that was decoded last.
-    #[inline]
-    fn last(&mut self, visit: impl FnOnce(Row) -> Result<Next>) -> Result<Next> {
+    /// Visits the event that was decoded last.
+    #[inline(always)]
+    fn last(&mut self, visitor: &mut impl Visitor) -> Result<Next> {
         let Self { outline, heads, names, body, .. } = self;
-        let data = match body {
-            None => Data::null(),
-            Some(body) => body
-                .payload(heads.at(), heads.len(), heads.sum())
-                .map_err(|message| Fault::damaged(heads.location(), &message))?,
-        };
-        heads.row(names, data, |message| table::damaged(outline.k, message), visit)
+        let damaged = |message: &str| table::damaged(outline.k, message);
+        visitor.event(heads.place(), || {
+            heads.event(names, damaged, |heads| match body {
+                None => Ok(Data::null()),
+                Some(body) => body
+                    .payload(heads.at(), heads.len(), heads.sum())
+                    .map_err(|message| Fault::damaged(heads.location(), &message)),
+            })
+        })
     }
 }

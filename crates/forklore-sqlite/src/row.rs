@@ -8,6 +8,7 @@ use rusqlite::{CachedStatement, Connection};
 use crate::crc;
 use crate::fault::{Fault, Result};
 use crate::integer::{signed, timestamp, unsigned};
+use crate::row_key::Next;
 use crate::write_tx::WriteTx;
 
 /// The columns of an event's row that [`read`] expects, in this order. If the payload is requested,
@@ -28,6 +29,41 @@ pub(crate) struct Row {
     /// the event, and the event's seq in that session.
     pub(crate) origin: Option<(i64, u64)>,
     pub(crate) event: Event,
+}
+
+/// All that a store knows of an event besides the event itself. The fields are those of [`Row`].
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) k: i64,
+    pub(crate) counts: Counts,
+    pub(crate) origin: Option<(i64, u64)>,
+}
+
+impl Row {
+    pub(crate) fn place(&self) -> Place {
+        Place { k: self.k, counts: self.counts, origin: self.origin }
+    }
+}
+
+/// Receives the events of a visit, one after the other.
+pub(crate) trait Visitor {
+    /// Receives the event at `place`, which `event` decodes.
+    ///
+    /// The event is not passed by value, so that a visitor can decode it in the place where it stays.
+    /// An event that was just written takes long to copy, because the processor has to wait until
+    /// all its fields are written.
+    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next>;
+}
+
+/// A visitor that calls a closure.
+pub(crate) struct Each<F>(pub(crate) F);
+
+impl<F: FnMut(Row) -> Result<Next>> Visitor for Each<F> {
+    #[inline]
+    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
+        let Place { k, counts, origin } = place;
+        self.0(Row { k, counts, origin, event: event()? })
+    }
 }
 
 /// The columns of an event's row with the types in which SQLite stores them. The payload is left

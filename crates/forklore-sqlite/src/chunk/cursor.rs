@@ -23,14 +23,29 @@ impl<'a> Cursor<'a> {
     }
 
     /// Decodes an unsigned number: seven bits per byte, the lowest first. The highest bit of a byte
-    /// says whether another byte follows.
-    #[inline]
+    /// says whether another one follows.
+    #[inline(always)]
     pub(super) fn number(&mut self) -> Option<u64> {
         // Most numbers have one byte.
         if let [first @ ..0x80, rest @ ..] = self.0 {
             self.0 = rest;
             return Some(u64::from(*first));
         }
+        if let Some(word) = self.0.first_chunk() {
+            let word = u64::from_le_bytes(*word);
+            let last = !word & 0x8080_8080_8080_8080;
+            if last != 0 {
+                let len = last.trailing_zeros() as usize / 8 + 1;
+                self.0 = self.0.get(len..)?;
+                return Some(seven_bits_each(word & (last ^ (last - 1))));
+            }
+        }
+        self.long_number()
+    }
+
+    /// Decodes a number of more than eight bytes, or one at the end of the bytes.
+    #[cold]
+    fn long_number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
@@ -81,6 +96,15 @@ impl<'a> Cursor<'a> {
             _ => None,
         }
     }
+}
+
+/// Joins the lower seven bits of each byte, the lowest byte first.
+#[inline]
+fn seven_bits_each(word: u64) -> u64 {
+    // Each step joins neighbours: bytes, then pairs of bytes, then halves of the word.
+    let word = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
+    let word = (word & 0x0000_3fff_0000_3fff) | ((word & 0x3fff_0000_3fff_0000) >> 2);
+    (word & 0x0fff_ffff) | ((word & 0x0fff_ffff_0000_0000) >> 4)
 }
 
 #[cfg(test)]
