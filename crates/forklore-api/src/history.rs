@@ -82,7 +82,7 @@ pub struct Record {
     pub ts: Timestamp,
 }
 
-/// The session and log position where an event was first written.
+/// The id of an event, and the session and log position where the event was first written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordOrigin {

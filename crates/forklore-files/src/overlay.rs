@@ -202,8 +202,8 @@ impl Changed {
         }
     }
 
-    /// Moves the old file's bytes from the offset `at` to `retain` into memory, so that a write may
-    /// change them. They become the start of `tail`, and `retain` becomes `at`.
+    /// Copies the bytes `at..retain` of the old file into memory, so that a write may change them.
+    /// They become the start of `tail`, and `retain` becomes `at`.
     fn take_from(&self, at: u64, retain: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
         if let (Some(below), true) = (&self.below, at < *retain) {
             let mut buffer = vec![0; usize::try_from(*retain - at).unwrap_or_default()];

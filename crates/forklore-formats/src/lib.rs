@@ -45,6 +45,7 @@ pub mod akcoder;
 pub mod amplifier;
 mod anthropic;
 mod author;
+mod call_cursor;
 pub mod claude;
 pub mod codex;
 mod document;

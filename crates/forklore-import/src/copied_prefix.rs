@@ -21,9 +21,9 @@ use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::record_patch::{DIFFERENCE, Limit, NAMELESS, RecordPatch};
 
-/// Maximum number of imported files that the store finds by the same first record, when an import
-/// searches for the original of a copy. Further files with this first record are not recorded under
-/// it. Otherwise, the import of very many such files would read all of them for each file.
+/// Maximum number of imported files that are recorded under one first record. The store finds them
+/// by it when an import searches for the original of a copy. Without this limit, the import of very
+/// many such files would read all of them for each file.
 const ORIGINALS: usize = 16;
 
 /// A record of a session file, with the text and the line terminator that it has in the file.
@@ -139,7 +139,7 @@ impl CopiedPrefix {
 }
 
 /// Checks whether a record repeats the next event of the original session, or the first event of a
-/// branch that begins at this position. If it does, advances `original` to the event after the
+/// branch that begins before that event. If it does, advances `original` to the event after the
 /// repeated one.
 fn same_event(
     lookup: Lookup<'_>,

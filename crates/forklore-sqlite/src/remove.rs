@@ -94,8 +94,9 @@ fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
     Ok(segments)
 }
 
-/// Turns the session into a tombstone: removes its title, notes, lease and list of inherited
-/// events. Erases no events; [`trim`] later erases those that no other session needs.
+/// Turns the session into a tombstone: removes its title, metadata, configuration, leaf, lease and
+/// list of inherited events. Erases no events; [`trim`] later erases those that no other session
+/// needs.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()> {
     make_tombstone(&mut session.header, now);
     session.inheritable_to = Some(session.header.own_events);

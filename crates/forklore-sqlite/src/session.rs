@@ -1,4 +1,4 @@
-//! Reads and writes a session's row, which contains the session's header.
+//! Reads and writes a session's row, which contains most of the session's header.
 
 mod identity;
 mod stored;

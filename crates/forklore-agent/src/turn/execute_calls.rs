@@ -40,7 +40,7 @@ pub(super) struct RunningCalls {
     records: mpsc::UnboundedReceiver<Record>,
     /// The sub-agents that tools run now.
     subagents: Vec<Subagent>,
-    /// The sub-agents of tools that were given up.
+    /// The tools' sub-agents that were given up.
     lost: Vec<Subagent>,
 }
 

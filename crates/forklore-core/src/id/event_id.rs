@@ -57,8 +57,8 @@ impl EventId {
         Self::named(session, &number.to_string())
     }
 
-    /// Derives a UUIDv8 for an event from the id of its session and `what`, a description of the
-    /// event. Writers use this for an event whose log position is determined only when it is
+    /// Derives a UUIDv8 for an event from a session id and `what`, a description of the event.
+    /// Writers use this for an event whose log position is determined only when it is
     /// written. The same arguments always give the same id.
     #[must_use]
     pub fn named(session: &SessionId, what: &str) -> Self {

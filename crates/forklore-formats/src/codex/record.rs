@@ -49,7 +49,8 @@ struct Ids {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Counts {
-    /// Whether a header was read, or a record before any header.
+    /// Whether the header was read. Also true if the file begins with another record, and this
+    /// record was read.
     #[serde(rename = "told")]
     header_read: bool,
     /// The session's start time, which the header contains. Lines without an envelope have no time

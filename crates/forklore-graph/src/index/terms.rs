@@ -96,10 +96,10 @@ fn found(conn: &Connection, hash: &Hash) -> Result<Option<i64>> {
     Ok(statement.query_row([hash], |row| row.get(0)).optional()?)
 }
 
-/// Returns the term with a number.
+/// Returns the term whose number is `id`.
 ///
 /// # Errors
-/// `Damaged` if there is none, or if it is not the term that was stored.
+/// `Damaged` if no term has this number, or if the term does not match its hash.
 pub(super) fn read(conn: &Connection, id: i64) -> Result<Term> {
     let sql = "SELECT kind, value, extra, hash FROM term WHERE id = ?";
     let term = conn.prepare_cached(sql)?.query_row([id], |row| Ok(term_of(row))).optional()?;
