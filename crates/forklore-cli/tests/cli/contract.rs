@@ -199,7 +199,7 @@ fn attachments_are_added_listed_and_given_back() {
 
 #[test]
 fn files_of_agents_are_imported_restored_and_written() {
-    let mut scene = Scene::new(Sandbox::new());
+    let mut scene = Scene::new(Sandbox::with_default_store());
     sample(&scene.sandbox, "pi/sessions", ".pi/agent/sessions");
     sample(&scene.sandbox, "amplifier/projects", ".amplifier/projects");
     scene.all(&[

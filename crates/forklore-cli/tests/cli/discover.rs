@@ -137,7 +137,7 @@ fn an_import_without_a_path_reads_what_is_found() {
 
 #[test]
 fn a_variable_moves_an_agents_folder() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::with_default_store();
     sample(&sandbox, "claude/projects", "else where/projects");
     let mut command = sandbox.command(&["--json", "import", "--discover"]);
     command.env("CLAUDE_CONFIG_DIR", sandbox.path().join("home/else where"));

@@ -105,6 +105,7 @@ fn scripts_get_every_check() {
     assert_eq!((code, ok), (0, true));
     let names: Vec<_> = checks.keys().map(String::as_str).collect();
     let expected = [
+        "config",
         "content",
         "file_system",
         "folder",

