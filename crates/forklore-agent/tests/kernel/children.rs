@@ -167,8 +167,8 @@ async fn a_session_that_does_not_exist_yet_names_the_root_of_its_family() {
     }
     // The parents exist in the store and are not open.
     drop((root, child, grandchild));
-    let last = new("last", Some("grandchild"));
-    assert_eq!(last.identity(), expected("last", Some("grandchild"), "root"));
+    let latest = new("latest", Some("grandchild"));
+    assert_eq!(latest.identity(), expected("latest", Some("grandchild"), "root"));
     // The parent is unknown, so the child cannot begin.
     let lost = new("lost", Some("nobody"));
     assert_eq!(lost.identity(), expected("lost", Some("nobody"), "nobody"));

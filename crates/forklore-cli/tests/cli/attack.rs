@@ -21,7 +21,8 @@ fn damaged(sql: &str) -> Sandbox {
 fn problems(sandbox: &Sandbox) -> Vec<(Value, Value)> {
     let ran = ran(sandbox.command(&["--json", "verify"]));
     let report: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((ran.code, &report["ok"]), (6, &json!(true)), "{report}");
+    let failed = (ran.code, &report["ok"], &report["error"]["kind"]);
+    assert_eq!(failed, (6, &json!(false), &json!("corrupt")), "{report}");
     let problems = report["problems"].as_array().unwrap();
     problems.iter().map(|one| (one["session_id"].clone(), one["kind"].clone())).collect()
 }

@@ -91,7 +91,8 @@ fn a_damaged_header_hides_no_other_session() {
     for verb in [&["list", "--all"][..], &["tree", "--all"], &["stats"], &["branches", "plan-1"]] {
         let ran = ran(sandbox.command(&[&["--json"], verb].concat()));
         let answer: Value = serde_json::from_str(&ran.out).unwrap();
-        assert_eq!((ran.code, &answer["ok"]), (6, &json!(true)), "{verb:?}: {answer}");
+        let failed = (ran.code, &answer["ok"], &answer["error"]["kind"]);
+        assert_eq!(failed, (6, &json!(false), &json!("corrupt")), "{verb:?}: {answer}");
         assert_eq!(answer["problems"][0]["session_id"], "plan-b", "{verb:?}: {answer}");
         assert!(verb[0] == "stats" || ran.out.contains("plan-1"), "{verb:?}: {answer}");
     }
