@@ -25,7 +25,7 @@ pub(crate) use self::table::{
 use self::body::Body;
 use self::envelopes::{Heads, Names};
 use crate::fault::{Fault, Result};
-use crate::row::Row;
+use crate::row::{Row, Visitor};
 use crate::row_key::Next;
 
 /// A chunk (up to 64 consecutive events in one row) that was read. Its row's checksum fits. Each
@@ -103,34 +103,34 @@ impl Chunk<'_> {
         Ok(rows)
     }
 
-    /// Calls `visit` for each of the chunk's requested events in the order of `direction`, with
-    /// their payloads if those were read. Stops early if `visit` returns [`Next::Stop`].
+    /// Visits the chunk's requested events in the order of `direction`, with their payloads if those
+    /// were read. Stops early if the visitor returns [`Next::Stop`]. Returns what the visitor
+    /// returned last.
     #[inline]
     pub(crate) fn visit(
         mut self,
         direction: Direction,
-        mut visit: impl FnMut(Row) -> Result<Next>,
+        visitor: &mut impl Visitor,
     ) -> Result<Next> {
         let mut later = Vec::new();
-        while self.next()? {
-            if direction == Direction::Backward {
-                later.push(self.heads.clone());
-            } else if self.last(&mut visit)? == Next::Stop {
-                return Ok(Next::Stop);
-            }
+        while direction == Direction::Backward && self.next()? {
+            later.push(self.heads.clone());
         }
-        while let Some(heads) = later.pop() {
-            self.heads = heads;
-            if self.last(&mut visit)? == Next::Stop {
-                return Ok(Next::Stop);
+        let mut next = Next::Row;
+        while next != Next::Stop {
+            if let Some(heads) = later.pop() {
+                self.heads = heads;
+            } else if !self.next()? {
+                break;
             }
+            next = self.last(visitor)?;
         }
-        Ok(Next::Row)
+        Ok(next)
     }
 
-    /// Calls `visit` for the event that was decoded last.
-    #[inline]
-    fn last(&mut self, visit: impl FnOnce(Row) -> Result<Next>) -> Result<Next> {
+    /// Visits the event that was decoded last.
+    #[inline(always)]
+    fn last(&mut self, visitor: &mut impl Visitor) -> Result<Next> {
         let Self { outline, heads, names, body, .. } = self;
         let data = match body {
             None => Data::null(),
@@ -138,6 +138,7 @@ impl Chunk<'_> {
                 .payload(heads.at(), heads.len(), heads.sum())
                 .map_err(|message| Fault::damaged(heads.location(), &message))?,
         };
-        heads.row(names, data, |message| table::damaged(outline.k, message), visit)
+        let damaged = |message: &str| table::damaged(outline.k, message);
+        heads.row(names, data, damaged, |row| visitor.row(row))
     }
 }

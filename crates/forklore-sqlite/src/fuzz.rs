@@ -9,6 +9,7 @@ pub use rusqlite::types::Value;
 use forklore_store::port::Direction;
 
 use crate::migrate;
+use crate::row::Each;
 use crate::row_key::Next;
 use crate::{chunk, row, session};
 
@@ -102,7 +103,7 @@ impl Tables {
                         let chunk = chunk::read(found, |_| requested)
                             .and_then(|chunk| chunk.with_payloads(&mut chunk::Bodies::of(conn)));
                         if let Ok(chunk) = chunk {
-                            let _ = chunk.visit(direction, |_| Ok(Next::Row));
+                            let _ = chunk.visit(direction, &mut Each(|_| Ok(Next::Row)));
                         }
                     }
                 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use forklore_core::lineage::Unit;
-use forklore_core::{OpenCalls, Origin, SessionId};
+use forklore_core::{Event, OpenCalls, Origin, SessionId};
 use forklore_store::Error;
 use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 use rusqlite::Connection;
@@ -12,14 +12,19 @@ use crate::fault::{Fault, Result};
 use crate::history::{History, Stretch};
 use crate::origin::{Identities, Writers};
 use crate::read_cache::ReadCache;
-use crate::row::Row;
+use crate::row::{Row, Visitor};
+use crate::row_key::POSITIONS;
 use crate::segment::{self, Next, Range, Wanted};
 use crate::session;
 
 /// Size at which a page of read events is complete: the total length of their payloads in bytes.
-/// The event that reaches this size is still included. With this limit, a reader of many pages
-/// reuses the same memory, which stays in the processor's cache.
+/// The event that reaches this size is still included, with the rest of its chunk. With this limit,
+/// a reader of many pages reuses the same memory, which stays in the processor's cache.
 const PAGE_BYTES: usize = 1 << 20;
+
+/// Minimum limit of a query whose page may end earlier, at the end of a chunk. The next page would
+/// otherwise have to read the same chunk again.
+const LONG_PAGE: usize = 256;
 
 /// Maximum number of events for which a page reserves memory before they are read.
 const RESERVED: usize = 512;
@@ -127,6 +132,27 @@ pub(crate) fn inheritable(
     Ok(rows)
 }
 
+/// Takes the events of a stretch into the page of a reader.
+struct Taking<'t, 'a> {
+    reader: &'t mut Reader<'a>,
+    stretch: &'t Stretch,
+    /// The seq that the next event must have.
+    expected: u64,
+    backward: bool,
+}
+
+impl Visitor for Taking<'_, '_> {
+    #[inline(always)]
+    fn row(&mut self, row: Row) -> Result<Next> {
+        let seq = self.reader.seq(self.stretch, &row);
+        if seq != self.expected {
+            return Ok(Next::Stop);
+        }
+        self.expected = if self.backward { seq.wrapping_sub(1) } else { seq + 1 };
+        self.reader.take(self.stretch, seq, row)
+    }
+}
+
 struct Reader<'a> {
     conn: &'a Connection,
     history: &'a History<'a>,
@@ -218,17 +244,11 @@ impl<'a> Reader<'a> {
         }
         let left = usize::try_from(start.abs_diff(last)).unwrap_or(RESERVED).saturating_add(1);
         self.events.reserve(left.min(most).min(RESERVED));
-        let mut expected = start;
-        let id = self.history.session.header.id.clone();
-        let next = segment::visit(conn, range, direction, wanted, |row| {
-            let seq = self.seq(stretch, &row);
-            if seq != expected {
-                return Ok(Next::Stop);
-            }
-            expected = if backward { seq.wrapping_sub(1) } else { seq + 1 };
-            self.take(stretch, seq, row)
-        })
-        .map_err(|fault| fault.of(&id, Some(expected)))?;
+        let mut taking = Taking { reader: self, stretch, expected: start, backward };
+        let next = segment::visit_with(conn, range, direction, wanted, &mut taking);
+        let expected = taking.expected;
+        let id = &self.history.session.header.id;
+        let next = next.map_err(|fault| fault.of(id, Some(expected)))?;
         let behind_last = if backward { last.wrapping_sub(1) } else { last + 1 };
         if expected != behind_last && !self.is_full() {
             return Err(self.missing(stretch, expected));
@@ -236,10 +256,17 @@ impl<'a> Reader<'a> {
         Ok(if self.is_full() { Next::Stop } else { next })
     }
 
-    fn is_full(&self) -> bool {
+    /// Checks whether the page has all events that its reader wants.
+    fn is_complete(&self) -> bool {
         self.events.len() >= self.query.limit.max(1)
-            || self.bytes >= PAGE_BYTES
             || self.until_closed && self.events.last().is_some_and(|last| last.counts.open == 0)
+    }
+
+    /// Checks whether no further chunk or row is read for the page.
+    fn is_full(&self) -> bool {
+        let limit = self.query.limit;
+        let chunk_may_exceed = self.events.len() + POSITIONS as usize > limit;
+        self.bytes >= PAGE_BYTES || limit >= LONG_PAGE && chunk_may_exceed || self.is_complete()
     }
 
     // Inlined because a call would copy the row once more.
@@ -248,8 +275,16 @@ impl<'a> Reader<'a> {
         self.bytes += row.event.data.get().len();
         let origin = self.origin(stretch, seq, &row)?;
         let counts = row.counts.based_on(stretch.base);
-        self.events.push(LogEntry { seq, origin, counts, event: row.event });
-        Ok(if self.is_full() { Next::Stop } else { Next::Row })
+        let Event { id, ts, kind, class, dialect, effect, data } = row.event;
+        let event = Event { id, ts, kind, class, dialect, effect, data };
+        self.events.push(LogEntry { seq, origin, counts, event });
+        Ok(if self.is_complete() {
+            Next::Stop
+        } else if self.is_full() {
+            Next::Chunk
+        } else {
+            Next::Row
+        })
     }
 
     #[inline]
@@ -261,6 +296,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     fn origin(&mut self, stretch: &Stretch, seq: u64, row: &Row) -> Result<Origin> {
         match row.origin {
             // An own event needs no lookup: this session wrote it.

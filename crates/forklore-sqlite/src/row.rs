@@ -8,6 +8,7 @@ use rusqlite::{CachedStatement, Connection};
 use crate::crc;
 use crate::fault::{Fault, Result};
 use crate::integer::{signed, timestamp, unsigned};
+use crate::row_key::Next;
 use crate::write_tx::WriteTx;
 
 /// The columns of an event's row that [`read`] expects, in this order. If the payload is requested,
@@ -28,6 +29,25 @@ pub(crate) struct Row {
     /// the event, and the event's seq in that session.
     pub(crate) origin: Option<(i64, u64)>,
     pub(crate) event: Event,
+}
+
+/// Receives the events of a visit, one after the other.
+///
+/// This is a trait because an implementation can be inlined into the loop that decodes the events,
+/// which a closure often is not. A call would copy the row. Such a copy takes long, because the
+/// processor has to wait until it has written the row's fields.
+pub(crate) trait Visitor {
+    fn row(&mut self, row: Row) -> Result<Next>;
+}
+
+/// A visitor that calls a closure.
+pub(crate) struct Each<F>(pub(crate) F);
+
+impl<F: FnMut(Row) -> Result<Next>> Visitor for Each<F> {
+    #[inline]
+    fn row(&mut self, row: Row) -> Result<Next> {
+        self.0(row)
+    }
 }
 
 /// The columns of an event's row with the types in which SQLite stores them. The payload is left

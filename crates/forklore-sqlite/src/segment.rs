@@ -12,7 +12,7 @@ use rusqlite::{Connection, Rows, params};
 use crate::chunk::{self, Outline};
 use crate::fault::{Fault, Result};
 use crate::integer::unsigned;
-use crate::row::{self, Row};
+use crate::row::{self, Each, Row, Visitor};
 pub(crate) use crate::row_key::{LAST_POSITION, Next, Range, Segment, key, of, position};
 use crate::write_tx::WriteTx;
 
@@ -34,20 +34,27 @@ impl Wanted {
 }
 
 /// Calls `visit` for each event of `range`, in the order of `direction`. Stops early if `visit`
-/// returns [`Next::Stop`].
+/// returns [`Next::Stop`], or at the end of its chunk if `visit` returns [`Next::Chunk`].
 pub(crate) fn visit(
     conn: &Connection,
     range: Range,
     direction: Direction,
     wanted: Wanted,
-    mut visit: impl FnMut(Row) -> Result<Next>,
+    visit: impl FnMut(Row) -> Result<Next>,
+) -> Result<Next> {
+    visit_with(conn, range, direction, wanted, &mut Each(visit))
+}
+
+/// Does the same as [`visit`] with a visitor in place of a closure.
+pub(crate) fn visit_with(
+    conn: &Connection,
+    range: Range,
+    direction: Direction,
+    wanted: Wanted,
+    visitor: &mut impl Visitor,
 ) -> Result<Next> {
     let Wanted { most, bare } = wanted;
-    let mut order = Order { range, direction, last: None };
-    let mut visit = |row: Row| {
-        order.check(row.k)?;
-        visit(row)
-    };
+    let mut visitor = Order { range, direction, last: None, visitor };
     let mut statement = row::prepare(conn, range.inherited, direction, bare)?;
     let keys = [key(range.segment, range.from), key(range.segment, range.to)];
     let mut single = Single { rows: statement.query(keys)?, direction, bare };
@@ -56,7 +63,7 @@ pub(crate) fn visit(
     let mut chunks = chunk::prepare(conn, direction)?;
     let mut chunks = chunks.query(chunk::overlap(range))?;
     while let Some(found) = chunks.next()? {
-        if single.before(Some(found.get(0)?), &mut visit)? == Next::Stop {
+        if single.before(Some(found.get(0)?), &mut visitor)? != Next::Row {
             return Ok(Next::Stop);
         }
         let count = |outline: &Outline| outline.requested(range, direction, most);
@@ -64,23 +71,33 @@ pub(crate) fn visit(
         if !bare {
             chunk = chunk.with_payloads(&mut bodies)?;
         }
-        if chunk.visit(direction, &mut visit)? == Next::Stop {
+        if chunk.visit(direction, &mut visitor)? != Next::Row {
             return Ok(Next::Stop);
         }
     }
-    single.before(None, &mut visit)
+    single.before(None, &mut visitor)
 }
 
-/// The order in which a visit of a range must find its events. In a damaged file, SQLite may find
-/// rows of another range, or the same rows again and again.
-struct Order {
+/// Checks that a visit of a range finds its events in their order, and passes them on. In a damaged
+/// file, SQLite may find rows of another range, or the same rows again and again.
+struct Order<'v, V> {
     range: Range,
     direction: Direction,
     last: Option<i64>,
+    visitor: &'v mut V,
 }
 
-impl Order {
+impl<V: Visitor> Visitor for Order<'_, V> {
+    #[inline(always)]
+    fn row(&mut self, row: Row) -> Result<Next> {
+        self.check(row.k)?;
+        self.visitor.row(row)
+    }
+}
+
+impl<V> Order<'_, V> {
     /// Checks that the event with the key `k` is in the range, after all events found before it.
+    #[inline]
     fn check(&mut self, k: i64) -> Result<()> {
         let Range { segment, from, to, .. } = self.range;
         let follows = self.last.replace(k).is_none_or(|last| match self.direction {
@@ -103,14 +120,10 @@ struct Single<'s> {
 }
 
 impl Single<'_> {
-    /// Calls `visit` for the remaining events that come before `key` in the direction of the
-    /// cursor. If `key` is `None`, calls `visit` for all remaining events. Stops early if `visit`
-    /// returns [`Next::Stop`].
-    fn before(
-        &mut self,
-        key: Option<i64>,
-        visit: &mut impl FnMut(Row) -> Result<Next>,
-    ) -> Result<Next> {
+    /// Visits the remaining events that come before `key` in the direction of the cursor. If `key`
+    /// is `None`, visits all remaining events. Stops early unless the visitor returns
+    /// [`Next::Row`].
+    fn before(&mut self, key: Option<i64>, visitor: &mut impl Visitor) -> Result<Next> {
         while let Some(found) = self.rows.get() {
             let k: i64 = found.get(0)?;
             let is_before = key.is_none_or(|key| match self.direction {
@@ -120,7 +133,7 @@ impl Single<'_> {
             if !is_before {
                 return Ok(Next::Row);
             }
-            if visit(row::read(found, self.bare)?)? == Next::Stop {
+            if visitor.row(row::read(found, self.bare)?)? != Next::Row {
                 return Ok(Next::Stop);
             }
             self.rows.advance()?;

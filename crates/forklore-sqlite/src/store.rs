@@ -12,6 +12,7 @@ mod options;
 mod plans;
 #[cfg(test)]
 mod poison;
+mod read_tx;
 mod readers;
 mod shared_sync;
 mod writer;
@@ -44,6 +45,7 @@ pub use options::{Checkpoints, Options};
 
 use commit_queue::Queue;
 use failed_sync::FailedSync;
+use read_tx::ReadTx;
 use readers::{Reader, Readers};
 use shared_sync::{Ticket, Tickets};
 use writer::Writer;
@@ -272,8 +274,8 @@ impl SqliteStore {
         let mut reader = self.readers.take(&self.path, self.options)?;
         let Reader { conn, cache, budget } = &mut reader;
         budget.renew();
-        let tx = conn.unchecked_transaction().map_err(Fault::Sql);
-        let read = tx.and_then(|tx| step(&tx, cache, &|| budget.renew()));
+        let tx = ReadTx::begin(conn).map_err(Fault::Sql);
+        let read = tx.and_then(|tx| step(tx.conn(), cache, &|| budget.renew()));
         if !read.as_ref().is_err_and(Fault::spoils) {
             reader.give_back_mapped();
             self.readers.give_back(reader);

@@ -30,6 +30,15 @@ impl<'a> Cursor<'a> {
             self.0 = rest;
             return Some(u64::from(*first));
         }
+        if let Some(word) = self.0.first_chunk() {
+            let word = u64::from_le_bytes(*word);
+            let last = !word & 0x8080_8080_8080_8080;
+            if last != 0 {
+                let len = last.trailing_zeros() as usize / 8 + 1;
+                self.0 = self.0.get(len..)?;
+                return Some(seven_bits_each(word & (last ^ (last - 1))));
+            }
+        }
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
@@ -78,6 +87,15 @@ impl<'a> Cursor<'a> {
             _ => None,
         }
     }
+}
+
+/// Joins the lower seven bits of each byte, the lowest byte first.
+#[inline]
+fn seven_bits_each(word: u64) -> u64 {
+    // Each step joins neighbours: bytes, then pairs of bytes, then halves of the word.
+    let word = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
+    let word = (word & 0x0000_3fff_0000_3fff) | ((word & 0x3fff_0000_3fff_0000) >> 2);
+    (word & 0x0fff_ffff) | ((word & 0x0fff_ffff_0000_0000) >> 4)
 }
 
 #[cfg(test)]

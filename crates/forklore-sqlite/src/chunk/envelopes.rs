@@ -58,12 +58,20 @@ impl<'a> Head<'a> {
             _ => return None,
         };
         self.after = cursor.signed()?;
-        self.class = cursor.byte()?;
-        self.kind = cursor.short()?;
-        self.dialect = cursor.some(Cursor::short)?;
-        self.open = cursor.number()?;
-        self.calls = calls(cursor)?;
-        self.origin = cursor.some(|cursor| Some((cursor.signed()?, cursor.number()?)))?;
+        if let [class, kind @ ..0x80, 0, open @ ..0x80, 0, 0, rest @ ..] = cursor.0 {
+            // Most events have neither a dialect nor calls nor an origin.
+            cursor.0 = rest;
+            (self.class, self.kind, self.open) = (*class, u32::from(*kind), u64::from(*open));
+            (self.dialect, self.origin) = (None, None);
+            self.calls = Cow::Borrowed(&[]);
+        } else {
+            self.class = cursor.byte()?;
+            self.kind = cursor.short()?;
+            self.dialect = cursor.some(Cursor::short)?;
+            self.open = cursor.number()?;
+            self.calls = calls(cursor)?;
+            self.origin = cursor.some(|cursor| Some((cursor.signed()?, cursor.number()?)))?;
+        }
         self.len = cursor.short()?;
         self.sum = cursor.short()?;
         Some(())
@@ -254,7 +262,7 @@ impl<'a> Heads<'a> {
 
     /// Calls `take` with the last decoded event as a row, with the payload `data`. `names` are those
     /// of the chunk. `failed` converts an error of the event into one of `take`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn row<T, E>(
         &mut self,
         names: &mut Names<'_>,

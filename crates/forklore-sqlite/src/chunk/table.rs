@@ -11,7 +11,7 @@ use super::outline::{Bits, Outline};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::integer::{signed, unsigned};
-use crate::row::Row;
+use crate::row::{Each, Row};
 use crate::row_key::{self, Next, POSITIONS, Range, Segment, key};
 use crate::write_tx::WriteTx;
 
@@ -291,10 +291,11 @@ impl Chunk<'_> {
     pub(crate) fn recoded(self, codec: Codec) -> Result<Option<(u32, Sealed)>> {
         let (outline, sum) = (self.outline, self.sum);
         let mut rows = Vec::new();
-        self.visit(Direction::Forward, |row| {
+        let mut each = Each(|row| {
             rows.push(row);
             Ok(Next::Row)
-        })?;
+        });
+        self.visit(Direction::Forward, &mut each)?;
         let rows: Vec<_> = rows.iter().collect();
         Ok(Sealed::with(outline, &rows, &[], codec).map(|sealed| (sum, sealed)))
     }
