@@ -115,12 +115,15 @@ fn is_damage(kind: ErrorKind) -> bool {
 impl Iterator for Events {
     type Item = Result<LogEntry>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.page.len() == 0
-            && let Err(error) = self.turn_page()
-        {
-            return Some(Err(error));
+        // The caller's own code takes the event out of the page, so that it is copied only once.
+        if let Some(stored) = self.page.next() {
+            return Some(Ok(stored));
         }
-        self.page.next().map(Ok)
+        match self.turn_page() {
+            Ok(()) => self.page.next().map(Ok),
+            Err(error) => Some(Err(error)),
+        }
     }
 }

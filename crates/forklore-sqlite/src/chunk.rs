@@ -25,7 +25,7 @@ pub(crate) use self::table::{
 use self::body::Body;
 use self::envelopes::{Heads, Names};
 use crate::fault::{Fault, Result};
-use crate::row::{Row, Visitor};
+use crate::row::{Place, Row, Visitor};
 use crate::row_key::Next;
 
 /// A chunk (up to 64 consecutive events in one row) that was read. Its row's checksum fits. Each
@@ -93,12 +93,11 @@ impl Chunk<'_> {
             let payload = self.body.as_ref().and_then(|body| body.unchecked(at, len));
             let missing = || Fault::damaged(self.heads.location(), "its payload is not there");
             let data = payload.ok_or_else(missing)?;
-            let k = self.outline.k;
-            let damaged = |message: &str| table::damaged(k, message);
-            self.heads.row(&mut self.names, data, damaged, |row| {
-                rows.push((row, sum));
-                Ok(())
-            })?;
+            let chunk = self.outline.k;
+            let damaged = |message: &str| table::damaged(chunk, message);
+            let Place { k, counts, origin } = self.heads.place();
+            let event = self.heads.event(&mut self.names, damaged, |_| Ok(data))?;
+            rows.push((Row { k, counts, origin, event }, sum));
         }
         Ok(rows)
     }
@@ -132,13 +131,14 @@ impl Chunk<'_> {
     #[inline(always)]
     fn last(&mut self, visitor: &mut impl Visitor) -> Result<Next> {
         let Self { outline, heads, names, body, .. } = self;
-        let data = match body {
-            None => Data::null(),
-            Some(body) => body
-                .payload(heads.at(), heads.len(), heads.sum())
-                .map_err(|message| Fault::damaged(heads.location(), &message))?,
-        };
         let damaged = |message: &str| table::damaged(outline.k, message);
-        heads.row(names, data, damaged, |row| visitor.row(row))
+        visitor.event(heads.place(), || {
+            heads.event(names, damaged, |heads| match body {
+                None => Ok(Data::null()),
+                Some(body) => body
+                    .payload(heads.at(), heads.len(), heads.sum())
+                    .map_err(|message| Fault::damaged(heads.location(), &message)),
+            })
+        })
     }
 }

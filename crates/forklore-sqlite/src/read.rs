@@ -12,7 +12,7 @@ use crate::fault::{Fault, Result};
 use crate::history::{History, Stretch};
 use crate::origin::{Identities, Writers};
 use crate::read_cache::ReadCache;
-use crate::row::{Row, Visitor};
+use crate::row::{Place, Row, Visitor};
 use crate::row_key::POSITIONS;
 use crate::segment::{self, Next, Range, Wanted};
 use crate::session;
@@ -115,7 +115,7 @@ pub(crate) fn inheritable(
             if counts.inheritable > to {
                 return Ok(Next::Stop);
             }
-            let origin = Some(writers.numbered(conn, &row)?);
+            let origin = Some(writers.numbered(conn, row.place())?);
             rows.push(Row { counts, origin, ..row });
             Ok(Next::Row)
         })
@@ -143,13 +143,14 @@ struct Taking<'t, 'a> {
 
 impl Visitor for Taking<'_, '_> {
     #[inline(always)]
-    fn row(&mut self, row: Row) -> Result<Next> {
-        let seq = self.reader.seq(self.stretch, &row);
+    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
+        let seq = self.reader.seq(self.stretch, &place);
         if seq != self.expected {
             return Ok(Next::Stop);
         }
+        let next = self.reader.take(self.stretch, seq, place, event)?;
         self.expected = if self.backward { seq.wrapping_sub(1) } else { seq + 1 };
-        self.reader.take(self.stretch, seq, row)
+        Ok(next)
     }
 }
 
@@ -269,13 +270,25 @@ impl<'a> Reader<'a> {
         self.bytes >= PAGE_BYTES || limit >= LONG_PAGE && chunk_may_exceed || self.is_complete()
     }
 
-    // Inlined because a call would copy the row once more.
+    // Inlined so that the event is decoded into the page and not copied there.
     #[inline(always)]
-    fn take(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<Next> {
-        self.bytes += row.event.data.get().len();
-        let origin = self.origin(stretch, seq, &row)?;
-        let counts = row.counts.based_on(stretch.base);
-        let Event { id, ts, kind, class, dialect, effect, data } = row.event;
+    fn take(
+        &mut self,
+        stretch: &Stretch,
+        seq: u64,
+        place: Place,
+        event: impl FnOnce() -> Result<Event>,
+    ) -> Result<Next> {
+        let origin = match place.origin {
+            // An own event needs no lookup: this session wrote it.
+            None if !stretch.range.inherited => {
+                Origin { session_id: self.history.session.header.id.clone(), seq }
+            }
+            _ => self.writers.origin(self.conn, place)?,
+        };
+        let counts = place.counts.based_on(stretch.base);
+        let Event { id, ts, kind, class, dialect, effect, data } = event()?;
+        self.bytes += data.get().len();
         let event = Event { id, ts, kind, class, dialect, effect, data };
         self.events.push(LogEntry { seq, origin, counts, event });
         Ok(if self.is_complete() {
@@ -288,22 +301,11 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn seq(&self, stretch: &Stretch, row: &Row) -> u64 {
+    fn seq(&self, stretch: &Stretch, place: &Place) -> u64 {
         if stretch.range.inherited {
-            stretch.base.inheritable + row.counts.inheritable
+            stretch.base.inheritable + place.counts.inheritable
         } else {
-            self.history.session.header.seq_of_own(segment::position(row.k))
-        }
-    }
-
-    #[inline]
-    fn origin(&mut self, stretch: &Stretch, seq: u64, row: &Row) -> Result<Origin> {
-        match row.origin {
-            // An own event needs no lookup: this session wrote it.
-            None if !stretch.range.inherited => {
-                Ok(Origin { session_id: self.history.session.header.id.clone(), seq })
-            }
-            _ => self.writers.origin(self.conn, row),
+            self.history.session.header.seq_of_own(segment::position(place.k))
         }
     }
 
@@ -316,8 +318,9 @@ impl<'a> Reader<'a> {
         while seq <= head && self.events.len() <= limit {
             let stretch = self.history.stretch(self.conn, seq)?;
             for row in segment::named(self.conn, stretch.range, id, self.query.bare)? {
-                let at = self.seq(&stretch, &row);
-                self.take(&stretch, at, row)?;
+                let place = row.place();
+                let at = self.seq(&stretch, &place);
+                self.take(&stretch, at, place, || Ok(row.event))?;
             }
             seq = stretch.seqs.1 + 1;
         }

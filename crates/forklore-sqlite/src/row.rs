@@ -31,13 +31,28 @@ pub(crate) struct Row {
     pub(crate) event: Event,
 }
 
+/// All that a store knows of an event besides the event itself. The fields are those of [`Row`].
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) k: i64,
+    pub(crate) counts: Counts,
+    pub(crate) origin: Option<(i64, u64)>,
+}
+
+impl Row {
+    pub(crate) fn place(&self) -> Place {
+        Place { k: self.k, counts: self.counts, origin: self.origin }
+    }
+}
+
 /// Receives the events of a visit, one after the other.
-///
-/// This is a trait because an implementation can be inlined into the loop that decodes the events,
-/// which a closure often is not. A call would copy the row. Such a copy takes long, because the
-/// processor has to wait until it has written the row's fields.
 pub(crate) trait Visitor {
-    fn row(&mut self, row: Row) -> Result<Next>;
+    /// Receives the event at `place`, which `event` decodes.
+    ///
+    /// The event is not passed by value, so that a visitor can decode it in the place where it stays.
+    /// An event that was just written takes long to copy, because the processor has to wait until
+    /// all its fields are written.
+    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next>;
 }
 
 /// A visitor that calls a closure.
@@ -45,8 +60,9 @@ pub(crate) struct Each<F>(pub(crate) F);
 
 impl<F: FnMut(Row) -> Result<Next>> Visitor for Each<F> {
     #[inline]
-    fn row(&mut self, row: Row) -> Result<Next> {
-        self.0(row)
+    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
+        let Place { k, counts, origin } = place;
+        self.0(Row { k, counts, origin, event: event()? })
     }
 }
 

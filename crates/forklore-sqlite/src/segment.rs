@@ -3,8 +3,8 @@
 //! A segment contains the events that one session wrote, or a private copy of a prefix. Each event
 //! has a position, from 0. After a delete, positions may be missing.
 
-use forklore_core::EventId;
 use forklore_core::lineage::Unit;
+use forklore_core::{Event, EventId};
 use forklore_store::port::Direction;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
 use rusqlite::{Connection, Rows, params};
@@ -12,7 +12,7 @@ use rusqlite::{Connection, Rows, params};
 use crate::chunk::{self, Outline};
 use crate::fault::{Fault, Result};
 use crate::integer::unsigned;
-use crate::row::{self, Each, Row, Visitor};
+use crate::row::{self, Each, Place, Row, Visitor};
 pub(crate) use crate::row_key::{LAST_POSITION, Next, Range, Segment, key, of, position};
 use crate::write_tx::WriteTx;
 
@@ -89,9 +89,9 @@ struct Order<'v, V> {
 
 impl<V: Visitor> Visitor for Order<'_, V> {
     #[inline(always)]
-    fn row(&mut self, row: Row) -> Result<Next> {
-        self.check(row.k)?;
-        self.visitor.row(row)
+    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
+        self.check(place.k)?;
+        self.visitor.event(place, event)
     }
 }
 
@@ -133,7 +133,8 @@ impl Single<'_> {
             if !is_before {
                 return Ok(Next::Row);
             }
-            if visitor.row(row::read(found, self.bare)?)? != Next::Row {
+            let row = row::read(found, self.bare)?;
+            if visitor.event(row.place(), || Ok(row.event))? != Next::Row {
                 return Ok(Next::Stop);
             }
             self.rows.advance()?;

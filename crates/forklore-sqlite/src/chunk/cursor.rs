@@ -23,7 +23,7 @@ impl<'a> Cursor<'a> {
 
     /// Decodes an unsigned number: seven bits per byte, the lowest first. The highest bit of a byte
     /// says whether another one follows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn number(&mut self) -> Option<u64> {
         // Most numbers have one byte.
         if let [first @ ..0x80, rest @ ..] = self.0 {
@@ -39,6 +39,12 @@ impl<'a> Cursor<'a> {
                 return Some(seven_bits_each(word & (last ^ (last - 1))));
             }
         }
+        self.long_number()
+    }
+
+    /// Decodes a number of more than eight bytes, or one at the end of the bytes.
+    #[cold]
+    fn long_number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;

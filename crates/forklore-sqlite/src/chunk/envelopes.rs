@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use forklore_core::{CallStep, Class, Counts, Data, Effect, Event, EventId, EventType};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::cursor::Cursor;
 use super::outline::{Bits, Outline};
 use crate::crc;
-use crate::integer::timestamp;
-use crate::row::{self, Row};
+use crate::row::{self, Place, Row};
 use crate::row_key::{CHUNK_BYTES, POSITIONS};
 
 /// The stored form of the heads of a chunk, i.e. of its events without their payloads. It is
@@ -75,16 +75,6 @@ impl<'a> Head<'a> {
         self.len = cursor.short()?;
         self.sum = cursor.short()?;
         Some(())
-    }
-
-    #[inline]
-    fn id(&self) -> Result<EventId, &'static str> {
-        match self.id {
-            Id::Uuid(bytes) => {
-                bytes.try_into().map(EventId::of_uuid).map_err(|_| "an id is no UUID")
-            }
-            Id::Other(text) => text.parse().map_err(|_| "an id is none"),
-        }
     }
 }
 
@@ -260,38 +250,46 @@ impl<'a> Heads<'a> {
         row::location(self.key())
     }
 
-    /// Calls `take` with the last decoded event as a row, with the payload `data`. `names` are those
-    /// of the chunk. `failed` converts an error of the event into one of `take`.
+    /// The key, the counts and the origin of the last decoded event.
+    #[inline]
+    pub(super) fn place(&self) -> Place {
+        Place { k: self.key(), counts: self.counts, origin: self.head.origin }
+    }
+
+    /// Returns the last decoded event. `names` are those of the chunk, and `payload` returns the
+    /// event's payload. `failed` converts an error of the event into one of the caller.
     #[inline(always)]
-    pub(super) fn row<T, E>(
+    pub(super) fn event<E>(
         &mut self,
         names: &mut Names<'_>,
-        data: Data,
         failed: impl FnOnce(&str) -> E + Copy,
-        take: impl FnOnce(Row) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let head = &mut self.head;
-        let id = head.id().map_err(failed)?;
-        let ts = timestamp(self.ts).map_err(|_| failed("a time is none"))?;
-        let kind = names.kind(head.kind).map_err(failed)?;
-        let class = Class::from_code(head.class).ok_or_else(|| failed("a class is unknown"))?;
-        let dialect = match head.dialect {
+        payload: impl FnOnce(&Self) -> Result<Data, E>,
+    ) -> Result<Event, E> {
+        let id = match self.head.id {
+            Id::Uuid(bytes) => match bytes.try_into() {
+                Ok(bytes) => EventId::of_uuid(bytes),
+                Err(_) => return Err(failed("an id is no UUID")),
+            },
+            Id::Other(text) => text.parse().map_err(|_| failed("an id is none"))?,
+        };
+        let Ok(ts) = Timestamp::from_microsecond(self.ts) else {
+            return Err(failed("a time is none"));
+        };
+        let class = self.head.class;
+        let class = Class::from_code(class).ok_or_else(|| failed("a class is unknown"))?;
+        let kind = names.kind(self.head.kind).map_err(failed)?;
+        let dialect = match self.head.dialect {
             None => None,
             Some(dialect) => Some(names.dialect(dialect).map_err(failed)?),
         };
-        let calls = match &mut head.calls {
+        let data = payload(self)?;
+        let calls = match &mut self.head.calls {
             Cow::Borrowed([]) => Vec::new(),
             calls => std::mem::take(calls).into_owned(),
         };
         let started = self.outline.bits.started >> self.next.saturating_sub(1) & 1;
         let effect = Effect { starts_turn: started == 1, calls };
-        let origin = head.origin;
-        take(Row {
-            k: self.key(),
-            counts: self.counts,
-            origin,
-            event: Event { id, ts, kind, class, dialect, effect, data },
-        })
+        Ok(Event { id, ts, kind, class, dialect, effect, data })
     }
 }
 
@@ -337,6 +335,7 @@ mod tests {
     use forklore_core::OpenCall;
 
     use super::*;
+    use crate::integer::timestamp;
 
     #[test]
     fn heads_come_back_as_they_were_written() {
@@ -386,11 +385,9 @@ mod tests {
             assert_eq!(heads.next(), Ok(Some(position)));
             let location = (heads.at() as u64, heads.len(), u64::from(heads.sum()));
             assert_eq!(location, (4 * position, 4, position + 1));
-            let read = heads.row(&mut names, Data::null(), str::to_owned, Ok).unwrap();
-            assert_eq!(
-                (read.k, read.counts, read.origin, &read.event),
-                (row.k, row.counts, row.origin, &row.event)
-            );
+            let Place { k, counts, origin } = heads.place();
+            let event = heads.event(&mut names, str::to_owned, |_| Ok(Data::null())).unwrap();
+            assert_eq!((k, counts, origin, &event), (row.k, row.counts, row.origin, &row.event));
         }
         assert_eq!(heads.next(), Ok(None));
     }
