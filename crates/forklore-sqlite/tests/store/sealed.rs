@@ -42,6 +42,29 @@ fn damaged(damage: impl FnOnce(&rusqlite::Connection), check: impl FnOnce(&Scene
 }
 
 #[test]
+fn a_long_page_ends_with_a_chunk() {
+    let scratch = Scratch::new();
+    let store = scratch.open();
+    let make = || handle(&store);
+    let scene = Scene::new(&make);
+    scene.root("short", turns(350));
+    // 13 of these events fit into a chunk, and 53 are as many bytes as a page may have.
+    scene.root("long", vec![user(&"x".repeat(20_000)); 64 + 20]);
+    let seqs = |session: &str, from, limit, direction| {
+        let query = Query { direction, ..query(from, limit) };
+        let page = store.read(&id(session), &query).unwrap();
+        page.events.iter().map(|stored| stored.seq).collect::<Vec<_>>()
+    };
+    let forward = |session, from, limit| seqs(session, from, limit, Direction::Forward);
+    assert_eq!(forward("short", 16, 512), (16..512).collect::<Vec<_>>());
+    assert_eq!(forward("short", 0, 512), (0..512).collect::<Vec<_>>());
+    assert_eq!(forward("short", 16, 100), (16..116).collect::<Vec<_>>());
+    assert_eq!(forward("long", 0, 512), (0..64).collect::<Vec<_>>());
+    let backward = seqs("short", 600, 512, Direction::Backward);
+    assert_eq!(backward, (128..=600).rev().collect::<Vec<_>>());
+}
+
+#[test]
 fn a_changed_field_of_a_chunk_is_noticed() {
     let flips = [
         "positions = 63",
