@@ -102,8 +102,8 @@ impl Chunk<'_> {
         Ok(rows)
     }
 
-    /// Visits the chunk's requested events in the order of `direction`, with their payloads if those
-    /// were read. Stops early if the visitor returns [`Next::Stop`]. Returns what the visitor
+    /// Visits the chunk's requested events in the order of `direction`, with their payloads if
+    /// those were read. Stops early if the visitor returns [`Next::Stop`]. Returns what the visitor
     /// returned last.
     #[inline]
     pub(crate) fn visit(

@@ -49,9 +49,9 @@ impl Row {
 pub(crate) trait Visitor {
     /// Receives the event at `place`, which `event` decodes.
     ///
-    /// The event is not passed by value, so that a visitor can decode it in the place where it stays.
-    /// An event that was just written takes long to copy, because the processor has to wait until
-    /// all its fields are written.
+    /// The event is not passed by value, so that a visitor can decode it where it stays. An event
+    /// that was just written takes long to copy, because the processor has to wait until all its
+    /// fields are written.
     fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next>;
 }
 
