@@ -25,7 +25,7 @@ pub(crate) use self::table::{
 use self::body::Body;
 use self::envelopes::{Heads, Names};
 use crate::fault::{Fault, Result};
-use crate::row::{Place, Row, Visitor};
+use crate::row::{Row, Slot, Visitor};
 use crate::row_key::Next;
 
 /// A chunk (up to 64 consecutive events in one row) that was read. The checksum of its row was
@@ -96,15 +96,15 @@ impl Chunk<'_> {
             let data = payload.ok_or_else(missing)?;
             let chunk = self.outline.k;
             let damaged = |message: &str| table::damaged(chunk, message);
-            let Place { k, counts, origin } = self.heads.place();
+            let Slot { k, counts, origin } = self.heads.slot();
             let event = self.heads.event(&mut self.names, damaged, |_| Ok(data))?;
             rows.push((Row { k, counts, origin, event }, sum));
         }
         Ok(rows)
     }
 
-    /// Visits the chunk's requested events in the order of `direction`, with their payloads if those
-    /// were read. Stops early if the visitor returns [`Next::Stop`]. Returns what the visitor
+    /// Visits the chunk's requested events in the order of `direction`, with their payloads if
+    /// those were read. Stops early if the visitor returns [`Next::Stop`]. Returns what the visitor
     /// returned last.
     #[inline]
     pub(crate) fn visit(
@@ -133,7 +133,7 @@ impl Chunk<'_> {
     fn last(&mut self, visitor: &mut impl Visitor) -> Result<Next> {
         let Self { outline, heads, names, body, .. } = self;
         let damaged = |message: &str| table::damaged(outline.k, message);
-        visitor.event(heads.place(), || {
+        visitor.event(heads.slot(), || {
             heads.event(names, damaged, |heads| match body {
                 None => Ok(Data::null()),
                 Some(body) => body

@@ -8,7 +8,7 @@ use forklore_core::Origin;
 use rusqlite::Connection;
 
 use crate::fault::{Damage, Fault, Result};
-use crate::row::{self, Place};
+use crate::row::{self, Slot};
 use crate::segment::{self, Segment};
 use crate::session::{self, Identity};
 
@@ -50,25 +50,25 @@ impl<'k> Writers<'k> {
     }
 
     /// Returns the origin of an event: the session that first wrote it, and its seq there.
-    pub(crate) fn origin(&mut self, conn: &Connection, place: Place) -> Result<Origin> {
-        let (segment, seq) = self.numbered(conn, place)?;
-        let session_id = self.writer(conn, segment, place)?.id.clone();
+    pub(crate) fn origin(&mut self, conn: &Connection, slot: Slot) -> Result<Origin> {
+        let (segment, seq) = self.numbered(conn, slot)?;
+        let session_id = self.writer(conn, segment, slot)?.id.clone();
         Ok(Origin { session_id, seq })
     }
 
     /// Returns the number of the session that first wrote an event, and the event's seq in that
     /// session.
-    pub(crate) fn numbered(&mut self, conn: &Connection, place: Place) -> Result<(Segment, u64)> {
-        if let Some(origin) = place.origin {
+    pub(crate) fn numbered(&mut self, conn: &Connection, slot: Slot) -> Result<(Segment, u64)> {
+        if let Some(origin) = slot.origin {
             return Ok(origin);
         }
-        let (segment, position) = (segment::of(place.k), segment::position(place.k));
-        let writer = self.writer(conn, segment, place)?;
+        let (segment, position) = (segment::of(slot.k), segment::position(slot.k));
+        let writer = self.writer(conn, segment, slot)?;
         let tail = writer.parent.is_some() && position > 0;
         Ok((segment, if tail { writer.inherited + position } else { position }))
     }
 
-    fn writer(&mut self, conn: &Connection, segment: Segment, place: Place) -> Result<&Identity> {
+    fn writer(&mut self, conn: &Connection, segment: Segment, slot: Slot) -> Result<&Identity> {
         let unknown = match self.met.entry(segment) {
             Entry::Occupied(met) => return Ok(met.into_mut()),
             Entry::Vacant(unknown) => unknown,
@@ -84,7 +84,7 @@ impl<'k> Writers<'k> {
         let found = found.map_err(|fault| match fault {
             Fault::Damaged(Damage { location: position, message, .. }) => {
                 let message = format!("{message}, so nobody knows who wrote it");
-                Fault::damaged(format!("{position}, and {}", row::location(place.k)), &message)
+                Fault::damaged(format!("{position}, and {}", row::location(slot.k)), &message)
             }
             other => other,
         })?;

@@ -12,7 +12,7 @@ use crate::fault::{Fault, Result};
 use crate::history::{History, Stretch};
 use crate::origin::{Identities, Writers};
 use crate::read_cache::ReadCache;
-use crate::row::{Place, Row, Visitor};
+use crate::row::{Row, Slot, Visitor};
 use crate::row_key::POSITIONS;
 use crate::segment::{self, Next, Range, Wanted};
 use crate::session;
@@ -116,7 +116,7 @@ pub(crate) fn inheritable(
             if counts.inheritable > to {
                 return Ok(Next::Stop);
             }
-            let origin = Some(writers.numbered(conn, row.place())?);
+            let origin = Some(writers.numbered(conn, row.slot())?);
             rows.push(Row { counts, origin, ..row });
             Ok(Next::Row)
         })
@@ -144,12 +144,12 @@ struct Taking<'t, 'a> {
 
 impl Visitor for Taking<'_, '_> {
     #[inline(always)]
-    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
-        let seq = self.reader.seq(self.stretch, &place);
+    fn event(&mut self, slot: Slot, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
+        let seq = self.reader.seq(self.stretch, &slot);
         if seq != self.expected {
             return Ok(Next::Stop);
         }
-        let next = self.reader.take(self.stretch, seq, place, event)?;
+        let next = self.reader.take(self.stretch, seq, slot, event)?;
         self.expected = if self.backward { seq.wrapping_sub(1) } else { seq + 1 };
         Ok(next)
     }
@@ -277,17 +277,17 @@ impl<'a> Reader<'a> {
         &mut self,
         stretch: &Stretch,
         seq: u64,
-        place: Place,
+        slot: Slot,
         event: impl FnOnce() -> Result<Event>,
     ) -> Result<Next> {
-        let origin = match place.origin {
+        let origin = match slot.origin {
             // An own event needs no lookup: this session wrote it.
             None if !stretch.range.inherited => {
                 Origin { session_id: self.history.session.header.id.clone(), seq }
             }
-            _ => self.writers.origin(self.conn, place)?,
+            _ => self.writers.origin(self.conn, slot)?,
         };
-        let counts = place.counts.based_on(stretch.base);
+        let counts = slot.counts.based_on(stretch.base);
         let Event { id, ts, kind, class, dialect, effect, data } = event()?;
         self.bytes += data.get().len();
         let event = Event { id, ts, kind, class, dialect, effect, data };
@@ -302,11 +302,11 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn seq(&self, stretch: &Stretch, place: &Place) -> u64 {
+    fn seq(&self, stretch: &Stretch, slot: &Slot) -> u64 {
         if stretch.range.inherited {
-            stretch.base.inheritable + place.counts.inheritable
+            stretch.base.inheritable + slot.counts.inheritable
         } else {
-            self.history.session.header.seq_of_own(segment::position(place.k))
+            self.history.session.header.seq_of_own(segment::position(slot.k))
         }
     }
 
@@ -319,9 +319,9 @@ impl<'a> Reader<'a> {
         while seq <= head && self.events.len() <= limit {
             let stretch = self.history.stretch(self.conn, seq)?;
             for row in segment::named(self.conn, stretch.range, id, self.query.bare)? {
-                let place = row.place();
-                let at = self.seq(&stretch, &place);
-                self.take(&stretch, at, place, || Ok(row.event))?;
+                let slot = row.slot();
+                let at = self.seq(&stretch, &slot);
+                self.take(&stretch, at, slot, || Ok(row.event))?;
             }
             seq = stretch.seqs.1 + 1;
         }

@@ -33,26 +33,26 @@ pub(crate) struct Row {
 
 /// All that a store knows of an event besides the event itself. The fields are those of [`Row`].
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Slot {
     pub(crate) k: i64,
     pub(crate) counts: Counts,
     pub(crate) origin: Option<(i64, u64)>,
 }
 
 impl Row {
-    pub(crate) fn place(&self) -> Place {
-        Place { k: self.k, counts: self.counts, origin: self.origin }
+    pub(crate) fn slot(&self) -> Slot {
+        Slot { k: self.k, counts: self.counts, origin: self.origin }
     }
 }
 
 /// Receives the events of a visit, one after the other.
 pub(crate) trait Visitor {
-    /// Receives the event at `place`, which `event` decodes.
+    /// Receives the event that `event` decodes. `slot` is what the store knows of it besides.
     ///
-    /// The event is not passed by value, so that a visitor can decode it in the place where it stays.
-    /// An event that was just written takes long to copy, because the processor has to wait until
-    /// all its fields are written.
-    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next>;
+    /// The event is not passed by value, so that a visitor can decode it where it stays. An event
+    /// that was just written takes long to copy, because the processor has to wait until all its
+    /// fields are written.
+    fn event(&mut self, slot: Slot, event: impl FnOnce() -> Result<Event>) -> Result<Next>;
 }
 
 /// A visitor that calls a closure.
@@ -60,8 +60,8 @@ pub(crate) struct Each<F>(pub(crate) F);
 
 impl<F: FnMut(Row) -> Result<Next>> Visitor for Each<F> {
     #[inline]
-    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
-        let Place { k, counts, origin } = place;
+    fn event(&mut self, slot: Slot, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
+        let Slot { k, counts, origin } = slot;
         self.0(Row { k, counts, origin, event: event()? })
     }
 }

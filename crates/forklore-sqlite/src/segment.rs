@@ -12,7 +12,7 @@ use rusqlite::{Connection, Rows, params};
 use crate::chunk::{self, Outline};
 use crate::fault::{Fault, Result};
 use crate::integer::unsigned;
-use crate::row::{self, Each, Place, Row, Visitor};
+use crate::row::{self, Each, Row, Slot, Visitor};
 pub(crate) use crate::row_key::{LAST_POSITION, Next, Range, Segment, key, of, position};
 use crate::write_tx::WriteTx;
 
@@ -45,7 +45,7 @@ pub(crate) fn visit(
     visit_with(conn, range, direction, wanted, &mut Each(visit))
 }
 
-/// Does the same as [`visit`] with a visitor in place of a closure.
+/// Does the same as [`visit`] with a visitor instead of a closure.
 pub(crate) fn visit_with(
     conn: &Connection,
     range: Range,
@@ -89,9 +89,9 @@ struct Order<'v, V> {
 
 impl<V: Visitor> Visitor for Order<'_, V> {
     #[inline(always)]
-    fn event(&mut self, place: Place, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
-        self.check(place.k)?;
-        self.visitor.event(place, event)
+    fn event(&mut self, slot: Slot, event: impl FnOnce() -> Result<Event>) -> Result<Next> {
+        self.check(slot.k)?;
+        self.visitor.event(slot, event)
     }
 }
 
@@ -134,7 +134,7 @@ impl Single<'_> {
                 return Ok(Next::Row);
             }
             let row = row::read(found, self.bare)?;
-            if visitor.event(row.place(), || Ok(row.event))? != Next::Row {
+            if visitor.event(row.slot(), || Ok(row.event))? != Next::Row {
                 return Ok(Next::Stop);
             }
             self.rows.advance()?;

@@ -126,6 +126,9 @@ mod tests {
             for number in [1_u64 << bits, (1 << bits) - 1, u64::MAX >> bits] {
                 let bytes = postcard::to_allocvec(&number).unwrap();
                 assert_eq!(whole(&bytes, Cursor::number), Some(number));
+                let followed = [&bytes[..], &[0xff; 8]].concat();
+                let mut cursor = Cursor(&followed);
+                assert_eq!((cursor.number(), cursor.0), (Some(number), &[0xff; 8][..]));
                 let short = u32::try_from(number).ok();
                 assert_eq!(whole(&bytes, Cursor::short), short);
                 for signed in [number.cast_signed(), number.cast_signed().wrapping_neg()] {

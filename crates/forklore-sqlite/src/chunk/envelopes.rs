@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::cursor::Cursor;
 use super::outline::{Bits, Outline};
 use crate::crc;
-use crate::row::{self, Place, Row};
+use crate::row::{self, Row, Slot};
 use crate::row_key::{CHUNK_BYTES, POSITIONS};
 
 /// The stored form of the heads of a chunk, i.e. of its events without their payloads. It is
@@ -254,8 +254,8 @@ impl<'a> Heads<'a> {
 
     /// The key, the counts and the origin of the last decoded event.
     #[inline]
-    pub(super) fn place(&self) -> Place {
-        Place { k: self.key(), counts: self.counts, origin: self.head.origin }
+    pub(super) fn slot(&self) -> Slot {
+        Slot { k: self.key(), counts: self.counts, origin: self.head.origin }
     }
 
     /// Returns the last decoded event. `names` are those of the chunk, and `payload` returns the
@@ -387,7 +387,7 @@ mod tests {
             assert_eq!(heads.next(), Ok(Some(position)));
             let location = (heads.at() as u64, heads.len(), u64::from(heads.sum()));
             assert_eq!(location, (4 * position, 4, position + 1));
-            let Place { k, counts, origin } = heads.place();
+            let Slot { k, counts, origin } = heads.slot();
             let event = heads.event(&mut names, str::to_owned, |_| Ok(Data::null())).unwrap();
             assert_eq!((k, counts, origin, &event), (row.k, row.counts, row.origin, &row.event));
         }

@@ -14,7 +14,7 @@ pub struct Query {
     /// Whether to read towards the end or towards the beginning of the history.
     pub direction: Direction,
     /// The maximum number of events in the page, at least 1. A store may return fewer events, to
-    /// limit memory.
+    /// limit memory or to read each block of stored events only once.
     pub limit: usize,
     /// Whether to omit the payloads, so that the `data` of each event is `null`. This is for
     /// callers that need only positions and counts.
