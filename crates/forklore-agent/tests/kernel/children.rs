@@ -131,10 +131,10 @@ async fn what_hooks_report_about_a_child_has_the_ids_of_its_parent() {
         assert_eq!(child.initialize().await.is_ok(), grants);
         assert_eq!(reported(&world)[before..], expected);
         // The question names the parent too.
-        let asked = world.ears.of(Name::ApprovalRequired);
-        let sessions: Vec<_> = asked.iter().map(|it| data(it)["session"].clone()).collect();
+        let questions = world.ears.of(Name::ApprovalRequired);
+        let sessions: Vec<_> = questions.iter().map(|it| data(it)["session"].clone()).collect();
         assert_eq!(sessions, ["root", "parent", "parent", "parent"]);
-        let prompts: Vec<_> = asked.iter().map(|it| data(it)["prompt"].clone()).collect();
+        let prompts: Vec<_> = questions.iter().map(|it| data(it)["prompt"].clone()).collect();
         let names = ["parent", "never", "sub", "planned"];
         assert_eq!(prompts, names.map(|name| format!("May {name} begin?")));
     }

@@ -78,7 +78,7 @@ fn a_fork_of_a_file_is_planned_without_an_import() {
     let apply = planned["apply"].as_str().unwrap();
     let quoted = file.replace('\'', r"'\''");
     let begin =
-        format!("forklore fork '{quoted}' --workspace /demo --at turn:2 --id mine --label ");
+        format!("forklore fork '{quoted}' --workspace /demo --at seq:11 --id mine --label ");
     assert!(apply.starts_with(&begin), "{apply}");
     // The command makes exactly what was planned.
     let made = typed(&sandbox, apply);

@@ -24,7 +24,7 @@ fn error(ran: &Ran) -> Value {
 }
 
 /// Returns the names of the models in the requests so far.
-fn asked(model: &Scripted) -> Vec<String> {
+fn models_of(model: &Scripted) -> Vec<String> {
     model.bodies().iter().map(|body| body["model"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -38,7 +38,7 @@ fn a_turn_uses_the_settings_before_and_behind_the_command() {
     let words = ["resume", "last", "-p", "and?", "--config", "models.scripted.model = \"third\""];
     assert_eq!(run(&sandbox, &words).code, 0);
     assert_eq!(run(&sandbox, &["resume", "last", "-p", "so?"]).code, 0);
-    assert_eq!(asked(&model), ["other", "third", "m"]);
+    assert_eq!(models_of(&model), ["other", "third", "m"]);
     let message = |role: &str, text: &str| (role.to_owned(), text.to_owned());
     assert_eq!(model.requests()[0], [message("system", "Be brief."), message("user", "hello")]);
     assert_eq!(std::fs::read(sandbox.path().join("config.toml")).unwrap(), before);
@@ -64,18 +64,18 @@ fn sub_agents_and_explorations_have_the_settings_too() {
     let given = ["-c", "delegate.depth=1", "-c", "policy.allow=[\"delegate\"]"];
     let words = [&other[..], &given, &["chat", "-p", "share it"]].concat();
     assert_eq!(run(&sandbox, &words).code, 0);
-    assert_eq!(asked(&model), ["other", "other", "other"]);
+    assert_eq!(models_of(&model), ["other", "other", "other"]);
     assert_eq!(model.requests()[1].last().unwrap().1, "your part");
     let words = [&["explore", "last", "and?", "-n", "1"], &other[..]].concat();
     assert_eq!(run(&sandbox, &words).code, 0);
-    assert_eq!(asked(&model)[3..], ["other"]);
+    assert_eq!(models_of(&model)[3..], ["other"]);
     let request = [&["--json", "inspect", "last", "--request"], &other[..]].concat();
     let request: Value = serde_json::from_str(&run(&sandbox, &request).out).unwrap();
     assert_eq!(request["body"]["model"], "other");
 }
 
 #[test]
-fn what_is_wrong_is_named_by_its_key_and_nothing_is_asked() {
+fn what_is_wrong_is_named_by_its_key_and_nothing_is_sent() {
     let (sandbox, model) = scripted(&[]);
     let refused = |setting: &str| {
         let ran = run(&sandbox, &["--json", "chat", "-p", "hello", "-c", setting]);

@@ -301,7 +301,7 @@ fn a_session_whose_holder_was_killed_is_free_at_once() {
 }
 
 #[test]
-fn an_answer_that_is_cut_short_is_told_with_its_reason() {
+fn an_answer_that_is_cut_short_is_reported_with_its_reason() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["new", "--id", "talk"]);
     let model = Scripted::start(&[Answer::Limited("One, two,"); 2]);
@@ -320,7 +320,7 @@ fn an_answer_that_is_cut_short_is_told_with_its_reason() {
 }
 
 #[test]
-fn what_a_killed_runtime_held_is_idle_and_free_for_every_command() {
+fn what_a_killed_runtime_had_leased_is_idle_and_free_for_every_command() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["new", "--id", "talk"]);
     sandbox.ok(&["append", "talk", "--text", "before"]);
@@ -338,8 +338,8 @@ fn what_a_killed_runtime_held_is_idle_and_free_for_every_command() {
     let branch = || sandbox.json(&["branches", "talk"])["branches"][0].clone();
     assert_eq!((running(&tree()), running(&branch())), (true.into(), true.into()));
     assert_eq!(status(), "running");
-    let held = format!("running    held by forklore chat (process {}, ", turn.child.id());
-    assert!(sandbox.ok(&["show", "talk"]).contains(&held));
+    let holder = format!("running    held by forklore chat (process {}, ", turn.child.id());
+    assert!(sandbox.ok(&["show", "talk"]).contains(&holder));
     // A fork of a running session begins at the end of the last closed turn, and says so.
     let early = sandbox.json(&["fork", "talk", "--id", "early"]);
     let index = |cut: &Value| cut["index"].clone();

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use forklore_core::ErrorKind;
 
-use super::Setting;
 use crate::text_file::Unread;
 
 /// An example configuration for users who have not configured a model.
@@ -25,7 +24,7 @@ const EXAMPLE: &str = r#"
 /// An error of the configuration. The error repeats no value of the file, because a value may be a
 /// misplaced API key.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {wrong}", place(path, *line, setting.as_deref()))]
+#[error("{}: {wrong}", location_of(path, *line, setting.as_deref()))]
 pub struct ConfigError {
     /// The configuration file.
     pub path: PathBuf,
@@ -45,7 +44,7 @@ pub struct ConfigError {
 }
 
 /// Returns where an error is: the setting, or the file and the line.
-fn place(path: &Path, line: Option<usize>, setting: Option<&str>) -> String {
+fn location_of(path: &Path, line: Option<usize>, setting: Option<&str>) -> String {
     match (setting, line) {
         (Some(key), _) => format!("the setting {key}"),
         (None, Some(line)) => format!("{}, line {line}", path.display()),
@@ -54,9 +53,9 @@ fn place(path: &Path, line: Option<usize>, setting: Option<&str>) -> String {
 }
 
 impl ConfigError {
-    /// Returns the error with a setting of the command line as its cause.
-    pub(super) fn of(self, setting: &Setting) -> Self {
-        Self { setting: Some(setting.to_string()), ..self }
+    /// Returns the error with the setting with this key on the command line as its cause.
+    pub(super) fn of_setting(self, key: String) -> Self {
+        Self { setting: Some(key), ..self }
     }
 
     pub(crate) fn new(path: &Path, wrong: String) -> Self {
@@ -96,4 +95,24 @@ impl ConfigError {
     pub fn example(&self) -> Option<&'static str> {
         self.no_model.then_some(EXAMPLE)
     }
+}
+
+/// Returns the first line of the parser's message, without the values from the file that the
+/// message repeats.
+pub(super) fn without_values(message: &str) -> String {
+    let message = message.lines().next().unwrap_or_default();
+    let (before, after) = match message.strip_prefix("unknown field ") {
+        // A field name is not secret, and the user needs it to find the error.
+        Some(_) => (message.to_owned(), ""),
+        None => match (message.split_once('"'), message.rsplit_once('"')) {
+            (Some((before, _)), Some((_, after))) => (format!("{before}..."), after),
+            _ => (message.to_owned(), ""),
+        },
+    };
+    let hint = if message.contains("`api_key`") || message.contains("`key`") {
+        "; a key never stands in the file: name its variable with key_env"
+    } else {
+        ""
+    };
+    format!("{before}{after}{hint}")
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_path_to_error::Segment;
 use toml::Table;
 
+use super::error::without_values;
 use super::trust::Trust;
 use super::{Config, ConfigError, Setting};
 use crate::text_file;
@@ -38,7 +39,7 @@ pub(super) fn config(path: &Path, text: &str, settings: &[Setting]) -> Result<Co
         let line = text.lines().position(|line| line.trim_start().starts_with("default_model"));
         let error = ConfigError::new(path, wrong);
         return Err(match setting {
-            Some(setting) => error.of(setting),
+            Some(setting) => error.of_setting(setting.to_string()),
             None => ConfigError { line: line.map(|at| at + 1), ..error },
         });
     }
@@ -49,7 +50,9 @@ fn overridden(path: &Path, text: &str, settings: &[Setting]) -> Result<Config, C
     let parsed = text.parse::<Table>();
     let mut table = parsed.map_err(|error| in_file(path, text, &error))?;
     for setting in settings {
-        setting.put(&mut table).map_err(|wrong| ConfigError::new(path, wrong).of(setting))?;
+        setting
+            .put(&mut table)
+            .map_err(|wrong| ConfigError::new(path, wrong).of_setting(setting.to_string()))?;
     }
     serde_path_to_error::deserialize(table).map_err(|error| {
         let wrong = without_values(error.inner().message());
@@ -65,7 +68,7 @@ fn overridden(path: &Path, text: &str, settings: &[Setting]) -> Result<Config, C
         });
         let found = ConfigError::new(path, wrong);
         match cause(settings, &at.collect::<Vec<_>>()) {
-            Some(setting) => found.of(setting),
+            Some(setting) => found.of_setting(setting.to_string()),
             None => found,
         }
     })
@@ -84,24 +87,4 @@ fn in_file(path: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
 /// Returns the number of the line, from 1, that contains a byte offset.
 fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
-}
-
-/// Returns the first line of the parser's message, without the values from the file that the
-/// message repeats.
-pub(super) fn without_values(message: &str) -> String {
-    let message = message.lines().next().unwrap_or_default();
-    let (before, after) = match message.strip_prefix("unknown field ") {
-        // A field name is not secret, and the user needs it to find the error.
-        Some(_) => (message.to_owned(), ""),
-        None => match (message.split_once('"'), message.rsplit_once('"')) {
-            (Some((before, _)), Some((_, after))) => (format!("{before}..."), after),
-            _ => (message.to_owned(), ""),
-        },
-    };
-    let hint = if message.contains("`api_key`") || message.contains("`key`") {
-        "; a key never stands in the file: name its variable with key_env"
-    } else {
-        ""
-    };
-    format!("{before}{after}{hint}")
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use toml::{Table, Value};
 
-use super::read::without_values;
+use super::error::without_values;
 
 /// A setting that overrides the configuration file, such as `models.local.model=qwen3`.
 ///

@@ -109,7 +109,7 @@ fn a_preview_of_a_files_store_answers_as_the_import() {
 }
 
 #[test]
-fn an_id_and_a_label_of_the_store_are_taken_in_its_preview_too() {
+fn an_id_and_a_label_of_the_store_are_in_use_in_its_preview_too() {
     let scene = Scene::new();
     let create = |id: &str| forklore_engine::Create {
         id: Some(id.parse().unwrap()),
