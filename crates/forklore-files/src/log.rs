@@ -93,7 +93,8 @@ impl Log {
         let failed = |error| os("reading", &self.path)(error);
         let mut lines = Lines::of(&*self.file);
         let (mut low, mut high) = (self.start, self.end);
-        while high - low > NEAR {
+        // `low` is behind `high` if the last line that was read reaches beyond `high`.
+        while high.saturating_sub(low) > NEAR {
             let middle = low + (high - low) / 2;
             let mut at = lines.boundary(self.start, middle, high).map_err(failed)?;
             let mut reached = true;

@@ -89,7 +89,8 @@ impl Answers {
 /// The errors of the store.
 pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     let header = engine.store().header(id)?;
-    let view = Session::of(&header, engine.is_leased(&header));
+    let now = Timestamp::from_second(NOW).unwrap_or_default();
+    let view = Session::of(&header, header.leased_by_other(None, now).is_some());
     let lease = header.lease.as_ref().map(|lease| json!([lease.owner, lease.began_at]));
     Ok(json!({
         "session": serde_json::to_value(&view).unwrap_or_default(),

@@ -494,9 +494,7 @@ pub(super) fn a_delete_leaves_spans_that_refer_to_the_session(scene: &mut Scene<
     scene.collect();
     assert_eq!(spans(scene, revision), left);
     reopen_durable(scene);
-    assert_eq!(
-        [first, revision].map(|source| spans(scene, source)),
-        [vec![SourceSpan::Gone(4)], left]
-    );
+    let both = [first, revision].map(|source| spans(scene, source));
+    assert_eq!(both, [vec![SourceSpan::Gone(4)], left]);
     scene.assert_sound();
 }

@@ -4,9 +4,9 @@ use std::fs;
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::{turns, user};
-use forklore_conformance::scene::{id, label};
+use forklore_conformance::scene::{forward, id, label};
 use forklore_core::ErrorKind;
-use forklore_store::port::{Change, Filter};
+use forklore_store::port::{At, Change, Filter};
 use forklore_store::{Error, Store};
 
 use crate::scratch::{Scratch, handle};
@@ -40,6 +40,20 @@ fn files_of_other_tools_are_passed_over() {
         scene.delete("new");
         maintenance.gc().unwrap();
         scene.assert_sound();
+    });
+}
+
+#[test]
+fn an_event_is_found_by_its_number_between_events_of_any_length() {
+    with_scene(|_, scene, store| {
+        // A search by halves ends in the middle of long lines.
+        let lengths = [1, 20_000, 50, 40_000, 1, 1, 90_000, 100, 17_000, 33_000, 1, 60_000, 5];
+        let lengths = lengths.into_iter().cycle().take(90);
+        scene.root("d", lengths.map(|length| user(&"x".repeat(length))).collect());
+        for seq in 0..90 {
+            let found = store.read(&id("d"), &forward(At::Seq(seq), 1, true)).unwrap();
+            assert_eq!(found.events.iter().map(|event| event.seq).collect::<Vec<_>>(), [seq]);
+        }
     });
 }
 

@@ -1,4 +1,4 @@
-//! Two imports of one file at once: the file is stored once, and each import learns what it added.
+//! Two imports of one file at once store the file once.
 
 use std::sync::Barrier;
 
@@ -13,12 +13,10 @@ fn two_imports_of_one_file_have_one_outcome() {
     let bytes = std::fs::read(testdata().join("pi/demo.jsonl")).unwrap();
     let whole = Scene::new();
     whole.import_as(&whole.file("pi.jsonl", &bytes), "pi");
-    let events: u64 = whole.sessions().iter().map(|header| header.own_events).sum();
     for make in [Scene::new, Scene::sqlite, Scene::files] {
         for _ in 0..ROUNDS {
             let scene = make();
             // The second half of the file makes both imports continue a known file too.
-            let mut added = 0;
             for end in [bytes.len() / 2, bytes.len()] {
                 let path = scene.file("pi.jsonl", &bytes[..end]);
                 let ready = Barrier::new(2);
@@ -32,12 +30,9 @@ fn two_imports_of_one_file_have_one_outcome() {
                 });
                 for report in reports {
                     assert_eq!((report.files, report.skipped), (1, 0));
-                    added += report.sessions.iter().map(|session| session.appended).sum::<u64>();
                 }
             }
             assert_eq!(scene.everything(), whole.everything());
-            let forks = scene.sessions().iter().filter(|header| header.parent_id.is_some()).count();
-            assert_eq!(added + forks as u64, events);
             let first = &scene.sessions()[0].id;
             assert_eq!(scene.restore(first), bytes);
             assert_eq!(scene.engine.verify(None).unwrap().problems, []);

@@ -12,7 +12,7 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// Public methods of the engine that the async API lacks or has in another form.
-const NO_VERBS: [&str; 24] = [
+const NO_VERBS: [&str; 25] = [
     "new",
     "with_agent_formats",
     "with_containers",
@@ -39,6 +39,7 @@ const NO_VERBS: [&str; 24] = [
     // The verbs that list sessions return this information.
     "has_summary",
     "is_leased",
+    "lease_of",
     "sources",
 ];
 
