@@ -44,10 +44,10 @@ fn settings(matches: &ArgMatches) -> Result<Vec<Setting>, Failure> {
     let behind = matches.subcommand().and_then(|(_, matches)| matches.get_many::<String>(CONFIG));
     let texts = before.into_iter().chain(behind).flatten();
     // The message does not repeat a value, which may be a misplaced key. clap's would.
-    texts.map(|text| text.parse().map_err(invalid_setting)).collect()
+    texts.map(|text| text.parse().map_err(|error| invalid_setting(&error))).collect()
 }
 
-fn invalid_setting(error: InvalidSetting) -> Failure {
+fn invalid_setting(error: &InvalidSetting) -> Failure {
     Failure::invalid(error.to_string()).or_try("forklore -c models.NAME.model=\"MODEL\" chat")
 }
 
