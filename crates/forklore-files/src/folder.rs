@@ -127,8 +127,8 @@ impl Folder {
         }
     }
 
-    /// Records the numbers of durable bytes that the overlay `other` collected for several files.
-    /// The caller calls this once the change to these files is complete.
+    /// Records for each file of a change to several files how many of its bytes are durable. The
+    /// overlay `other` collected these numbers. The caller calls this once the change is complete.
     pub(crate) fn mark_like(&self, other: &Self) {
         let later = other.later.as_ref().map(Mutex::lock);
         let marks = later.map(|later| later.unwrap_or_else(PoisonError::into_inner).clone());

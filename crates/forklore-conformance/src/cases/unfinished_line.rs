@@ -1,5 +1,5 @@
-//! Case: the store gives back the bytes of an unfinished last line, and erases them with the
-//! session.
+//! Case: the store gives back the bytes of the unfinished last line of a source (an imported file),
+//! and erases them when the source's session is deleted.
 
 use jiff::Timestamp;
 

@@ -1,6 +1,7 @@
-//! Writes Codex's session files. The records with the model's input and output remain unchanged.
-//! The export generates the `event_msg` records, which Codex's interface shows as turns and
-//! messages. Records have ordinals only in a file that continues another file.
+//! Writes Codex's session files. A session that Codex wrote keeps its own records with the model's
+//! input and output: their payloads do not change. Messages of other agents are converted to such
+//! records. The export generates the `event_msg` records, which Codex's interface shows as turns
+//! and messages. Generated records have ordinals only in a file that continues another file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
