@@ -141,7 +141,8 @@ impl Error {
         match self {
             Self::Engine(error) => error.details(),
             Self::Leased { session, free_in, source } => json!({"session_id": session,
-                "owner": source.holder().map(lease_owner::readable), "free_in_seconds": seconds(*free_in)}),
+                "owner": source.holder().map(lease_owner::readable),
+                "free_in_seconds": seconds(*free_in)}),
             Self::Model { attempts, source } => {
                 json!({"provider": source.provider, "attempts": attempts})
             }

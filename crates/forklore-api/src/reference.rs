@@ -91,14 +91,11 @@ This page and [forklore.schema.json](forklore.schema.json) are generated from th
 `forklore-api`: `FORKLORE_WRITE_REFERENCE=1 cargo test -p forklore-api --features schema`.
 
 With `--json` a verb prints one object, an [Envelope](#envelope) with the fields of its answer's
-type, or a line for each item. A verb that fails prints a [Refusal](#refusal). If its answer has
-something to say nevertheless, `ok` is `false` and `error` stands next to the fields of the answer.
-Answers may gain fields, so ignore fields that you do not know.
-
-The `ok` of an answer is `true`, with two exceptions. `doctor` prints `false` if it found a problem.
-`import` prints `false` if some of the paths that were named gave no session; the others are
-imported, and the field `error` with an [ErrorObject](#errorobject) is next to the fields of the
-answer.
+type, or a line for each item. A verb that fails prints a [Refusal](#refusal). A verb that fails in
+part prints its answer with `ok` `false` and the field `error`, an [ErrorObject](#errorobject): a
+turn that was interrupted, an import in which a named path gave no session, a list without the
+sessions that are damaged. Only `doctor` prints `false` without `error`; its checks say what
+is wrong. Answers may gain fields, so ignore fields that you do not know.
 
 A program that receives verbs as JSON receives a [Request](#request). The column *request* has the
 verb's name in it; verbs without one exist only in a terminal. A request with an unknown field is

@@ -38,8 +38,8 @@ end, at most 4 MiB of it; an empty pipe adds nothing, and from a terminal nothin
 
 Which models there are, and which tools they may call, stands in one file of yours, config.toml in \
 the folder forklore of your configuration (or the file that FORKLORE_CONFIG names): without it, \
-this command says what to write there. -c overrides a setting for one run. Keys are read from the environment. The folder you work in \
-cannot change any of it.
+this command says what to write there. -c overrides a setting for one run. Keys are read from the \
+environment. The folder you work in cannot change any of it.
 
 While you talk, /fork goes on in another branch, /rewind takes a turn back, /explore tries several \
 continuations, and /bring tells one branch what another came to. Nothing that was said is lost.";
