@@ -26,6 +26,16 @@ impl Author {
             _ => Self::Agent,
         }
     }
+
+    /// Returns the author of a block in a user message. `kind` is the block's type, and `text` is
+    /// the author of the text in it.
+    pub(crate) fn of_block(kind: Option<&str>, text: Self) -> Self {
+        match kind {
+            Some("text" | "input_text") => text,
+            Some("tool_result") | None => Self::Nobody,
+            Some(_) => Self::Person,
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Author {

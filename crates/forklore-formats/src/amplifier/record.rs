@@ -46,17 +46,6 @@ struct CallBlock<'a> {
     tool_use_id: Text<'a>,
 }
 
-impl CallBlock<'_> {
-    /// Returns the author of a block in a user message.
-    fn author(&self) -> Author {
-        match self.kind.get() {
-            Some("text") => self.author,
-            Some("tool_result") | None => Author::Nobody,
-            Some(_) => Author::Person,
-        }
-    }
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Call<'a> {
@@ -116,7 +105,8 @@ fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
     Record {
         ts: time::from_text(&fields.timestamp),
         effect: Effect {
-            starts_turn: kind == EventType::USER_MESSAGE && content.begins_turn(CallBlock::author),
+            starts_turn: kind == EventType::USER_MESSAGE
+                && content.begins_turn(|block| Author::of_block(block.kind.get(), block.author)),
             calls: calls(fields, &content),
         },
         facts,

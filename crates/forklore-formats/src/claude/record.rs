@@ -87,17 +87,6 @@ struct CallBlock<'a> {
     tool_use_id: Text<'a>,
 }
 
-impl CallBlock<'_> {
-    /// Returns the author of a block in a user message.
-    fn author(&self) -> Author {
-        match self.kind.get() {
-            Some("text") => self.author,
-            Some("tool_result") | None => Author::Nobody,
-            Some(_) => Author::Person,
-        }
-    }
-}
-
 /// The value of the field `parentUuid`: absent, or present as `null` or as a record's id.
 #[derive(Debug, Default)]
 enum Link<'a> {
@@ -330,7 +319,9 @@ fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
                 return own(EventType::TOOL_RESULT, false);
             }
             let has_content = !matches!(content, MessageContent::Nothing);
-            let is_real = !fields.meta.0 && has_content && content.begins_turn(CallBlock::author);
+            let is_real = !fields.meta.0
+                && has_content
+                && content.begins_turn(|block| Author::of_block(block.kind.get(), block.author));
             own(EventType::USER_MESSAGE, is_real)
         }
         Some("assistant") => own(EventType::ASSISTANT_MESSAGE, false),

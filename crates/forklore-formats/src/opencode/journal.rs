@@ -1,12 +1,12 @@
 //! The messages of opencode's second version, which are in the table `session_message` of its
 //! database. A message is one JSON object with its type and its content.
 
-use forklore_core::call::{CallStep, OpenCall};
+use forklore_core::call::CallStep;
 use forklore_core::{Class, Content, Data, EventType, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::message::{MessageSummary, NAME, Times};
+use super::message::{MessageSummary, NAME, Times, call_steps};
 use crate::author::Author;
 use crate::lenient::{MessageContent, Object, Text};
 use crate::time;
@@ -90,11 +90,7 @@ impl JournalMessage<'_> {
     fn calls(&self) -> Vec<CallStep> {
         let tools = self.content.blocks().iter().filter(|block| block.kind.is("tool"));
         let steps = tools.flat_map(|block| {
-            let id = block.id.to_owned();
-            let name = block.name.to_owned().unwrap_or_default();
-            let open = id.clone().map(|id| CallStep::Open(OpenCall { id, name }));
-            let is_over = matches!(block.state.0.status.get(), Some("completed" | "error"));
-            open.into_iter().chain(id.filter(|_| is_over).map(CallStep::Close))
+            call_steps(block.id.to_owned(), block.name.to_owned(), block.state.0.status.get())
         });
         steps.collect()
     }

@@ -179,11 +179,7 @@ impl<'a> OwnMessage<'a> {
     fn calls(&self) -> Vec<CallStep> {
         let tools = self.parts.blocks().iter().filter(|part| part.kind.is("tool"));
         let steps = tools.flat_map(|part| {
-            let id = part.call_id.to_owned();
-            let name = part.tool.to_owned().unwrap_or_default();
-            let open = id.clone().map(|id| CallStep::Open(OpenCall { id, name }));
-            let over = matches!(part.state.0.status.get(), Some("completed" | "error"));
-            open.into_iter().chain(id.filter(|_| over).map(CallStep::Close))
+            call_steps(part.call_id.to_owned(), part.tool.to_owned(), part.state.0.status.get())
         });
         steps.collect()
     }
@@ -200,4 +196,17 @@ impl<'a> OwnMessage<'a> {
         }
         hash.finalize()
     }
+}
+
+/// Returns the steps of a tool call with this state: the message opens the call, and closes it if
+/// the call is over. A call without an id has no steps.
+pub(super) fn call_steps(
+    id: Option<String>,
+    tool: Option<String>,
+    status: Option<&str>,
+) -> impl Iterator<Item = CallStep> + use<> {
+    let name = tool.unwrap_or_default();
+    let open = id.clone().map(|id| CallStep::Open(OpenCall { id, name }));
+    let is_over = matches!(status, Some("completed" | "error"));
+    open.into_iter().chain(id.filter(|_| is_over).map(CallStep::Close))
 }

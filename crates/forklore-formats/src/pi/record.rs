@@ -77,17 +77,6 @@ struct CallBlock<'a> {
     name: Text<'a>,
 }
 
-impl CallBlock<'_> {
-    /// Returns the author of a block in a user message.
-    fn author(&self) -> Author {
-        match self.kind.get() {
-            Some("text") => self.author,
-            Some(_) => Author::Person,
-            None => Author::Nobody,
-        }
-    }
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct UsageFields {
@@ -193,7 +182,9 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
         effect: Effect {
             starts_turn: native == "message"
                 && message.role.is("user")
-                && message.content.begins_turn(CallBlock::author),
+                && message
+                    .content
+                    .begins_turn(|block| Author::of_block(block.kind.get(), block.author)),
             calls: calls(&kind, message),
         },
         leaf: fields.lane.get().is_none_or(|lane| lane == MAIN),

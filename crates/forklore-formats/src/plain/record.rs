@@ -51,17 +51,6 @@ struct CallBlock<'a> {
     tool_use_id: Text<'a>,
 }
 
-impl CallBlock<'_> {
-    /// Returns the author of a block in a user message.
-    fn author(&self) -> Author {
-        match self.kind.get() {
-            Some("text" | "input_text") => self.author,
-            Some("tool_result") | None => Author::Nobody,
-            Some(_) => Author::Person,
-        }
-    }
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Call<'a> {
@@ -134,7 +123,9 @@ fn message(fields: &Fields<'_>) -> Option<Record> {
         effect: Effect {
             starts_turn: kind == EventType::USER_MESSAGE
                 && !fields.injected.0
-                && fields.content.begins_turn(CallBlock::author),
+                && fields
+                    .content
+                    .begins_turn(|block| Author::of_block(block.kind.get(), block.author)),
             calls: calls(fields),
         },
         ..Record::of(kind)
