@@ -9,17 +9,16 @@ use std::sync::{Arc, Mutex};
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::{turns, user};
-use forklore_files::fs::{Disk, File, Fs, Open};
-use forklore_files::{FilesStore, Options};
+use forklore_files::FilesStore;
 use forklore_store::Store;
 use forklore_store::port::{Children, Transaction, Write};
 
 use crate::scratch::{Scratch, handle};
+use crate::watched::{Operation, Watch, open_watched};
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// The file system of the disk. It records every write and sync with its path, and counts what is
-/// read of the store's folders.
+/// Records every write and sync with its path, and counts what is read of the store's folders.
 #[derive(Debug)]
 struct Noted {
     seen: Seen,
@@ -42,13 +41,6 @@ impl Looked {
     }
 }
 
-#[derive(Debug)]
-struct NotedFile {
-    file: Box<dyn File>,
-    name: String,
-    seen: Seen,
-}
-
 impl Noted {
     fn note(&self, what: &str, path: &Path) {
         let name = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
@@ -56,60 +48,22 @@ impl Noted {
     }
 }
 
-impl Fs for Noted {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
-        self.looked.opened.fetch_add(1, Ordering::Relaxed);
-        let file = Disk.open(path, how)?;
-        let name = path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
-        Ok(Box::new(NotedFile { file, name, seen: self.seen.clone() }))
+impl Watch for Noted {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        match operation {
+            Operation::Open(_) => {
+                self.looked.opened.fetch_add(1, Ordering::Relaxed);
+            }
+            Operation::Rename => self.note("rename to", path),
+            Operation::SyncFolder => self.note("sync folder", path),
+            Operation::Write => self.note("write", path),
+            Operation::Sync(_) => self.note("sync", path),
+        }
+        Ok(())
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.note("rename to", to);
-        Disk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        Disk.remove(path)
-    }
-
-    fn make_dir(&self, path: &Path) -> io::Result<()> {
-        Disk.make_dir(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.note("sync folder", path);
-        Disk.sync_dir(path)
-    }
-
-    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
-        let names = Disk.names(path)?;
-        self.looked.listed.fetch_add(names.len(), Ordering::Relaxed);
-        Ok(names)
-    }
-}
-
-impl File for NotedFile {
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
-    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.file.read_at(into, offset)
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        self.seen.lock().unwrap().push(format!("write {}", self.name));
-        self.file.write_at(bytes, offset)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.seen.lock().unwrap().push(format!("sync {}", self.name));
-        self.file.sync()
+    fn listed(&self, count: usize) {
+        self.looked.listed.fetch_add(count, Ordering::Relaxed);
     }
 }
 
@@ -117,8 +71,7 @@ impl File for NotedFile {
 fn noted(scratch: &Scratch, seen: &Seen) -> (Arc<FilesStore>, Arc<Looked>) {
     let looked = Arc::new(Looked::default());
     let noted = Noted { seen: seen.clone(), root: scratch.root(), looked: looked.clone() };
-    let store = FilesStore::open_on(Arc::new(noted), &scratch.root(), Options::default());
-    (Arc::new(store.unwrap()), looked)
+    (open_watched(scratch, &Arc::new(noted)), looked)
 }
 
 #[test]

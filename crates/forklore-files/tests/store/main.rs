@@ -18,3 +18,4 @@ mod scratch;
 mod strange;
 mod torn;
 mod undone;
+mod watched;

@@ -11,13 +11,14 @@ use forklore_conformance::Scene;
 use forklore_conformance::events::{turns, user};
 use forklore_conformance::scene::{id, label};
 use forklore_core::ErrorKind;
-use forklore_files::fs::{Disk, File, Fs, Open};
-use forklore_files::{FilesStore, Options};
+use forklore_files::FilesStore;
+use forklore_files::fs::Open;
 use forklore_store::Store;
 use forklore_store::port::{Change, Children, Transaction, Write};
 use jiff::Timestamp;
 
 use crate::scratch::{Scratch, handle};
+use crate::watched::{Operation, Watch, open_watched};
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,7 @@ enum Trouble {
     Rename,
 }
 
-/// The file system of the disk. Once the journal of a change has its name, the operation after
-/// `left` more of its kind fails.
+/// Once the journal of a change has its name, the operation after `left` more of its kind fails.
 #[derive(Debug)]
 struct Failing {
     trouble: Trouble,
@@ -38,26 +38,10 @@ struct Failing {
     failed: Mutex<Vec<String>>,
 }
 
-#[derive(Debug)]
-struct FailingFile {
-    file: Box<dyn File>,
-    path: PathBuf,
-    disk: Arc<Failing>,
-}
-
-/// A handle for the disk, because its files refer to it too.
-#[derive(Debug)]
-struct OnFailing(Arc<Failing>);
-
 impl Failing {
     fn after(trouble: Trouble, left: usize) -> Arc<Self> {
         let (journaled, failed) = <_>::default();
         Arc::new(Self { trouble, journaled, left: AtomicUsize::new(left), failed })
-    }
-
-    fn open(self: &Arc<Self>, scratch: &Scratch) -> FilesStore {
-        let disk = Arc::new(OnFailing(self.clone()));
-        FilesStore::open_on(disk, &scratch.root(), Options::default()).unwrap()
     }
 
     fn ask(&self, trouble: Trouble, path: &Path) -> io::Result<()> {
@@ -79,61 +63,19 @@ impl Failing {
     }
 }
 
-impl Fs for OnFailing {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
-        if how == Open::Create {
-            self.0.ask(Trouble::Full, path)?;
+impl Watch for Failing {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        match operation {
+            Operation::Open(Open::Create) | Operation::Write => self.ask(Trouble::Full, path),
+            Operation::Rename => self.ask(Trouble::Rename, path),
+            Operation::Open(_) | Operation::SyncFolder | Operation::Sync(_) => Ok(()),
         }
-        let file = Disk.open(path, how)?;
-        Ok(Box::new(FailingFile { file, path: path.to_owned(), disk: self.0.clone() }))
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.ask(Trouble::Rename, to)?;
-        Disk.rename(from, to)?;
-        if to.ends_with("pending.json") {
-            self.0.journaled.store(true, Ordering::Relaxed);
+    fn after(&self, operation: Operation, path: &Path) {
+        if operation == Operation::Rename && path.ends_with("pending.json") {
+            self.journaled.store(true, Ordering::Relaxed);
         }
-        Ok(())
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        Disk.remove(path)
-    }
-
-    fn make_dir(&self, path: &Path) -> io::Result<()> {
-        Disk.make_dir(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        Disk.sync_dir(path)
-    }
-
-    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
-        Disk.names(path)
-    }
-}
-
-impl File for FailingFile {
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
-    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.file.read_at(into, offset)
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        self.disk.ask(Trouble::Full, &self.path)?;
-        self.file.write_at(bytes, offset)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.file.sync()
     }
 }
 
@@ -164,7 +106,8 @@ fn a_failed_change_cuts_off_no_acknowledged_step() {
             None => fs::remove_file(claim(&scratch, "a")).unwrap(),
         }
         let disk = Failing::after(Trouble::Full, 0);
-        let failed = disk.open(&scratch).remove(&[id("a")], Children::Refuse, Timestamp::MAX);
+        let failed =
+            open_watched(&scratch, &disk).remove(&[id("a")], Children::Refuse, Timestamp::MAX);
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::Internal);
         assert!(disk.has_failed());
         assert_eq!(fs::read(scratch.file("a")).unwrap(), whole);
@@ -182,7 +125,7 @@ fn a_failed_change_keeps_the_copy_of_a_torn_tail() {
     let (log, whole) = (scene.log("a"), fs::read(scratch.file("a")).unwrap());
     fs::write(scratch.file("a"), [&whole[..], b"{\"id\":"].concat()).unwrap();
     let disk = Failing::after(Trouble::Full, 0);
-    let failed = disk.open(&scratch).remove(&[id("a")], Children::Refuse, Timestamp::MAX);
+    let failed = open_watched(&scratch, &disk).remove(&[id("a")], Children::Refuse, Timestamp::MAX);
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::Internal);
     assert!(disk.has_failed());
     assert_eq!(fs::read(scratch.file("a")).unwrap(), whole);
@@ -229,7 +172,7 @@ fn a_failed_change_leaves_every_file_as_it_was() {
         loop {
             let disk = Failing::after(trouble, failures);
             // At the end only the records of durable lengths fail, which may be lost.
-            let Err(error) = change_all(&disk.open(&scratch), &scene) else { break };
+            let Err(error) = change_all(&open_watched(&scratch, &disk), &scene) else { break };
             let failed = format!("{trouble:?} at {:?}", disk.failed.lock().unwrap());
             assert_eq!(error.kind(), ErrorKind::Internal, "{failed}");
             assert_eq!(files(&scratch), before, "{failed}");
