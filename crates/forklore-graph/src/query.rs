@@ -20,6 +20,9 @@ use crate::walk;
 
 /// Maximum length of a SPARQL query in bytes.
 const LONGEST: usize = 16 << 10;
+/// Maximum depth of nested expressions in a SPARQL query. The time that the SPARQL library needs to
+/// optimize a query grows with the square of this depth.
+const DEEPEST: usize = 1_000;
 /// Stack size of the query thread, in bytes. The SPARQL library recurses for each bracket and
 /// operator; this size is enough for a query of the maximum length.
 const STACK: usize = 512 << 20;
@@ -86,6 +89,11 @@ pub enum QueryError {
     /// The query is longer than the maximum length. Contains the query's length in bytes.
     #[error("the query has {0} bytes, and {LONGEST} are allowed; give values with parameters")]
     TooLong(usize),
+    /// The expressions of the query are nested too deeply. Contains their depth.
+    #[error(
+        "the query nests expressions {0} deep, and {DEEPEST} is allowed; compare with a list of values by IN"
+    )]
+    TooDeep(usize),
     /// The thread that runs the query could not start.
     #[error("the query cannot be run: {0}")]
     Thread(#[source] std::io::Error),
@@ -138,6 +146,7 @@ impl QueryError {
             Self::Syntax { .. }
             | Self::Rule(_)
             | Self::TooLong(_)
+            | Self::TooDeep(_)
             | Self::Parameter { .. }
             | Self::Value { .. }
             | Self::TimeLimit(_) => ErrorKind::InvalidArgs,
@@ -218,6 +227,10 @@ impl Prepared {
         let mut parsed = parse(&self.text)?;
         if walk::calls_service(&parsed) {
             return Err(QueryError::Service);
+        }
+        let depth = walk::expression_depth(&parsed);
+        if depth > DEEPEST {
+            return Err(QueryError::TooDeep(depth));
         }
         let added = add_parameters(&mut parsed, self)?;
         if let Some(name) = self.missing_parameter() {

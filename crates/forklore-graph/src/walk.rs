@@ -1,4 +1,5 @@
-//! Visits the names in a query, and detects `SERVICE`, which would contact another server.
+//! Visits the parts of a query: finds names, detects `SERVICE`, which would contact another server,
+//! and measures how deeply expressions are nested.
 
 use oxigraph::model::NamedNode;
 use spargebra::Query;
@@ -14,6 +15,10 @@ pub(crate) enum Part<'a> {
     Name(&'a NamedNode),
     /// The keyword `SERVICE`.
     Service,
+    /// An expression begins. The parts up to its [`ExpressionEnd`](Self::ExpressionEnd) are in it.
+    ExpressionBegin,
+    /// An expression ends.
+    ExpressionEnd,
 }
 
 /// Checks whether a SPARQL query contains `SERVICE`, which would contact another server. Searches
@@ -22,6 +27,20 @@ pub(crate) fn calls_service(query: &Query) -> bool {
     let mut found = false;
     visit(query, &mut |part| found |= matches!(part, Part::Service));
     found
+}
+
+/// Returns how deeply the expressions of a SPARQL query are nested: 1 for `?a`, 3 for `?a + ?b + 1`.
+pub(crate) fn expression_depth(query: &Query) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    visit(query, &mut |part| match part {
+        Part::ExpressionBegin => {
+            depth += 1;
+            deepest = deepest.max(depth);
+        }
+        Part::ExpressionEnd => depth = depth.saturating_sub(1),
+        Part::Name(_) | Part::Service => {}
+    });
+    deepest
 }
 
 /// Calls `see` with each part of a query, in the order of the query's text as far as its algebra
@@ -140,6 +159,12 @@ fn in_path<'a>(path: &'a PropertyPathExpression, see: &mut dyn FnMut(Part<'a>)) 
 }
 
 fn in_expression<'a>(expression: &'a Expression, see: &mut dyn FnMut(Part<'a>)) {
+    see(Part::ExpressionBegin);
+    in_operands(expression, see);
+    see(Part::ExpressionEnd);
+}
+
+fn in_operands<'a>(expression: &'a Expression, see: &mut dyn FnMut(Part<'a>)) {
     match expression {
         Expression::Exists(pattern) => in_pattern(pattern, see),
         Expression::NamedNode(name) => see(Part::Name(name)),

@@ -183,9 +183,19 @@ fn the_deepest_query_has_an_answer_or_an_error() {
     ] {
         assert!(text.len() <= most);
         match ask(&text, &[]) {
-            Ok(_) | Err(QueryError::Syntax { .. } | QueryError::Rule(_)) => {}
+            Ok(_)
+            | Err(QueryError::Syntax { .. } | QueryError::Rule(_) | QueryError::TooDeep(_)) => {}
             Err(error) => panic!("{error}: {text:.40}"),
         }
     }
     assert_eq!(refusal(&" ".repeat(most + 1)).0, ErrorKind::InvalidArgs);
+}
+
+#[test]
+fn a_sum_of_too_many_terms_is_refused_before_the_library_optimizes_it() {
+    let sum = |terms: usize| format!("SELECT (1{} AS ?x) {{}}", "+1".repeat(terms - 1));
+    assert!(ask(&sum(1_000), &[]).is_ok());
+    let message = "the query nests expressions 1001 deep, and 1000 is allowed; compare with a list \
+                   of values by IN";
+    assert_eq!(refusal(&sum(1_001)), (ErrorKind::InvalidArgs, message.to_owned()));
 }
