@@ -69,6 +69,7 @@ mod copy_progress;
 mod discovery;
 mod document;
 mod earlier_revision;
+mod earlier_steps;
 mod event_location;
 mod file_metadata;
 mod file_session;

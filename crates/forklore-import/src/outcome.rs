@@ -5,6 +5,7 @@ use forklore_engine::{Engine, Error, Result};
 use forklore_sanitize::terminal;
 
 use crate::candidate::Candidate;
+use crate::earlier_steps::{EarlierSteps, Start};
 use crate::file_session::{FileSession, Following};
 use crate::input::Input;
 use crate::records::Records;
@@ -28,6 +29,8 @@ pub(crate) struct ReadFile {
     dialect: &'static str,
     sessions: Vec<FileSession>,
     problems: Vec<Problem>,
+    /// What this import stored of the file apart from its last step.
+    before_last_step: EarlierSteps,
 }
 
 impl Outcome {
@@ -35,17 +38,16 @@ impl Outcome {
         Self::Passed(Problem::of_file(&candidate.path, kind, message))
     }
 
-    /// Creates the outcome of a file that was read. `before` is the byte offset at which this
-    /// import began to read the file. `continued` is whether an earlier import read sessions from
-    /// the bytes before that offset. `further` are problems found before its records were read.
+    /// Creates the outcome of a file that was read from `start`. `earlier` is what this import
+    /// stored of the file before. `further` are problems found before its records were read.
     pub(crate) fn read(
         mut input: Input,
         records: &Records<'_>,
-        before: u64,
-        continued: bool,
+        start: Start,
+        earlier: EarlierSteps,
         further: Vec<Problem>,
     ) -> Self {
-        let sessions = records.sessions().to_vec();
+        let mut sessions = records.sessions().to_vec();
         let deleted = sessions.iter().filter(|session| is_deleted(session)).count();
         if deleted > 0 {
             let message = format!("{deleted} sessions of the file were deleted and stay so");
@@ -57,14 +59,29 @@ impl Outcome {
             first: sessions.first().map(|first| first.id.clone()),
             leaf: records.leaf().map(|leaf| leaf.id.clone()),
             sessions: living.map(|session| session.id.clone()).collect(),
-            bytes: input.offset() - before,
-            continued,
+            bytes: input.offset() - start.offset + earlier.bytes(),
+            continued: earlier.continued().unwrap_or(start.continued),
             brought: false,
         };
         let dialect = records.file().format().name();
-        let mut problems = input.into_problems();
+        let found = input.into_problems();
+        let mut before_last_step = earlier.clone();
+        before_last_step.add(records.before_last(), start, &sessions, &found);
+        for session in &mut sessions {
+            session.appended += earlier.appended(&session.id);
+        }
+        let mut problems = earlier.into_problems();
+        problems.extend(found);
         problems.extend(further);
-        Self::Read(Box::new(ReadFile { file, dialect, sessions, problems }))
+        Self::Read(Box::new(ReadFile { file, dialect, sessions, problems, before_last_step }))
+    }
+
+    /// Returns what this import stored of the file apart from its last step.
+    pub(crate) fn before_last_step(&self) -> EarlierSteps {
+        match self {
+            Self::Read(read) => read.before_last_step.clone(),
+            Self::Passed(_) | Self::Refused(_) => EarlierSteps::default(),
+        }
     }
 
     /// Adds the file to the report.
@@ -91,7 +108,7 @@ impl Outcome {
 
 impl ReadFile {
     fn report(self, engine: &Engine, report: &mut ImportReport) -> Result<()> {
-        let Self { mut file, dialect, sessions, problems } = self;
+        let Self { mut file, dialect, sessions, problems, .. } = self;
         report.problems.extend(problems);
         if file.sessions.is_empty() {
             report.skipped += 1;

@@ -11,6 +11,7 @@ use forklore_store::sources::{Progress, RecordKey, RecordLocation, SeenFile, Sou
 
 use crate::agent_file::AgentFile;
 use crate::batch::Batch;
+use crate::earlier_steps::StoredSteps;
 use crate::writer::Writer;
 
 /// Writes an imported file to the store step by step, and collects the content of the next step.
@@ -27,6 +28,12 @@ pub(crate) struct Output<'a> {
     /// A cache of the key and the location of the record that was imported last. The next record
     /// almost always continues this record.
     tip: Option<(RecordKey, RecordLocation)>,
+    /// The steps that the store contains.
+    stored: StoredSteps,
+    /// The steps that the store contains or that the writer writes.
+    sent: StoredSteps,
+    /// The steps that the store contains apart from the last step of the file.
+    before_last: StoredSteps,
 }
 
 impl<'a> Output<'a> {
@@ -35,7 +42,18 @@ impl<'a> Output<'a> {
             Target::State { id, .. } => Some(*id),
             Target::New { .. } => None,
         };
-        Self { engine, sources, target, source, batch: Batch::default(), writer: None, tip: None }
+        Self {
+            engine,
+            sources,
+            target,
+            source,
+            batch: Batch::default(),
+            writer: None,
+            tip: None,
+            stored: StoredSteps::default(),
+            sent: StoredSteps::default(),
+            before_last: StoredSteps::default(),
+        }
     }
 
     pub(crate) fn source(&self) -> Option<SourceId> {
@@ -73,13 +91,26 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Returns the steps that the store contains.
+    pub(crate) fn stored(&self) -> &StoredSteps {
+        &self.stored
+    }
+
+    /// Returns the steps that the store contains apart from the last step of the file, which the
+    /// store may hold back and refuse later.
+    pub(crate) fn before_last(&self) -> &StoredSteps {
+        &self.before_last
+    }
+
     /// Writes the collected import step to the store. `read` is how far the file was read. `whole`
-    /// means that it was read to its end.
+    /// means that it was read to its end. `appended` is the number of events that this attempt has
+    /// added to each session of the file.
     pub(crate) fn write(
         &mut self,
         file: &AgentFile<'_>,
         read: Progress,
         whole: bool,
+        appended: Vec<u64>,
     ) -> Result<()> {
         let seen = if whole {
             file.seen().clone()
@@ -93,14 +124,23 @@ impl<'a> Output<'a> {
         let pins = self.engine.hold_mentioned(payloads(&writes));
         let attachments = pins.iter().map(|pin| pin.id).collect();
         let step = Transaction { writes, source: Some(Box::new(step)), attachments };
+        let next = StoredSteps { end: Some(offset), appended };
         let id = match (&mut self.writer, self.source) {
             // The id of a new source is needed before the next step can be collected.
             (Some(writer), Some(id)) => {
                 writer.write(step, pins)?;
+                self.stored.clone_from(&self.sent);
                 id
             }
             _ => self.sources.commit(step)?.imported()?,
         };
+        if whole {
+            self.before_last.clone_from(&self.stored);
+        }
+        if self.writer.is_none() || self.source.is_none() {
+            self.stored.clone_from(&next);
+        }
+        self.sent = next;
         self.source = Some(id);
         self.target = Target::State { id, offset };
         Ok(())
@@ -126,10 +166,11 @@ impl<'a> Output<'a> {
 
     /// Waits until the store contains every step written so far.
     pub(crate) fn settle(&mut self) -> Result<()> {
-        match &mut self.writer {
-            Some(writer) => Ok(writer.settle()?),
-            None => Ok(()),
+        if let Some(writer) = &mut self.writer {
+            writer.settle()?;
+            self.stored.clone_from(&self.sent);
         }
+        Ok(())
     }
 }
 

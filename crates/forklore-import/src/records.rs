@@ -15,6 +15,7 @@ use crate::batch::Batch;
 use crate::branch_start::{BranchParent, BranchStart};
 use crate::copied_prefix::{CopiedPrefix, RecordLine, branch_name};
 use crate::copy_links;
+use crate::earlier_steps::StoredSteps;
 use crate::event_location::{EventLocation, SHARED};
 use crate::file_session::FileSession;
 use crate::file_sessions::FileSessions;
@@ -74,6 +75,16 @@ impl<'a> Records<'a> {
     /// Returns the session that the agent would resume if it continued this file.
     pub(crate) fn leaf(&self) -> Option<&FileSession> {
         self.sessions.get(self.route.leaf?)
+    }
+
+    /// Returns the steps of the file that the store contains.
+    pub(crate) fn stored(&self) -> &StoredSteps {
+        self.output.stored()
+    }
+
+    /// Returns the steps of the file that the store contains apart from the last one.
+    pub(crate) fn before_last(&self) -> &StoredSteps {
+        self.output.before_last()
     }
 
     pub(crate) fn output(&mut self) -> &mut Output<'a> {
@@ -385,7 +396,8 @@ impl<'a> Records<'a> {
         state.comparison = self.revision.comparison().cloned();
         state.header = self.header.clone();
         state.reader = input.reader_state();
-        self.output.write(&self.file, input.progress(state.text()), whole)
+        let appended = self.sessions.list().iter().map(|session| session.appended).collect();
+        self.output.write(&self.file, input.progress(state.text()), whole, appended)
     }
 
     /// Writes the last import step of the file: the remaining records, and changes of the first

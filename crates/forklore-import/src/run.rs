@@ -13,6 +13,7 @@ use forklore_store::sources::Source;
 use crate::candidate::Candidate;
 use crate::continued_from::MISSING_BASE;
 use crate::discovery::{Discovered, Discovery};
+use crate::earlier_steps::{EarlierSteps, Start};
 use crate::first_lines::FirstLines;
 use crate::name_conflicts::NameConflicts;
 use crate::named_paths::NamedPaths;
@@ -65,7 +66,7 @@ impl<'a> Run<'a> {
                 break;
             }
             let mut tell = |file: Progressed<'_>| progress(file.within(&all, candidate.size));
-            let outcome = self.import_file(sources, candidate, &mut tell);
+            let outcome = self.import_file(sources, candidate, EarlierSteps::default(), &mut tell);
             outcomes.push(unless_single(outcome, &all)?);
             all.files_done += 1;
             all.bytes_done += candidate.size;
@@ -75,7 +76,8 @@ impl<'a> Run<'a> {
                 continue;
             };
             if let (Some(candidate), Some(outcome)) = (candidates.get(at), outcomes.get_mut(at)) {
-                let again = self.import_file(sources, candidate, &mut |_| {});
+                let earlier = outcome.before_last_step();
+                let again = self.import_file(sources, candidate, earlier, &mut |_| {});
                 *outcome = unless_single(again, &all)?;
             }
         }
@@ -104,17 +106,19 @@ impl<'a> Run<'a> {
     }
 
     /// Imports one file. Tries again if another writer changed the store meanwhile, or if a chosen
-    /// id or label is in use. Makes up to [`ATTEMPTS`] attempts in total.
+    /// id or label is in use. Makes up to [`ATTEMPTS`] attempts in total. `earlier` is what this
+    /// import has already stored of the file.
     fn import_file(
         &self,
         sources: &dyn Store,
         candidate: &Candidate,
+        mut earlier: EarlierSteps,
         progress: &mut dyn FnMut(Progressed<'_>),
     ) -> Result<Outcome> {
         let mut conflicts = NameConflicts::default();
         let mut attempt = 1;
         loop {
-            let done = self.attempt(sources, candidate, progress, &mut conflicts);
+            let done = self.attempt(sources, candidate, progress, &mut conflicts, &mut earlier);
             match done {
                 Err(Error::Store(StoreError::IdInUse(id))) if attempt < ATTEMPTS => {
                     conflicts.refuse_id(id);
@@ -148,6 +152,7 @@ impl<'a> Run<'a> {
         candidate: &Candidate,
         progress: &mut dyn FnMut(Progressed<'_>),
         conflicts: &mut NameConflicts,
+        earlier: &mut EarlierSteps,
     ) -> Result<Outcome> {
         let (path, options) = (&candidate.path, self.options);
         let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
@@ -192,14 +197,17 @@ impl<'a> Run<'a> {
         }
         let start = StartReading { engine: self.engine, sources, options, conflicts, facts };
         let mut reading = start.reading(&file, candidate.dialect, found)?;
-        let (before, continued) = (reading.offset(), reading.has_sessions());
-        if !unchanged {
-            reading.run(&file, options, progress)?;
-        }
+        let start = Start { offset: reading.offset(), continued: reading.has_sessions() };
+        let done = if unchanged { Ok(()) } else { reading.run(&file, options, progress) };
         let (input, records) = reading.into_parts();
+        if let Err(error) = done {
+            let found = input.into_problems();
+            earlier.add(records.stored(), start, records.sessions(), &found);
+            return Err(error);
+        }
         let read = input.progress(String::new());
         self.first_lines.borrow_mut().add(file.first_line(), &file.seen, &read);
-        Ok(Outcome::read(input, &records, before, continued, problems))
+        Ok(Outcome::read(input, &records, start, std::mem::take(earlier), problems))
     }
 
     /// Returns the state from which the import of a file continues. Returns `None` for a rewritten
