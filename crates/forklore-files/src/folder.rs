@@ -20,7 +20,7 @@ use crate::{claim, sources};
 
 /// Maximum size in bytes of a file that is read into memory as a whole. The longest such file is
 /// the journal of a change to several files.
-const WHOLE_BYTES: u64 = 1 << 30;
+pub(crate) const WHOLE_BYTES: u64 = 1 << 30;
 
 /// The folder of a store, with the file system on which it is. After a failed sync it refuses all
 /// writes.

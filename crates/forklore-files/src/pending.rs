@@ -15,7 +15,7 @@ use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use self::undo::Before;
-use crate::folder::Folder;
+use crate::folder::{Folder, WHOLE_BYTES};
 use crate::fs::Open;
 use crate::line;
 use crate::line::sealed;
@@ -73,7 +73,8 @@ impl Folder {
     /// together.
     ///
     /// # Errors
-    /// The errors of `step`; no file is changed then. `Io` or `Denied` if a file cannot be written;
+    /// The errors of `step`; no file is changed then. `Invalid` if the journal would be too large to
+    /// be read; no file is changed then either. `Io` or `Denied` if a file cannot be written;
     /// the change is undone then. If it cannot be undone, or if only its end fails, the journal
     /// remains, and the next operation performs the whole change. So does the next process after
     /// `Poisoned`.
@@ -101,7 +102,9 @@ impl Folder {
         }
         if !writes.is_empty() {
             let pending = Pending { forklore: VERSION, pending: writes };
-            self.put(&self.layout.pending(), sealed(&pending)?.as_bytes())?;
+            let journal = sealed(&pending)?;
+            check_size(journal.len())?;
+            self.put(&self.layout.pending(), journal.as_bytes())?;
             self.write_all(&pending).inspect_err(|_| self.take_back(&before))?;
             self.remove_all(&pending)?;
             self.mark_like(&above);
@@ -168,5 +171,34 @@ impl Folder {
         file.set_len(0).map_err(os("clearing", &path))?;
         self.sync(&*file, &path)?;
         self.remove(&path)
+    }
+}
+
+/// Checks that the next process could read a journal of this many bytes. Otherwise a kill in the
+/// middle of the change would leave a journal that stops every later operation.
+fn check_size(bytes: usize) -> Result<()> {
+    if bytes as u64 <= WHOLE_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "one step changes {bytes} bytes of several files, and a files store allows {WHOLE_BYTES}; \
+         write in smaller steps"
+    );
+    Err(Error::Invalid(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_no_process_could_read_is_refused() {
+        assert!(check_size(WHOLE_BYTES as usize).is_ok());
+        let error = check_size(WHOLE_BYTES as usize + 1).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "one step changes 1073741825 bytes of several files, and a files store allows \
+             1073741824; write in smaller steps"
+        );
     }
 }
