@@ -86,7 +86,8 @@ impl Screen {
         self
     }
 
-    /// Returns the width of a line in columns.
+    /// Returns how many columns a line may have: the terminal's current width, or the configured
+    /// width without a terminal.
     #[must_use]
     pub fn width(&self) -> usize {
         self.measure.as_ref().map_or(self.look.width, |measure| measure())

@@ -180,7 +180,7 @@ impl Output {
         }
     }
 
-    /// Prints a page for users.
+    /// Prints the page that `people` fills, even with `--json`.
     ///
     /// # Errors
     /// When the output cannot be written.

@@ -18,9 +18,9 @@ use proptest::strategy::{BoxedStrategy, Strategy};
 /// Maximum number of random operations in one history, i.e. one test run against a store. A history
 /// has on average half as many.
 const STEPS: usize = 100;
-/// Number of random histories (sequences of operations) that a test runs with one caller. The
-/// variable `FORKLORE_CASES` overrides it. Tests with concurrent calls or reopening run half as
-/// many.
+/// Number of random histories (sequences of operations) that a test runs. A test with concurrent
+/// calls or reopening runs half as many. The environment variable `FORKLORE_CASES` sets the same
+/// number for all these tests.
 const HISTORIES: u32 = 64;
 /// How long proptest may search for a shorter failing sequence of operations, in milliseconds.
 const SHRINKING: u32 = 20_000;

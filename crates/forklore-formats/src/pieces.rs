@@ -18,9 +18,9 @@ const LONGEST_ID: usize = 64;
 /// kind of part.
 pub(crate) type Losses = BTreeMap<String, u64>;
 
-/// The kind of loss that counts images.
+/// The key under which [`Losses`] counts images.
 const IMAGE: &str = "image";
-/// The kind of loss that counts failed tool results in a format that cannot mark a result as
+/// The key under which [`Losses`] counts failed tool results in a format that cannot mark a result as
 /// failed.
 const FAILURE: &str = "is_error";
 

@@ -39,7 +39,7 @@ fn waiting(tried: &Try) -> Row {
     }
 }
 
-/// Marks the continuation of a row as failed with this error.
+/// Records in `row` that its continuation failed with `error`.
 fn fail(row: &mut Row, error: &Error) {
     row.state = State::Failed;
     row.error = Some(error.to_string());

@@ -1,7 +1,7 @@
 //! The dictionary of an index: RDF terms and the numbers by which the quads refer to them.
 //!
-//! A term is found by its hash. The hash also shows damage of a stored term: it must fit the term
-//! that is read.
+//! Each term is stored with its hash. The index finds the number of a term by this hash. When it
+//! reads a term, it compares the hash with the term. If they differ, the stored term is damaged.
 
 use std::collections::HashMap;
 
