@@ -9,7 +9,7 @@ use spargebra::algebra::{
 };
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
-/// A part of a query for which the query is searched.
+/// A part of a query that [`visit`] reports.
 pub(crate) enum Part<'a> {
     /// An IRI, except those of `SERVICE`.
     Name(&'a NamedNode),
