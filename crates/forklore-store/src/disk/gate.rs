@@ -104,12 +104,18 @@ impl Gate {
         // Wait in another thread, because waiting for a file lock has no timeout. If this call has
         // timed out when the thread gets the lock, the send fails, which drops the lock at once.
         let (sender, receiver) = mpsc::sync_channel(0);
-        let gate = self.clone();
-        let waiting = std::thread::Builder::new().spawn(move || sender.send(gate.wait(pass)));
+        let (gate, wanted) = (self.clone(), Wanted::default());
+        let still = wanted.clone();
+        let waiting = std::thread::Builder::new().spawn(move || {
+            if let Some(passed) = gate.wait(pass, &still).transpose() {
+                let _ = sender.send(passed);
+            }
+        });
         waiting.map_err(os("waiting for", &self.gate))?;
         match receiver.recv_timeout(wait) {
             Ok(passed) => passed.map_err(failed),
             Err(_) => {
+                wanted.end();
                 let (path, seconds) = (self.gate.display(), wait.as_secs());
                 Err(Error::Locked(format!("another process held {path} for {seconds} s")))
             }
@@ -154,9 +160,10 @@ impl Gate {
         Ok(None)
     }
 
-    fn wait(&self, pass: Pass) -> io::Result<Passed> {
+    /// Waits for the lock. Returns `None` if the lock is not wanted any more.
+    fn wait(&self, pass: Pass, wanted: &Wanted) -> io::Result<Option<Passed>> {
         loop {
-            let pair = self.pair()?;
+            let Some(pair) = wanted.then(|| self.pair()).transpose()? else { return Ok(None) };
             // A file may no longer be at its path. The lock on such a file may never be released.
             if !self.stands(&pair) {
                 continue;
@@ -168,7 +175,7 @@ impl Gate {
             }
             pair.queue.file.unlock()?;
             if let Some(passed) = self.passed(pair) {
-                return Ok(passed);
+                return Ok(Some(passed));
             }
         }
     }
@@ -197,6 +204,25 @@ impl Gate {
         let file = options.create(self.make).truncate(false).write(true).mode(0o600).open(path)?;
         let found = file.metadata()?;
         Ok(Open { file, id: (found.dev(), found.ino()) })
+    }
+}
+
+/// Whether a call still waits for the lock that a thread is to get for it. After the call has timed
+/// out, the thread opens no file: it would create again what others remove from the folder.
+#[derive(Clone, Debug, Default)]
+struct Wanted {
+    ended: Arc<Mutex<bool>>,
+}
+
+impl Wanted {
+    /// Calls `open` if the lock is still wanted. [`Wanted::end`] waits until `open` returns.
+    fn then<T>(&self, open: impl FnOnce() -> T) -> Option<T> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        (!*ended).then(open)
+    }
+
+    fn end(&self) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 }
 
@@ -249,5 +275,27 @@ fn tried(locked: Result<(), TryLockError>) -> io::Result<bool> {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_gave_up_creates_no_files_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let gate = Gate::new(&dir.path().join("gate"));
+        let passed = gate.pass(Pass::Exclusive, Duration::ZERO).unwrap();
+        assert!(matches!(gate.pass(Pass::Shared, Duration::ZERO), Err(Error::Locked(_))));
+        for file in [&gate.queue, &gate.gate] {
+            std::fs::remove_file(file).unwrap();
+        }
+        drop(passed);
+        // The thread that waited for the call has a handle of the gate until it ends.
+        while Arc::strong_count(&gate.idle.0) > 1 {
+            std::thread::yield_now();
+        }
+        assert_eq!(dir.path().read_dir().unwrap().count(), 0);
     }
 }
