@@ -1,7 +1,7 @@
 //! What a turn does for a tool that it calls: announces the tool's events, and runs sub-agents.
 //!
 //! The turn alone writes the session's log. A tool's sub-agent therefore sends its records to the
-//! turn, which stores them while it waits for the results of its calls.
+//! turn, which stores and announces them while it waits for the results of its calls.
 
 use std::sync::Arc;
 
@@ -30,11 +30,13 @@ pub(super) struct TurnCaller {
     pub(super) records: mpsc::UnboundedSender<Record>,
 }
 
-/// A record of the start or the end of a tool's sub-agent. The turn stores the record.
+/// A record of the start or the end of a tool's sub-agent. The turn stores the record, and then
+/// announces it. If the sub-agent announced its end itself, the turn could end before that.
 pub(super) struct Record {
     pub(super) subagent: Subagent,
     pub(super) ends: bool,
     pub(super) event: NewEvent,
+    pub(super) announcement: KernelEvent,
     /// Notified when the record is durable.
     pub(super) stored: oneshot::Sender<()>,
 }
@@ -59,18 +61,25 @@ impl TurnCaller {
     async fn run(self, delegate: Delegate, cancel: CancellationToken) -> Result<Delegated> {
         let call = Some(&self.call);
         let subagent = Subagent::make(&*self.factory, &self.context, delegate, call).await?;
-        self.store(&subagent, false, subagent.began()?).await?;
-        subagent.announce_began(&self.context);
+        let announcement = subagent.began_announced(&self.context);
+        self.store(&subagent, false, subagent.began()?, announcement).await?;
         let turn = subagent.run(&cancel).await;
-        self.store(&subagent, true, subagent.ended(&turn, false)?).await?;
-        subagent.announce_ended(&self.context, &turn);
+        let announcement = subagent.ended_announced(&self.context, &turn);
+        self.store(&subagent, true, subagent.ended(&turn, false)?, announcement).await?;
         Ok(Delegated { session_id: subagent.id(), turn })
     }
 
-    async fn store(&self, subagent: &Subagent, ends: bool, event: NewEvent) -> Result<()> {
+    /// Lets the turn store and announce the start or the end of a sub-agent.
+    async fn store(
+        &self,
+        subagent: &Subagent,
+        ends: bool,
+        event: NewEvent,
+        announcement: KernelEvent,
+    ) -> Result<()> {
         let ended = |_| Error::Ended(self.context.identity().session_id);
         let (stored, durable) = oneshot::channel();
-        let record = Record { subagent: subagent.clone(), ends, event, stored };
+        let record = Record { subagent: subagent.clone(), ends, event, announcement, stored };
         self.records.send(record).map_err(|_| Error::Ended(self.context.identity().session_id))?;
         durable.await.map_err(ended)
     }

@@ -47,7 +47,7 @@ pub(super) async fn carry_out(
     while written < authorized.len() || work.has_subagents() {
         if let Some(record) = work.next(cancel).await {
             log.append(vec![record.event.clone()]).await?;
-            work.stored(record);
+            work.stored(log.context, record);
             continue;
         }
         let ready = work.ready_from(written);

@@ -19,6 +19,7 @@ use super::subagent::{Subagent, SubagentFactory, failure};
 use super::within::within;
 use crate::Result;
 use crate::config::SessionConfig;
+use crate::context::Context;
 use crate::notify::KernelEvent;
 use crate::notify::event::{ToolInput, ToolProgress};
 use crate::panic::panic_text;
@@ -141,9 +142,11 @@ impl RunningCalls {
         !self.subagents.is_empty()
     }
 
-    /// Updates the list of the tools' sub-agents after the record of a start or an end was stored.
-    pub(super) fn stored(&mut self, record: Record) {
-        let Record { subagent, ends, stored, .. } = record;
+    /// Announces the start or the end of a tool's sub-agent after its record was stored, and updates
+    /// the list of the tools' sub-agents.
+    pub(super) fn stored(&mut self, context: &Context, record: Record) {
+        let Record { subagent, ends, announcement, stored, .. } = record;
+        context.announce(announcement);
         if ends {
             let id = subagent.id();
             self.subagents.retain(|running| running.id() != id);

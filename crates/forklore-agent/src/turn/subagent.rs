@@ -92,24 +92,34 @@ impl Subagent {
     }
 
     pub(crate) fn announce_began(&self, parent: &Context) {
+        parent.announce(self.began_announced(parent));
+    }
+
+    /// Builds the notification that the sub-agent started.
+    pub(super) fn began_announced(&self, parent: &Context) -> KernelEvent {
         let started = self.started(parent);
-        parent.announce(if self.subagent.is_resumed() {
+        if self.subagent.is_resumed() {
             KernelEvent::DelegateResumed(started)
         } else {
             KernelEvent::DelegateSpawned(started)
-        });
+        }
     }
 
     pub(crate) fn announce_ended(&self, parent: &Context, turn: &Result<Turn>) {
+        parent.announce(self.ended_announced(parent, turn));
+    }
+
+    /// Builds the notification that the sub-agent ended.
+    pub(super) fn ended_announced(&self, parent: &Context, turn: &Result<Turn>) -> KernelEvent {
         let error = failure(turn);
         let success = error.is_none();
         let usage = turn.as_ref().ok().map(|turn| turn.usage);
         let ended = DelegateEnded { delegate: self.started(parent), success, error, usage };
-        parent.announce(if success {
+        if success {
             KernelEvent::DelegateCompleted(ended)
         } else {
             KernelEvent::DelegateError(ended)
-        });
+        }
     }
 
     fn started(&self, parent: &Context) -> DelegateStarted {
