@@ -84,7 +84,7 @@ impl Staged {
         let private = self.still_there(tx)?;
         let copied = segment::end(tx, self.segment)?;
         let rest = self.rows(tx, copied..count)?;
-        tail::write(tx, &rest)?;
+        tail::write_last(tx, &rest)?;
         if segment::end(tx, self.segment)? != count {
             return Err(self.lost());
         }

@@ -1,7 +1,6 @@
 //! Looks up the origin of an event: the session that first wrote it, and its seq in that session.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use forklore_core::Origin;
@@ -19,7 +18,7 @@ const MOST: usize = 1 << 16;
 /// A store handle's cache of the session that wrote each segment. An entry stays valid, because the
 /// writer of a segment never changes and the number of a segment is never reused.
 #[derive(Debug, Default)]
-pub(crate) struct Identities(Mutex<BTreeMap<Segment, Identity>>);
+pub(crate) struct Identities(Mutex<HashMap<Segment, Identity>>);
 
 impl Identities {
     fn find(&self, segment: Segment) -> Option<Identity> {
@@ -35,24 +34,24 @@ impl Identities {
     }
 }
 
-/// Looks up the session that wrote a segment, at most once per segment.
-#[derive(Default)]
+/// Looks up the session that wrote a segment.
 pub(crate) struct Writers<'k> {
-    met: BTreeMap<Segment, Identity>,
-    identities: Option<&'k Identities>,
+    identities: &'k Identities,
+    /// The writer that was looked up last. Consecutive events mostly have the same writer.
+    last: Option<(Segment, Identity)>,
 }
 
 impl<'k> Writers<'k> {
-    /// Creates a lookup of the sessions that wrote segments. It also uses `identities`, the cache
-    /// of a store handle.
+    /// Creates a lookup of the sessions that wrote segments. It reads the row of each session at
+    /// most once, unless `identities` already has that session.
     pub(crate) fn of(identities: &'k Identities) -> Self {
-        Self { met: BTreeMap::new(), identities: Some(identities) }
+        Self { identities, last: None }
     }
 
     /// Returns the origin of an event: the session that first wrote it, and its seq there.
     pub(crate) fn origin(&mut self, conn: &Connection, slot: Slot) -> Result<Origin> {
         let (segment, seq) = self.numbered(conn, slot)?;
-        let session_id = self.writer(conn, segment, slot)?.id.clone();
+        let session_id = self.writer(conn, segment, slot)?.id;
         Ok(Origin { session_id, seq })
     }
 
@@ -68,13 +67,21 @@ impl<'k> Writers<'k> {
         Ok((segment, if tail { writer.inherited + position } else { position }))
     }
 
-    fn writer(&mut self, conn: &Connection, segment: Segment, slot: Slot) -> Result<&Identity> {
-        let unknown = match self.met.entry(segment) {
-            Entry::Occupied(met) => return Ok(met.into_mut()),
-            Entry::Vacant(unknown) => unknown,
-        };
-        if let Some(identities) = self.identities.and_then(|existing| existing.find(segment)) {
-            return Ok(unknown.insert(identities));
+    #[inline]
+    fn writer(&mut self, conn: &Connection, segment: Segment, slot: Slot) -> Result<Identity> {
+        if let Some((last, writer)) = &self.last
+            && *last == segment
+        {
+            return Ok(writer.clone());
+        }
+        let writer = self.search(conn, segment, slot)?;
+        self.last = Some((segment, writer.clone()));
+        Ok(writer)
+    }
+
+    fn search(&self, conn: &Connection, segment: Segment, slot: Slot) -> Result<Identity> {
+        if let Some(identity) = self.identities.find(segment) {
+            return Ok(identity);
         }
         let found = session::identity(conn, segment).or_else(|fault| match fault {
             // The row may be lost, but others may name the session.
@@ -88,9 +95,7 @@ impl<'k> Writers<'k> {
             }
             other => other,
         })?;
-        if let Some(identities) = self.identities {
-            identities.insert(segment, &found);
-        }
-        Ok(unknown.insert(found))
+        self.identities.insert(segment, &found);
+        Ok(found)
     }
 }

@@ -55,8 +55,7 @@ fn page_of(
     query: &Query,
     found: &Identities,
 ) -> Result<Page> {
-    let mut reader = Reader::new(conn, history, query);
-    reader.writers = Writers::of(found);
+    let mut reader = Reader::new(conn, history, query, found);
     if let At::Id(event) = &query.at {
         return reader.named(event);
     }
@@ -82,7 +81,8 @@ pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> 
     };
     let at = At::Seq(start);
     let query = Query { at, direction: Direction::Backward, limit: usize::MAX, bare: true };
-    let mut reader = Reader::new(conn, history, &query);
+    let identities = Identities::default();
+    let mut reader = Reader::new(conn, history, &query, &identities);
     // Reading goes backward and may stop at an event after which no call is open: the later events
     // alone determine which calls are open.
     reader.until_closed = true;
@@ -102,6 +102,7 @@ pub(crate) fn inheritable(
     to: u64,
 ) -> Result<Vec<Row>> {
     let history = History::of(conn, Cow::Owned(session::living(conn, id)?))?;
+    let identities = Identities::default();
     let mut rows = Vec::new();
     let Some(mut seq) = history.seq_of(conn, Unit::Inheritable, from + 1)? else {
         return Ok(rows);
@@ -110,7 +111,7 @@ pub(crate) fn inheritable(
         let stretch = history.stretch(conn, seq)?;
         let position = history.position(conn, &stretch, seq)?;
         let range = Range { from: position, inherited: true, ..stretch.range };
-        let mut writers = Writers::default();
+        let mut writers = Writers::of(&identities);
         segment::visit(conn, range, Direction::Forward, Wanted::ALL, |row| {
             let counts = row.counts.based_on(stretch.base);
             if counts.inheritable > to {
@@ -166,7 +167,12 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(conn: &'a Connection, history: &'a History<'a>, query: &'a Query) -> Self {
+    fn new(
+        conn: &'a Connection,
+        history: &'a History<'a>,
+        query: &'a Query,
+        identities: &'a Identities,
+    ) -> Self {
         Self {
             conn,
             history,
@@ -174,7 +180,7 @@ impl<'a> Reader<'a> {
             until_closed: false,
             events: Vec::new(),
             bytes: 0,
-            writers: Writers::default(),
+            writers: Writers::of(identities),
         }
     }
 

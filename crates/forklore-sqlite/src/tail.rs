@@ -118,6 +118,20 @@ impl Tail {
 /// Positions are divided into blocks of `chunk_events`. The events of each block that becomes
 /// complete move into chunks, apart from large events.
 pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
+    let rest = write_blocks(tx, rows)?;
+    rest.iter().try_for_each(|row| row::insert(tx, row))
+}
+
+/// Appends the last events of a segment that will never grow. The events of its last block move
+/// into chunks too, although the block is incomplete.
+pub(crate) fn write_last(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
+    let rest = write_blocks(tx, rows)?;
+    fill_block(tx, rest)
+}
+
+/// Appends the events that complete blocks of `chunk_events` positions. Returns the events behind
+/// them, which are not written.
+fn write_blocks<'r>(tx: &WriteTx<'_>, rows: &'r [Row]) -> Result<&'r [Row]> {
     let mut rest = rows;
     while let Some(first) = rest.first() {
         let free = tx.chunk_events - position(first.k) % tx.chunk_events;
@@ -128,11 +142,11 @@ pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
         fill_block(tx, filling)?;
         rest = behind;
     }
-    rest.iter().try_for_each(|row| row::insert(tx, row))
+    Ok(rest)
 }
 
-/// Appends the events that complete a block of `chunk_events` positions. Moves the events of the
-/// block into chunks, apart from large events.
+/// Appends the last events of a block of `chunk_events` positions. Moves the events of the block
+/// into chunks, apart from large events.
 fn fill_block(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let earlier = match unsealed(tx, rows) {
         Ok(earlier) => earlier,
