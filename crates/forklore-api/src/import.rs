@@ -39,7 +39,8 @@ impl Import {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imported {
-    /// How many of the requested files this import or an earlier one read sessions from.
+    /// How many of the requested files this import or an earlier one read sessions from. A file
+    /// whose sessions were all deleted counts as skipped instead.
     pub files: u64,
     /// The sessions of all files that `files` counts, grouped by file. Deleted sessions are
     /// omitted.

@@ -17,7 +17,8 @@ use crate::file_session::FileSession;
 /// files (files without a session that belong to session files).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
-    /// Number of files from which sessions were imported now or before.
+    /// Number of files of this import from which this or an earlier import read sessions. A file
+    /// whose sessions were all deleted counts as skipped instead.
     pub files: u64,
     /// The sessions of the imported files that were not deleted, grouped by file.
     pub sessions: Vec<ImportedSession>,

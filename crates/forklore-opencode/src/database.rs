@@ -25,8 +25,9 @@ const FIXED: [(&str, &str); 6] = [
     ("directory", "directory"),
     ("version", "version"),
 ];
-/// A number of milliseconds. An unfinished message counts as abandoned if opencode wrote any
-/// message of the database more than this long after its last write to the session.
+/// How many milliseconds the last write to a session may be older than the newest write of a
+/// message in the database. If it is older, an unfinished message of the session counts as
+/// abandoned.
 const LONG_AFTER: i64 = 600_000;
 /// The columns of opencode's session table whose strings are JSON.
 const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];

@@ -82,8 +82,9 @@ impl<'a> Log<'a> {
     }
 
     /// Handles an expired lease, or one that another runtime acquired. If the lease can be acquired
-    /// again and the log has not changed meanwhile, the turn continues in this session. Otherwise
-    /// it continues in a fork, whose cut is after the last event that the turn saw.
+    /// again and the log has not changed meanwhile, the turn continues in this session. If another
+    /// runtime has the lease, or the log has changed, the turn continues in a fork, whose cut is
+    /// after the last event that the turn saw.
     async fn recover(&mut self) -> Result<()> {
         match self.lease.regain().await {
             Ok(header) if header.head_seq() == self.head => {

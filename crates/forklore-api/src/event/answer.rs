@@ -39,8 +39,8 @@ pub struct BlockPiece {
     pub delta: String,
 }
 
-/// Data of the event `content_block:end`: a block of a model's answer is complete. The answer that
-/// contains the block is already stored.
+/// Data of the event `content_block:end`: a block of a model's answer was stored. If the answer
+/// broke off, the text of the block may be incomplete.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockEnded {
@@ -50,7 +50,7 @@ pub struct BlockEnded {
     pub block_index: usize,
     /// The number of blocks in the model's answer.
     pub total_blocks: usize,
-    /// The content of the complete block.
+    /// The content of the block, as stored.
     pub block: Block,
     /// Whether the model's answer is incomplete, because it broke off or was interrupted.
     pub partial: bool,

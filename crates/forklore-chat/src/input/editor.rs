@@ -45,8 +45,8 @@ pub struct Editor {
 enum Request {
     Line(String, Offers),
     Answer(String),
-    /// Puts lines that the user typed before the prompt appeared into the next prompt. Reads no new
-    /// line.
+    /// Puts all text that the user typed while there was no prompt into the next prompt. Does not
+    /// wait for more text, and sends nothing back.
     PutBack,
 }
 

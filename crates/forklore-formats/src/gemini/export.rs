@@ -68,9 +68,9 @@ fn session_id(file: &NewFile) -> String {
     file.fresh_id(0)
 }
 
-/// Returns the name of Gemini CLI's directory for the project in the working directory `cwd`. The
-/// directory belongs to the project already, or Gemini CLI will claim it for the project. Fails if
-/// all possible names belong to other projects.
+/// Returns the name of Gemini CLI's directory for the project in the working directory `cwd`: the
+/// registered name, or else the first name that belongs to no other project. The export claims that
+/// directory with a file [`OWNER`]. Fails if all possible names belong to other projects.
 fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result<String, NoDestination> {
     #[derive(Default, Deserialize)]
     struct Registry {

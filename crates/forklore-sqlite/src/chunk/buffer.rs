@@ -22,7 +22,7 @@ const PAGE: usize = 4 << 10;
 static IDLE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
 /// Memory for the payloads of one chunk. When it is dropped, a later read may use it again. So a
-/// long read needs no new memory, which the operating system would have to clear first.
+/// long read needs little new memory, which the operating system would have to clear first.
 pub(super) struct Buffer {
     memory: Vec<u8>,
     used: Range<usize>,

@@ -46,9 +46,10 @@ pub(super) const DELETED_AT: usize = STATE_AT + 15;
 /// first of three columns that belong neither to the session's header nor to the feed (the sequence
 /// of changed sessions).
 pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
-/// The index of the first feed column in a row of [`SELECTED`]. The feed columns store which
-/// transactions created, last appended to and last changed the session. In rows that were written
-/// before the feed existed, they are NULL, and the row's checksum skips them.
+/// The index of the first of the four feed columns in a row of [`SELECTED`]. Three store which
+/// transactions created, last appended to and last changed the session, and the fourth an upper
+/// bound of these numbers. The row's checksum skips those that are NULL. In rows that were written
+/// before the feed existed, all are.
 pub(super) const WRITTEN_AT: usize = MORE_AT - 4;
 const STATE_SUM_AT: usize = STATE_AT + STATE.len();
 /// The index of the column `metadata`, if a query selects it. The column `config` follows.
