@@ -1,4 +1,4 @@
-//! The configuration of a running session. The application chooses every value.
+//! The configuration of a running session. The application may choose every value.
 
 use std::sync::Arc;
 use std::time::Duration;

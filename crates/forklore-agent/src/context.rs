@@ -160,7 +160,8 @@ impl Context {
     }
 }
 
-/// Marks the work of a session as running. Dropping this value removes the mark.
+/// Marks the work of a session as running. Dropping this value cancels its token and removes the
+/// mark.
 pub(crate) struct Running<'a> {
     context: &'a Context,
     pub(crate) cancel: CancellationToken,

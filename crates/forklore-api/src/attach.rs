@@ -69,7 +69,7 @@ pub struct Attached {
     /// The reference of the attachment to use in messages: `sha256:` and the digest of its bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
-    /// The file name or display name of the attachment. `null` if it has none.
+    /// The file name or display name of the attachment. Absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The media type of the attachment.

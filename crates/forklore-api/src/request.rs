@@ -115,7 +115,7 @@ pub enum Request {
         /// The id of the second of the two sessions to compare.
         b: SessionId,
     },
-    /// Records a summary of one branch in another session. The answer is
+    /// Summarizes a branch, and records the summary in another session. The answer is
     /// [`Brought`](crate::Brought).
     Bring(Bring),
     /// Runs several continuations of a session and compares them. The answer is

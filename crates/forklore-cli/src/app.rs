@@ -43,8 +43,8 @@ impl App {
     /// store exists, the engine has an empty store in memory.
     ///
     /// # Errors
-    /// `not_found` when `--store` names a store that does not exist. Another error when the store
-    /// cannot be used.
+    /// `not_found` when `--store` or `FORKLORE_STORE` names a store that does not exist. Another
+    /// error when the store cannot be used.
     pub(crate) fn engine(&self) -> Result<&Engine> {
         if let Some(engine) = self.engine.get().or_else(|| self.empty.get()) {
             return Ok(engine);

@@ -16,7 +16,7 @@ pub(crate) const VARIABLE: &str = "FORKLORE_STORE";
 /// from `--store` or `FORKLORE_STORE`. Returns `None` if the default store does not exist yet.
 ///
 /// # Errors
-/// `not_found` when `--store` names a store that does not exist. The errors of [`open`].
+/// `not_found` if `url` names another store, and that store does not exist. The errors of [`open`].
 pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
     let named = self::url(url)?;
     if named.exists() {

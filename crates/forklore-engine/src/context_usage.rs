@@ -1,6 +1,7 @@
 //! Computes how full the context window of a session's model is: the token count that the last
-//! model call reported, plus an estimate for the messages after that call. A fork inherits the
-//! count with the history.
+//! model call reported, plus an estimate for the messages after that call. For a fork without a
+//! call of its own, reads that count from its parent's log, because forks do not inherit events
+//! about usage. Estimates all messages if there is no count.
 
 use forklore_core::inline::inline_bytes;
 use forklore_core::{EventType, Header, Message, SessionId, payload};

@@ -19,7 +19,7 @@ pub(crate) struct Repeated {
     index: u64,
     /// Number of all events in the repeated part.
     pub(crate) events: u64,
-    /// Number of events in the repeated part that forks inherit.
+    /// Number of inheritable events in the repeated part.
     pub(crate) inherited: u64,
     /// Total size, in bytes, of the event payloads in the repeated part.
     pub(crate) bytes: u64,

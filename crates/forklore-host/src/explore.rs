@@ -45,14 +45,14 @@ fn fail(row: &mut Row, error: &Error) {
     row.error = Some(error.to_string());
 }
 
-/// A changed row of an exploration's result: its index, from 0, and its new state.
+/// A changed row of an exploration's result: its index, from 0, and the row as it is now.
 type Changed = (usize, Row);
 
 /// Runs an exploration (several continuations of a session), and returns one row for each
-/// continuation. Calls `changed` with the index and the new state of each row that changed.
+/// continuation. Calls `changed` with the index and the new contents of each row that changed.
 ///
-/// Cancelling `cancel` interrupts the running continuations. Each fork stays stored with its answer
-/// so far, and can be resumed.
+/// Cancelling `cancel` interrupts the continuations that run and starts no others. Each fork stays
+/// stored with its answer so far, and can be resumed.
 ///
 /// # Errors
 /// Returns an error if the cut does not exist, a model is not configured or lacks its key, or the

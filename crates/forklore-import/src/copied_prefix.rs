@@ -204,9 +204,9 @@ fn find_original(
     Ok(None)
 }
 
-/// Returns the imported files from which this file may be copied: first those that the agent names
-/// as the original, then the others, each oldest first. `own` is this file's own id in the store.
-/// `name` is the key of the files with the same first record.
+/// Returns the imported files from which this file may be copied: first those that this file names
+/// as its original, then those with the same first record, whose key is `name`. Both groups are in
+/// the order of import. Leaves out this file itself, whose id in the store is `own`, and its copies.
 fn originals(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,

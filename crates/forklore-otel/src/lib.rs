@@ -147,8 +147,8 @@ impl Spans {
     /// service name of the spans.
     ///
     /// # Errors
-    /// If an environment variable that `header_env` names is not set, the URL is invalid, the HTTP
-    /// client cannot be created, or the caller is outside a tokio runtime. An unreachable collector
+    /// If an environment variable that `header_env` names is not set or is not Unicode, the URL is
+    /// invalid, the HTTP client cannot be created, or the caller is outside a tokio runtime. An unreachable collector
     /// is no error here: only the later export of spans fails.
     pub fn new(config: &TracingConfig, agent: &str) -> Result<Self, NotTraced> {
         let headers = config.header_env.iter().map(|(header, variable)| {

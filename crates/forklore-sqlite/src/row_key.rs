@@ -39,11 +39,12 @@ pub(crate) struct Range {
     pub(crate) inherited: bool,
 }
 
-/// What a callback returns after an event: continue with the next one, or stop.
+/// What a callback returns after an event: continue with the next one, stop at the end of the
+/// chunk, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Row,
-    /// Continue up to the end of the chunk, if the event is in one. The rest of a chunk is already
+    /// Continue up to the end of the chunk, if the event is in one, and stop there. The rest of a chunk is already
     /// in memory, and a later visit would have to read the whole chunk again.
     Chunk,
     Stop,

@@ -1,5 +1,5 @@
-//! Code that all stores on disk share: ownership checks, file system detection, and a lock between
-//! processes.
+//! Code for stores on disk: the file system as a trait, checks of owners and of file systems, the
+//! lock between processes, the cache folder, and limits.
 
 mod cache;
 pub mod fs;

@@ -150,7 +150,7 @@ pub enum Error {
          something durable: {failure}"
     )]
     Poisoned {
-        /// The path of the store.
+        /// The path of the store, or of its folder of attachments if the sync of that failed.
         location: String,
         /// A description of the failed sync.
         failure: String,

@@ -250,7 +250,8 @@ impl Answer {
         blocks.map(|block| block.event(model)).collect()
     }
 
-    /// Announces the blocks of the answer. Call this after the blocks are stored.
+    /// Announces the end of each block of the answer or, if the answer broke off, of its text
+    /// blocks only. Call this after the blocks are stored.
     pub(super) fn announce_blocks(&self, context: &Context) {
         if !context.has_listeners() {
             return;

@@ -56,8 +56,9 @@ impl Lease {
         hold(&self.kernel, &self.session(), &self.owner).await
     }
 
-    /// Releases the lease of the current session, for example if another runtime wrote to the
-    /// session meanwhile.
+    /// Releases the lease of the current session, and goes on renewing whatever session comes next.
+    /// A turn calls this before it continues in a fork, because another runtime wrote to the session
+    /// while the lease was expired.
     pub(crate) async fn leave(&self) {
         let (session, owner) = (self.session(), self.owner.clone());
         let _ = self.kernel.run(move |engine| engine.release(&session, &owner)).await;

@@ -1,4 +1,4 @@
-//! Formats times, sizes, counts and cuts for users.
+//! Formats times, sizes, counts and cuts for users. Also parses the value of `--since`.
 
 use forklore::core::Cut;
 use jiff::{SignedDuration, Timestamp};

@@ -1,5 +1,5 @@
 //! The possible steps of a random history. A step names sessions and positions by small numbers.
-//! When the step is executed, each number picks one of the sessions or positions that then exist.
+//! When the step is executed, most numbers pick one of the sessions or positions that then exist.
 //! So the step is possible in any state.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
@@ -9,8 +9,9 @@ use crate::events::{
 };
 use forklore_core::Class;
 
-/// One random operation of a test. Each `u8` picks an existing session, position, owner or name.
-/// Some values pick one that does not exist.
+/// One random operation of a test. The number of a session or of a position usually picks an
+/// existing one; a few values deliberately pick one that does not exist. The number of an owner or
+/// of a name stands for a fixed text, such as `run-1`.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Create { events: Vec<Say> },

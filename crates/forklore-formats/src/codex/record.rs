@@ -271,8 +271,8 @@ impl Reader {
     }
 
     /// Records the start of a turn. A turn begins with the first record of its task, which precedes
-    /// the user message. The first turn is an exception and begins with the user message: the
-    /// records before it remain when the turn is rolled back.
+    /// the user message. It begins with the user message if no task runs, or if the task already has
+    /// a turn. So does the first turn: the records before it remain when it is rolled back.
     fn begin_turn(&mut self) {
         let task = self.counts.before_task.take().filter(|_| !self.turns.is_empty());
         if self.turns.len() >= TURNS {

@@ -76,7 +76,8 @@ impl ContentBlock<'_> {
 /// Reads the lines of one Factory Droid session file.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Whether a header was read, or a record before any header.
+    /// True once a header or any record was read. A record that comes first shows that the file has
+    /// no header.
     header_read: bool,
     before: bool,
 }

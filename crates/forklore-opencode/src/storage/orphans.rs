@@ -76,7 +76,8 @@ impl Owners {
     }
 }
 
-/// Returns the session that the parts in a directory name. The result is empty if none can be read.
+/// Returns the id of the session to which the parts in `folder` belong, from the first part that
+/// states it. Returns an empty string if no part does.
 fn owner(folder: &Path) -> Result<String, ExpandError> {
     for path in files(folder)? {
         let text = read(&path, &mut 0)?;

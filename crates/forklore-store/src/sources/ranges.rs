@@ -27,8 +27,8 @@ pub enum SourceSpan {
     },
     /// Bytes that are not an event, such as damage, separators and records about the file.
     Other(Vec<u8>),
-    /// An event whose bytes in the file are not UTF-8. The event's payload therefore differs from
-    /// these bytes, so the original bytes are stored here.
+    /// An event whose payload does not give its original bytes back, so they are stored here. They
+    /// are not UTF-8, or they are JSON in a layout that [`SourceSpan::Spread`] cannot describe.
     Raw {
         /// The index of the session among the sessions that were imported from the file.
         session: u32,
