@@ -148,8 +148,8 @@ impl Spans {
     ///
     /// # Errors
     /// If an environment variable that `header_env` names is not set or is not Unicode, the URL is
-    /// invalid, the HTTP client cannot be created, or the caller is outside a tokio runtime. An unreachable collector
-    /// is no error here: only the later export of spans fails.
+    /// invalid, the HTTP client cannot be created, or the caller is outside a tokio runtime. An
+    /// unreachable collector is no error here: only the later export of spans fails.
     pub fn new(config: &TracingConfig, agent: &str) -> Result<Self, NotTraced> {
         let headers = config.header_env.iter().map(|(header, variable)| {
             let value = std::env::var(variable);

@@ -44,8 +44,8 @@ pub(crate) struct Range {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Row,
-    /// Continue up to the end of the chunk, if the event is in one, and stop there. The rest of a chunk is already
-    /// in memory, and a later visit would have to read the whole chunk again.
+    /// Continue up to the end of the chunk, if the event is in one, and stop there. The rest of a
+    /// chunk is already in memory, and a later visit would have to read the whole chunk again.
     Chunk,
     Stop,
 }

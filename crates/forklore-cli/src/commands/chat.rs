@@ -81,9 +81,9 @@ pub(super) struct How {
     /// Send this file with the first prompt; may be given several times
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
-    /// In this run, do not ask before a call of a tool that matches this pattern (server.tool, where
-    /// * means any text); may be given several times. What the configuration or the session denies
-    /// stays denied
+    /// In this run, do not ask before a call of a tool that matches this pattern; may be given
+    /// several times. A pattern is server.tool, where * means any text. What the configuration or
+    /// the session denies stays denied
     #[arg(long, value_name = "PATTERN")]
     allow: Vec<Pattern>,
     /// If another program runs the session, wait until it is free, or at most this many seconds
