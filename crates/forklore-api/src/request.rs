@@ -56,8 +56,14 @@ pub enum Request {
         /// The id of the session to show.
         session_id: SessionId,
     },
-    /// Changes the label of a branch or a delegate. The answer is
-    /// [`SessionAnswer`](crate::SessionAnswer).
+    /// Changes the title of a session. The answer is [`SessionAnswer`](crate::SessionAnswer).
+    Rename {
+        /// The id of the session whose title changes.
+        session_id: SessionId,
+        /// The new title of the session, for display. `null` removes the title.
+        title: Option<String>,
+    },
+    /// Changes the label of a session. The answer is [`SessionAnswer`](crate::SessionAnswer).
     Label {
         /// The id of the session whose label changes.
         session_id: SessionId,

@@ -25,6 +25,10 @@ pub struct Session {
     pub label: Label,
     /// The session's title, for display. `null` if it has none.
     pub title: Option<String>,
+    /// The beginning of what a person typed first in the session, as one line of at most 200
+    /// characters. Present only in the answer of `list`, for a session without a title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_words: Option<String>,
     /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
     /// How the store represents the events that the session inherits: shared with the parent, or
@@ -50,8 +54,12 @@ pub struct Session {
     pub head_seq: i64,
     /// The number of conversation events in the session's history, including inherited events.
     pub head_index: u64,
+    /// The number of turns in the session's history, including inherited turns.
+    pub turns: u64,
     /// The number of events that the session wrote itself, without inherited events.
     pub own_events: u64,
+    /// The total size of the payloads that the session wrote itself, in bytes.
+    pub own_bytes: u64,
     /// The number of parent links between the session and its root.
     pub depth: u64,
     /// Whether a runtime (a process that runs turns) has leased the session.
@@ -87,6 +95,7 @@ impl Session {
             kind: header.kind,
             label: header.label.clone(),
             title: header.title.clone(),
+            first_words: None,
             cut: header.cut.clone(),
             strategy: header.strategy,
             workspace: header.workspace.clone(),
@@ -98,7 +107,9 @@ impl Session {
             updated: header.updated,
             head_seq: header.head_seq(),
             head_index: header.counts.index,
+            turns: header.counts.turns,
             own_events: header.own_events,
+            own_bytes: header.own_bytes,
             depth: header.depth,
             status: if running { Status::Running } else { Status::Idle },
             detached: header.detached,
@@ -121,7 +132,7 @@ pub enum Status {
     Running,
 }
 
-/// The answer of `new`, `label` and `show`: the header of one session.
+/// The answer of `new`, `label`, `rename` and `show`: the header of one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionAnswer {
@@ -150,9 +161,8 @@ pub struct Create {
     pub id: Option<SessionId>,
     /// The new session's title, for display. `null` gives it no title.
     pub title: Option<String>,
-    /// The new session's label. A root accepts only `null` and `main`, because the label of a root
-    /// is always `main`. For a delegate (the session of a sub-agent), `null` derives a label from
-    /// the delegate's id.
+    /// The new session's label. With `null`, a root gets the label `main`, and a delegate (the
+    /// session of a sub-agent) a label that is derived from its id.
     pub label: Option<Label>,
     /// The new session's workspace (folder).
     pub workspace: Workspace,

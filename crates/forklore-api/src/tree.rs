@@ -80,6 +80,11 @@ pub struct NodeHeader {
     pub label: Label,
     /// The session's title, for display. `null` if it has none.
     pub title: Option<String>,
+    /// The beginning of what a person typed first in this session, without what it inherits: one
+    /// line of at most 200 characters. Absent if the session has a title, and in large trees for
+    /// all but 500 sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_words: Option<String>,
     /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
     /// The dialect (name of an agent's record format) of the imported events in the session's
@@ -104,6 +109,8 @@ pub struct NodeHeader {
     pub head_seq: i64,
     /// The number of conversation events in the session's history, including inherited events.
     pub head_index: u64,
+    /// The number of turns in the session's history, including inherited turns.
+    pub turns: u64,
     /// The total size of the payloads that the session wrote itself, in bytes.
     pub own_bytes: u64,
     /// When the session was created.

@@ -58,6 +58,7 @@ macro_rules! with_answers {
             "bring", bring => Brought, Object;
             "explore", explore => Exploration, Object;
             "label", label => SessionAnswer, Object;
+            "rename", rename => SessionAnswer, Object;
             "detach", detach => Detached, Object;
             "delete", delete => Deleted, Object;
             "export -o PATH", export => ExportedFile, Object;

@@ -134,15 +134,25 @@ impl App {
         Ok(Scope { workspace })
     }
 
-    /// Returns the stored session that `reference` names. Refuses a session file, because the
-    /// command may change the session.
+    /// Returns the stored session that `reference` names. Tells if a label or a title named a
+    /// session of another folder. Refuses a session file, because the command may change the
+    /// session.
     ///
     /// # Errors
     /// `invalid_args` for a session file or an ambiguous reference, `not_found` if no session
     /// matches.
-    pub(crate) fn stored(&self, reference: &SessionRef) -> Result<Header> {
+    pub(crate) fn stored(&self, reference: &SessionRef, output: &mut Output) -> Result<Header> {
         match reference {
-            SessionRef::Stored(text) => Ok(self.engine()?.resolve(text, &self.scope()?)?),
+            SessionRef::Stored(text) => {
+                let scope = self.scope()?;
+                let header = self.engine()?.resolve(text, &scope)?;
+                let named_by_id = header.id.as_str().contains(text.as_str());
+                if scope.workspace.is_some_and(|here| here != header.workspace) && !named_by_id {
+                    let Header { id, workspace, .. } = &header;
+                    output.remark(&format!("{id} is a session of the folder {workspace}"));
+                }
+                Ok(header)
+            }
             SessionRef::File(_) => Err(Failure::invalid(
                 "this verb takes a session of the store; a file is read with import, or by the verbs that only read",
             )
@@ -172,7 +182,7 @@ impl App {
         output: &mut Output,
     ) -> Result<(Header, Engine)> {
         let SessionRef::File(path) = reference else {
-            return Ok((self.stored(reference)?, self.engine()?.clone()));
+            return Ok((self.stored(reference, output)?, self.engine()?.clone()));
         };
         session_ref::find(path)?;
         let engine = if dry_run {

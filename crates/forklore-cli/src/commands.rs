@@ -29,6 +29,7 @@ mod new;
 mod new_file;
 mod pack;
 mod paging;
+mod rename;
 mod replay;
 mod restore;
 mod resume;
@@ -70,6 +71,7 @@ pub(crate) enum Command {
     Bring(bring::Args),
     Explore(explore::Args),
     Label(label::Args),
+    Rename(rename::Args),
     Detach(detach::Args),
     Delete(delete::Args),
     Export(export::Args),
@@ -89,13 +91,13 @@ pub(crate) enum Command {
     Man(man::Args),
 }
 
-/// Runs a command. Without a command, shows the first steps.
+/// Runs a command. Without a command, shows what is there and the first steps.
 ///
 /// # Errors
 /// Any error of the command.
 pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> Result<()> {
     let Some(command) = command else {
-        return welcome::run(output);
+        return welcome::run(app, output);
     };
     match command {
         Command::Chat(args) => chat::run(&args, app, output),
@@ -117,6 +119,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Bring(args) => bring::run(&args, app, output),
         Command::Explore(args) => explore::run(&args, app, output),
         Command::Label(args) => label::run(&args, app, output),
+        Command::Rename(args) => rename::run(&args, app, output),
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),

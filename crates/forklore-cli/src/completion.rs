@@ -13,11 +13,10 @@ use clap_complete::engine::{
 };
 use clap_complete::env::{CompleteEnv, Shells};
 use forklore::blocking;
-use forklore::core::{Header, Label};
+use forklore::core::{Header, Label, ShortIds};
 use forklore::engine::{ListRequest, Listing};
 use forklore_sanitize::terminal;
 
-use crate::output::ShortIds;
 use crate::{store, workspace};
 
 /// The environment variable that a shell sets to request completions.

@@ -10,7 +10,6 @@ pub(crate) mod log;
 mod page;
 mod progress;
 pub(crate) mod session;
-mod short;
 mod style;
 mod table;
 pub(crate) mod transcript;
@@ -24,7 +23,7 @@ use anstream::AutoStream;
 use anstream::stream::RawStream;
 use clap::ColorChoice;
 use clap::builder::StyledStr;
-use forklore::core::SessionId;
+use forklore::core::{SessionId, ShortIds};
 use forklore_chat::markdown;
 use forklore_chat::screen::Screen;
 use serde::Serialize;
@@ -35,7 +34,6 @@ use crate::hints::Hints;
 pub(crate) use json::{Lines, List};
 pub(crate) use page::{Look, Page};
 pub(crate) use progress::Progress;
-pub(crate) use short::ShortIds;
 pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
 pub(crate) use units::{age, bytes, count, cut, grouped, minute, since, time};
@@ -276,8 +274,8 @@ impl Output {
         self.error_look = Look { width: terminal_width(&io::stderr()), now, ..self.error_look };
     }
 
-    /// Formats a session's id for users. In a conversation, returns only the end of the id, because
-    /// there most sessions have labels.
+    /// Formats a session's id for users. In a conversation, returns only the beginning of the id,
+    /// because there most sessions have labels.
     pub(crate) fn id(&self, id: &SessionId) -> String {
         if self.hints { id.to_string() } else { ShortIds::of([id]).get(id).to_owned() }
     }

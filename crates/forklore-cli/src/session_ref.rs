@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use forklore::Engine;
-use forklore::core::{ErrorKind, Header, Label, SessionId};
+use forklore::core::{ErrorKind, Header};
+use forklore::engine::Reference;
 use forklore::import::{ImportOptions, ImportedFile, Importer};
 
 use crate::app::App;
@@ -14,7 +15,8 @@ use crate::output::Output;
 /// A reference to a session, with valid syntax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SessionRef {
-    /// A reference to a stored session: an id, a part of an id, `last`, `@label` or `REF@label`.
+    /// A reference to a stored session: an id, a part of an id, `last`, `@label`, `REF@label` or a
+    /// title.
     Stored(String),
     /// The path of a session file of another agent.
     File(PathBuf),
@@ -36,17 +38,7 @@ impl SessionRef {
         if text.contains(['/', '\\']) {
             return Ok(Self::File(PathBuf::from(text)));
         }
-        let mut rest = text;
-        while let Some((of, label)) = rest.rsplit_once('@') {
-            label.parse::<Label>().map_err(Failure::name("label"))?;
-            if of.is_empty() {
-                return Ok(Self::Stored(text.to_owned()));
-            }
-            rest = of;
-        }
-        if rest != "last" {
-            rest.parse::<SessionId>().map_err(Failure::name("session id"))?;
-        }
+        text.parse::<Reference>().map_err(Failure::name("reference to a session"))?;
         Ok(Self::Stored(text.to_owned()))
     }
 }
@@ -96,7 +88,7 @@ mod tests {
 
     #[test]
     fn hostile_references_are_refused_and_not_repeated() {
-        for bad in ["", "-x", "a b", "..", "a\u{202e}b", "\u{1b}[31mred", "x@", "x@a b", "@-y"] {
+        for bad in ["", "-x", "-x y", "a\u{202e}b", "\u{1b}[31mred", "a\tb"] {
             let error = SessionRef::parse(bad).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidArgs, "{bad:?}");
             assert!(bad.len() < 3 || !error.to_string().contains(bad), "{error}");
@@ -107,7 +99,9 @@ mod tests {
     fn paths_are_recognised_by_their_separators() {
         let file = |text: &str| SessionRef::parse(text).unwrap() == SessionRef::File(text.into());
         assert!(file("./a.jsonl") && file(r"C:\a.jsonl") && file("a/b@c"));
-        for stored in ["last", "@main", "0198@fork-1", "last@plan-b", "@plan-b", "a.jsonl"] {
+        for stored in
+            ["last", "@main", "0198@fork-1", "last@plan-b", "@plan-b", "a.jsonl", "Plan B, at last"]
+        {
             assert_eq!(SessionRef::parse(stored).unwrap(), SessionRef::Stored(stored.into()));
         }
     }

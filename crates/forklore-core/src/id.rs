@@ -4,6 +4,8 @@
 //! path, a query or screen output from an id that has not been checked.
 
 mod event_id;
+mod short;
+mod words;
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,6 +17,7 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 pub use self::event_id::EventId;
+pub use self::short::{ShortId, ShortIds};
 use crate::kind::SessionKind;
 use crate::limits::{ID_BYTES, LABEL_BYTES};
 
@@ -153,12 +156,17 @@ impl SessionId {
         self.0.to_uppercase().to_lowercase().nfc().collect()
     }
 
-    /// Generates a UUIDv7 for a session that begins at `unix_millis` (milliseconds since the Unix
-    /// epoch). `random` gives the random bits.
+    /// Generates a UUIDv8 for a session that begins at `unix_millis` (milliseconds since the Unix
+    /// epoch). `random` gives the random bits, of which the last are the most random.
+    ///
+    /// The id has the bytes of a UUIDv7 in reverse order: it begins with random digits and ends with
+    /// the time. So its first eight digits name it in a store of a hundred thousand sessions.
     #[must_use]
     pub fn generate(unix_millis: u64, random: [u8; 10]) -> Self {
-        let uuid = uuid::Builder::from_unix_timestamp_millis(unix_millis, &random).into_uuid();
-        Self(uuid.to_string().into())
+        let by_time = uuid::Builder::from_unix_timestamp_millis(unix_millis, &random).into_uuid();
+        let mut bytes = by_time.into_bytes();
+        bytes.reverse();
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string().into())
     }
 
     /// Returns an id for a fork in the form of the agent ak-coder: `fork-<parent>-<unix_millis>`.
@@ -186,33 +194,39 @@ impl SessionId {
 }
 
 impl Label {
-    /// Returns `main`, the label of every root.
+    /// Returns `main`, the default label of a root.
     #[must_use]
     pub fn main() -> Self {
         Self("main".into())
     }
 
-    /// Returns the default label of a fork: `fork-` and the first 8 hex digits of sha256(id).
-    /// `attempt` counts from 0; each further attempt adds two digits (docs/semantics.md, Fork).
+    /// Returns the default label of a fork: two words that sha256(id) chooses, such as
+    /// `brave-otter`. `attempt` counts from 0; each further attempt adds two hex digits of the hash
+    /// (docs/semantics.md, Fork).
     #[must_use]
     pub fn of_fork(id: &SessionId, attempt: usize) -> Self {
-        Self::beginning_with("fork-", id, attempt)
+        let hash = Sha256::digest(id.as_str().as_bytes());
+        let [first, second] = [0, 1].map(|at| hash.get(at).copied().unwrap_or_default());
+        let words = words::name(first, second);
+        if attempt == 0 {
+            return Self(words.into());
+        }
+        let digits = (2 * attempt).min(LABEL_BYTES - words.len() - 1);
+        let rest = hex(&hash).get(4..).unwrap_or_default().to_owned();
+        Self(format!("{words}-{}", rest.get(..digits).unwrap_or(&rest)).into())
     }
 
     /// Returns the default label of a child: for a branch, the label of [`Label::of_fork`]; for a
-    /// delegate, the same label with `delegate-` instead of `fork-`.
+    /// delegate, `delegate-` and the first 8 hex digits of sha256(id), with two more for each
+    /// further attempt.
     #[must_use]
     pub fn of_child(kind: SessionKind, id: &SessionId, attempt: usize) -> Self {
-        match kind {
-            SessionKind::Delegate => Self::beginning_with("delegate-", id, attempt),
-            SessionKind::Root | SessionKind::Branch => Self::of_fork(id, attempt),
+        if kind != SessionKind::Delegate {
+            return Self::of_fork(id, attempt);
         }
-    }
-
-    fn beginning_with(prefix: &str, id: &SessionId, attempt: usize) -> Self {
         let hex = hex(&Sha256::digest(id.as_str().as_bytes()));
-        let digits = (8 + 2 * attempt).min(LABEL_BYTES - prefix.len());
-        Self(format!("{prefix}{}", &hex[..digits]).into())
+        let digits = (8 + 2 * attempt).min(LABEL_BYTES - "delegate-".len());
+        Self(format!("delegate-{}", hex.get(..digits).unwrap_or(&hex)).into())
     }
 }
 
@@ -276,7 +290,7 @@ mod tests {
     #[test]
     fn labels_of_forks_grow_while_in_use() {
         let id: SessionId = "abc".parse().unwrap();
-        assert_eq!(Label::of_fork(&id, 0).as_str(), "fork-ba7816bf");
-        assert_eq!(Label::of_fork(&id, 1).as_str(), "fork-ba7816bf8f");
+        assert_eq!(Label::of_fork(&id, 0).as_str(), "saffron-hamlet");
+        assert_eq!(Label::of_fork(&id, 1).as_str(), "saffron-hamlet-16");
     }
 }

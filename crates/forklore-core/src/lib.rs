@@ -89,7 +89,7 @@ pub use data::Data;
 pub use error::ErrorKind;
 pub use event::{Event, Origin};
 pub use header::{Header, Lease, Strategy, Tombstone, ToolCallPolicy};
-pub use id::{EventId, Label, SessionId};
+pub use id::{EventId, Label, SessionId, ShortId, ShortIds};
 pub use inline::{Inline, inline};
 pub use kind::{Class, EventType, SessionKind};
 pub use message::{Content, Message, Part, Role};

@@ -2,11 +2,11 @@
 
 use forklore_api::{Create, Fork};
 use forklore_core::Usage;
-use forklore_core::limits::{METADATA_BYTES, PRINCIPAL_BYTES, TITLE_BYTES};
 use forklore_core::{Header, Label, SessionId, SessionKind};
 use forklore_store::port::NewSession;
 
-use crate::{Engine, Error, Result};
+use crate::header_limits::Limited;
+use crate::{Engine, Result};
 
 impl Engine {
     /// Creates a root session. If the request names a parent, creates a delegate (a sub-agent
@@ -18,17 +18,20 @@ impl Engine {
     /// - `not_found`: the parent does not exist.
     /// - For a delegate, also the other errors of [`fork`](Self::fork).
     pub fn create(&self, request: &Create) -> Result<Header> {
-        check(request)?;
+        Limited {
+            title: request.title.as_deref(),
+            principal: request.principal.as_deref(),
+            metadata: request.metadata.as_ref(),
+            config: request.config.as_ref(),
+        }
+        .check()?;
         if let Some(parent) = &request.parent {
             return self.create_delegate(parent, request);
-        }
-        if request.label.as_ref().is_some_and(|label| *label != Label::main()) {
-            return Err(Error::invalid("label", "a root's label is main; name it with a title"));
         }
         let new = NewSession {
             id: request.id.clone().unwrap_or_else(|| self.new_id()),
             kind: SessionKind::Root,
-            label: Label::main(),
+            label: request.label.clone().unwrap_or_else(Label::main),
             title: request.title.clone(),
             workspace: request.workspace.clone(),
             principal: request.principal.clone(),
@@ -63,20 +66,4 @@ impl Engine {
         })?;
         self.show(&forked.child_session_id)
     }
-}
-
-fn check(request: &Create) -> Result<()> {
-    let limit = |what: &str, len: Option<usize>, max: usize| {
-        if len.is_some_and(|len| len > max) {
-            return Err(Error::invalid(
-                "too_long",
-                format!("the {what} is longer than {max} bytes"),
-            ));
-        }
-        Ok(())
-    };
-    limit("title", request.title.as_ref().map(String::len), TITLE_BYTES)?;
-    limit("principal", request.principal.as_ref().map(String::len), PRINCIPAL_BYTES)?;
-    limit("metadata", request.metadata.as_ref().map(|d| d.get().len()), METADATA_BYTES)?;
-    limit("config", request.config.as_ref().map(|d| d.get().len()), METADATA_BYTES)
 }

@@ -1,13 +1,19 @@
 //! Finds what a person typed first in a session. These words describe a session that has no title.
 
+use forklore_api::{Session, TreeNode, Trees};
 use forklore_core::typed::{Typed, typed};
-use forklore_core::{EventType, Header};
+use forklore_core::{EventType, Header, SessionId};
 use forklore_store::port::At;
 
+use crate::brought_marks::first_own;
 use crate::{Engine, Result};
 
 /// Maximum number of events that one search for the first words of a session reads.
 const LOOKED_AT: usize = 200;
+/// Maximum number of sessions of a tree whose first words are looked for.
+const NODES: usize = 500;
+/// Maximum number of characters of first words that describe a session in a list.
+const CHARS: usize = 200;
 
 impl Engine {
     /// Returns what a person typed first in the part of the log that the session wrote itself. If
@@ -20,15 +26,40 @@ impl Engine {
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
     pub fn first_words(&self, header: &Header) -> Result<Option<String>> {
         let own = header.seq_of_own(u64::from(header.parent_id.is_some()));
-        match self.first_text_from(header, own)? {
-            None if header.inherited.inheritable > 0 => self.first_text_from(header, 0),
+        match self.first_text_from(&header.id, own)? {
+            None if header.inherited.inheritable > 0 => self.first_text_from(&header.id, 0),
             text => Ok(text),
         }
     }
 
-    fn first_text_from(&self, header: &Header, seq: u64) -> Result<Option<String>> {
+    /// Returns the public form of a header. If the session has no title, adds the beginning of its
+    /// first words. A session whose log cannot be read has none: the verbs that read the log report
+    /// the error.
+    #[must_use]
+    pub fn described(&self, header: &Header) -> Session {
+        let mut session = Session::of(header, self.is_leased(header));
+        if header.title.is_none() {
+            session.first_words = self.first_words(header).ok().flatten().map(|text| line(&text));
+        }
+        session
+    }
+
+    /// Adds the beginning of its own first words to each session of the trees that has no title.
+    /// Words that a session inherits describe its parent and are not added. Looks at no more than
+    /// 500 sessions.
+    pub fn add_first_words(&self, trees: &mut Trees) {
+        let untitled = trees.nodes.iter_mut().filter(|node| is_untitled(node));
+        for node in untitled.take(NODES) {
+            let own = first_own(node);
+            let Some(header) = &mut node.header else { continue };
+            let words = self.first_text_from(&node.session_id, own).ok().flatten();
+            header.first_words = words.map(|text| line(&text));
+        }
+    }
+
+    fn first_text_from(&self, session: &SessionId, seq: u64) -> Result<Option<String>> {
         let mut command = None;
-        for stored in self.events(&header.id, At::Seq(seq)).take(LOOKED_AT) {
+        for stored in self.events(session, At::Seq(seq)).take(LOOKED_AT) {
             let event = stored?.event;
             if !event.class.is_conversation() || event.kind != EventType::USER_MESSAGE {
                 continue;
@@ -41,5 +72,27 @@ impl Engine {
             }
         }
         Ok(command)
+    }
+}
+
+fn is_untitled(node: &TreeNode) -> bool {
+    !node.deleted && node.header.as_ref().is_some_and(|header| header.title.is_none())
+}
+
+/// Returns the beginning of a text as one line.
+fn line(text: &str) -> String {
+    let words = text.split_whitespace().flat_map(|word| [" ", word]).skip(1);
+    words.flat_map(str::chars).take(CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_the_beginning_of_a_text_without_its_breaks() {
+        assert_eq!(line("  one\n\ttwo  three\n"), "one two three");
+        assert_eq!(line(&"é ".repeat(1_000)).chars().count(), CHARS);
+        assert_eq!(line(" "), "");
     }
 }

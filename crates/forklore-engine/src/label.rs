@@ -1,21 +1,16 @@
-//! `label`: renames a branch within its family.
+//! `label`: gives a session another label within its family.
 
 use forklore_core::{Header, Label, SessionId};
 use forklore_store::port::{Change, Filter};
 
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
 impl Engine {
-    /// Renames a session: replaces its label.
+    /// Replaces the label of a session.
     ///
     /// # Errors
-    /// `already_exists` if another session of the family has the label; `invalid_args` for a root,
-    /// whose label is always `main`.
+    /// `already_exists` if another session of the family has the label.
     pub fn label(&self, session: &SessionId, label: &Label) -> Result<Header> {
-        let header = self.show(session)?;
-        if header.parent_id.is_none() && *label != Label::main() {
-            return Err(Error::invalid("label", "a root's label is main and stays so"));
-        }
         Ok(self.store.change(session, &Change::Label(label.clone()))?.header)
     }
 

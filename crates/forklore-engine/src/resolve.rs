@@ -1,54 +1,100 @@
-//! Resolves a reference to a session: an id, `last`, a label or a part of an id.
+//! Resolves a reference to a session: an id, a part of an id, `last`, a label or a title.
 
+mod reference;
+mod title;
+
+pub use reference::Reference;
+
+use forklore_api::Elsewhere;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, Label, SessionId, SessionKind};
 use forklore_store::port::{Filter, Headers};
 
 use crate::{Engine, Error, Result};
-use forklore_api::Elsewhere;
 
 /// The minimum length in characters of a partial session id in a reference.
 const SHORTEST_PART: usize = 4;
+/// The maximum number of candidates that an error lists.
 const CANDIDATES: usize = 10;
 
-/// Limits where a session reference looks for labels and for `last`. Ids are always looked up in
-/// the whole store.
+/// Where a session reference looks for `last`, and first for labels and titles. Ids are always
+/// looked up in the whole store.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// The workspace in which to look for labels and for `last`; `None` means all workspaces.
+    /// The workspace in which to look; `None` means all workspaces.
     pub workspace: Option<Workspace>,
 }
 
 impl Engine {
-    /// Returns the session that `reference` names. A reference is an exact id, `last`, `@label`,
-    /// `REF@label` (a label in the family of the session REF), or a prefix or suffix of an id that
-    /// matches only one session.
+    /// Returns the session that `reference` names. A reference is `last`, `@label`, `REF@label` (a
+    /// label in the family of the session REF), or a name. A name is the first of these that exists:
+    /// 1. an id;
+    /// 2. a prefix or a suffix of an id, or a label of the workspace;
+    /// 3. a label of another workspace;
+    /// 4. a title of the workspace, or the beginning of one, in any case;
+    /// 5. the same in another workspace.
     ///
     /// # Errors
-    /// - `not_found`: no session matches.
+    /// - `not_found`: no session matches, or several of other workspaces.
     /// - `invalid_args`: several sessions match (the error lists the first 10), or `reference` is
     ///   not a valid name. The error does not repeat an invalid name.
     pub fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
-        let Some((of, labels)) = reference.split_once('@') else {
-            return self.by_name(reference, scope);
-        };
-        let mut labels = labels.split('@');
-        let of = if of.is_empty() { None } else { Some(self.by_name(of, scope)?) };
-        let first = self.by_label(of.as_ref(), labels.next().unwrap_or_default(), scope)?;
-        labels.try_fold(first, |found, label| self.by_label(Some(&found), label, scope))
+        let parsed = reference
+            .parse()
+            .map_err(|source| Error::Name { what: "reference to a session", source })?;
+        self.find(&parsed, scope)
     }
 
-    /// Resolves a session reference that is not a label: an id, a part of an id, or `last`.
-    fn by_name(&self, reference: &str, scope: &Scope) -> Result<Header> {
-        if reference == "last" {
-            return self.last(scope);
+    fn find(&self, reference: &Reference, scope: &Scope) -> Result<Header> {
+        match reference {
+            Reference::Last => self.last(scope),
+            Reference::Name(name) => self.by_name(name, scope),
+            Reference::Title(title) => self.by_title(title, scope),
+            Reference::Label { of, label, further } => {
+                let of = of.as_ref().map(|of| self.find(of, scope)).transpose()?;
+                let first = self.by_label(of.as_ref(), label, scope)?;
+                further.iter().try_fold(first, |of, label| self.by_label(Some(&of), label, scope))
+            }
         }
-        let id: SessionId =
-            reference.parse().map_err(|source| Error::Name { what: "session id", source })?;
-        match self.show(&id) {
-            Err(Error::Store(forklore_store::Error::NotFound(_))) => self.by_part(&id),
-            found => found,
+    }
+
+    /// Finds the session with this id, part of an id, label or title.
+    fn by_name(&self, id: &SessionId, scope: &Scope) -> Result<Header> {
+        match self.show(id) {
+            Err(Error::Store(forklore_store::Error::NotFound(_))) => {}
+            found => return found,
         }
+        let mut found = self.with_part(id)?;
+        let label = id.as_str().parse::<Label>().ok();
+        if let Some(label) = &label {
+            let filter = Filter {
+                label: Some(label.clone()),
+                workspace: scope.workspace.clone(),
+                ..Filter::default()
+            };
+            let mut labelled = self.store.sessions(&filter, None, 0)?.sound;
+            labelled.retain(|header| found.sound.iter().all(|part| part.id != header.id));
+            found.sound.append(&mut labelled);
+        }
+        if !found.sound.is_empty() || !found.damaged.is_empty() {
+            return Self::only(found, &format!("the name {id}"));
+        }
+        let elsewhere = label.filter(|_| scope.workspace.is_some());
+        if let Some(label) = elsewhere {
+            let filter = Filter { label: Some(label.clone()), ..Filter::default() };
+            if let Some(found) = self.elsewhere(&format!("the label {label}"), &filter)? {
+                return Ok(found);
+            }
+        }
+        let absent = || forklore_store::Error::NotFound(id.clone()).into();
+        if uuid::Uuid::parse_str(id.as_str()).is_ok() {
+            // Nobody types a whole UUID for a title, and the search reads every header.
+            return Err(absent());
+        }
+        self.by_title(id.as_str(), scope).map_err(|error| match error {
+            Error::NoMatch { .. } => absent(),
+            other => other,
+        })
     }
 
     fn last(&self, scope: &Scope) -> Result<Header> {
@@ -64,18 +110,19 @@ impl Engine {
         if let Some(header) = found.all()?.pop() {
             return Ok(header);
         }
-        Err(self.elsewhere("last", &Filter { workspace: None, ..filter }, 1)?.unwrap_or_else(
-            || {
-                let searched = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
-                Error::NoMatch { what: format!("last: {searched} has no session yet") }
-            },
-        ))
+        let everywhere = Filter { workspace: None, ..filter };
+        let others = self.store.sessions(&everywhere, None, 1)?.sound;
+        if !others.is_empty() {
+            return Err(Error::Elsewhere { what: "last".into(), found: named(others) });
+        }
+        let searched = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
+        Err(Error::NoMatch { what: format!("last: {searched} has no session yet") })
     }
 
     /// Returns the session with this label in the family (all sessions with one root) that `of`
-    /// belongs to. If `of` is `None`, searches all families in the workspace of `scope`.
-    fn by_label(&self, of: Option<&Header>, label: &str, scope: &Scope) -> Result<Header> {
-        let label: Label = label.parse().map_err(|source| Error::Name { what: "label", source })?;
+    /// belongs to. If `of` is `None`, searches all families in the workspace of `scope`, then those
+    /// of the other workspaces.
+    fn by_label(&self, of: Option<&Header>, label: &Label, scope: &Scope) -> Result<Header> {
         let mut filter = Filter { label: Some(label.clone()), ..Filter::default() };
         match of {
             None => filter.workspace.clone_from(&scope.workspace),
@@ -84,37 +131,28 @@ impl Engine {
         let what = format!("the label {label}");
         match Self::only(self.store.sessions(&filter, None, 0)?, &what) {
             Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
-                let everywhere = Filter { workspace: None, ..filter };
-                Err(self.elsewhere(&what, &everywhere, CANDIDATES)?.unwrap_or(none))
+                self.elsewhere(&what, &Filter { workspace: None, ..filter })?.ok_or(none)
             }
             found => found,
         }
     }
 
-    /// Returns an error that lists the sessions that match `filter`, in all workspaces. Returns
-    /// `None` if none matches.
-    fn elsewhere(&self, what: &str, filter: &Filter, most: usize) -> Result<Option<Error>> {
-        let found = self.store.sessions(filter, None, most)?.sound.into_iter();
-        let found: Vec<Elsewhere> = found
-            .map(|header| Elsewhere {
-                session_id: header.id,
-                label: header.label,
-                workspace: header.workspace,
-            })
-            .collect();
-        Ok((!found.is_empty()).then(|| Error::Elsewhere { what: what.to_owned(), found }))
+    /// Returns the only session that matches `filter`, which selects no workspace. Returns `None` if
+    /// none matches.
+    ///
+    /// # Errors
+    /// [`Error::Elsewhere`] with the first sessions if several match.
+    fn elsewhere(&self, what: &str, filter: &Filter) -> Result<Option<Header>> {
+        only_elsewhere(what, self.store.sessions(filter, None, CANDIDATES)?.sound)
     }
 
-    fn by_part(&self, part: &SessionId) -> Result<Header> {
+    /// Returns the sessions whose id begins or ends with `part`, or none if it is too short.
+    fn with_part(&self, part: &SessionId) -> Result<Headers> {
         if part.as_str().chars().count() < SHORTEST_PART {
-            return Err(forklore_store::Error::NotFound(part.clone()).into());
+            return Ok(Headers::default());
         }
         let filter = Filter { id_part: Some(part.to_string()), ..Filter::default() };
-        let found = self.store.sessions(&filter, None, 0)?;
-        if found.sound.is_empty() && found.damaged.is_empty() {
-            return Err(forklore_store::Error::NotFound(part.clone()).into());
-        }
-        Self::only(found, &format!("the part {part} of an id"))
+        Ok(self.store.sessions(&filter, None, 0)?)
     }
 
     /// Returns the only session in `found`, and an error if there are several or none. If no
@@ -132,4 +170,24 @@ impl Engine {
             }),
         }
     }
+}
+
+/// Returns the only one of these sessions of other workspaces, or `None` if there is none.
+///
+/// # Errors
+/// [`Error::Elsewhere`] if there are several, because the caller cannot have meant all of them.
+fn only_elsewhere(what: &str, mut found: Vec<Header>) -> Result<Option<Header>> {
+    if found.len() > 1 {
+        return Err(Error::Elsewhere { what: what.to_owned(), found: named(found) });
+    }
+    Ok(found.pop())
+}
+
+fn named(found: Vec<Header>) -> Vec<Elsewhere> {
+    let named = found.into_iter().take(CANDIDATES).map(|header| Elsewhere {
+        session_id: header.id,
+        label: header.label,
+        workspace: header.workspace,
+    });
+    named.collect()
 }

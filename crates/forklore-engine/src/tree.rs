@@ -20,9 +20,9 @@ const FAMILIES: usize = 50;
 const PAGE: usize = 2_000;
 
 impl Engine {
-    /// Returns the trees of sessions that the request selects, built from the sessions' headers. If
-    /// the request names a session, returns the tree of its family, otherwise the trees of up to 50
-    /// families.
+    /// Returns the trees of sessions that the request selects. If the request names a session,
+    /// returns the tree of its family, otherwise the trees of up to 50 families. Reads the sessions'
+    /// headers, and of some sessions a few events.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted; `invalid_args` if `after` in the
@@ -93,6 +93,7 @@ impl Engine {
                 parent: header.parent_id.clone(),
                 label: header.label.clone(),
                 title: header.title.clone(),
+                first_words: None,
                 kind: header.kind,
                 dialect: header.dialect.clone(),
                 cut: header.cut.clone(),
@@ -103,6 +104,7 @@ impl Engine {
                 running: self.is_leased(header),
                 head_seq: header.head_seq(),
                 head_index: header.counts.index,
+                turns: header.counts.turns,
                 own_bytes: header.own_bytes,
                 created: header.created,
                 updated: header.updated,

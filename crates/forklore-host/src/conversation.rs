@@ -123,8 +123,7 @@ impl Conversation {
     }
 
     /// Finds a session. `word` is either a label of the current session's family (all sessions with
-    /// one root), or a reference in the conversation's workspace. A reference is an id, the
-    /// beginning or the end of an id, `@label` or `last`.
+    /// one root), or a reference in the conversation's workspace (docs/semantics.md, Workspaces).
     ///
     /// # Errors
     /// `not_found` if no session matches; `invalid_args` if several sessions match.

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// The column of the help, from 0, in which the descriptions of the commands begin.
 const COLUMN: usize = 31;
 const CUT: &str = "CUT is turn:N, message:N, index:N, seq:N, event:ID, start or end; N alone is message:N (/turns).";
-const SESSION: &str = "SESSION is a label of this family, @label, an id or its end, or last.";
+const SESSION: &str = "SESSION is a label, an id or the beginning of it, a title, or last.";
 const REST: &str = "\
 /help COMMAND shows examples. Tab completes commands, sessions, places, models and files.
 Alt-Enter, or a backslash before Enter, begins a new line. Ctrl-C interrupts, Ctrl-D leaves.

@@ -34,7 +34,7 @@ They are added all or none. With ids of their own, adding them again is harmless
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label
+    /// The session: an id, label or title, or last
     session: String,
     /// The event's type
     #[arg(long = "type", value_name = "TYPE", default_value = "user_message")]
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         }
         (None, None) => NumberedEvents::read(&kind, &mut io::stdin().lock())?,
     };
-    let header = app.stored(&session)?;
+    let header = app.stored(&session, output)?;
     let appended = batch.append(app.engine()?, &header.id, args.expect)?;
     let Stored { from_seq, to_seq, head_seq, repeated } = appended;
     let answer = Appended { session_id: header.id.clone(), from_seq, to_seq, head_seq };

@@ -32,7 +32,7 @@ message names any more.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label
+    /// The session: an id, label or title, or last
     session: String,
     /// The file, or - for standard input [default: list what is attached]
     #[arg(conflicts_with = "get")]
@@ -58,14 +58,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     if let Some(reference) = &args.get {
         let request = ReadAttachment {
-            session_id: app.stored(&session)?.id,
+            session_id: app.stored(&session, output)?.id,
             reference: reference.clone(),
             path: args.output.clone(),
         };
         return get(request, app, output);
     }
     let Some(file) = &args.file else {
-        return list(&app.stored(&session)?, app, output);
+        return list(&app.stored(&session, output)?, app, output);
     };
     let mut given = Given::open(file)?;
     let name = args.name.clone().or(given.name);
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         request.media_type = media_type.to_owned();
     }
     request.name = name;
-    let header = app.stored(&session)?;
+    let header = app.stored(&session, output)?;
     let attached = app.engine()?.attach(&header.id, &mut given.bytes, &request)?;
     output.answer(&attached, |page| added(page, &attached, &header))?;
     output.hint(&format!("forklore attach {}", header.id), "what is attached");

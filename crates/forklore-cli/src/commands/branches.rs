@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use forklore::core::SessionId;
+use forklore::core::{SessionId, ShortIds};
 use forklore::engine::{Branch, Branches};
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, count, cut};
+use crate::output::{Cell, Column, Output, Page, Table, Tone, count, cut};
 use crate::session_ref::SessionRef;
 
 use super::paging::Paging;
@@ -21,7 +21,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     session: String,
     #[command(flatten)]
     paging: Paging,
@@ -83,7 +83,7 @@ fn show(page: &mut Page, branches: &[Branch], family: &[Branch], here: &SessionI
         let marks = marks.iter().filter(|(marked, _)| *marked).map(|(_, mark)| *mark);
         table.row([
             Cell::new(Tone::Label, branch.label.as_str()),
-            Cell::new(Tone::Id, short.get(&branch.session_id)),
+            Cell::id(&short, &branch.session_id),
             Cell::new(Tone::Plain, from.unwrap_or_default()),
             Cell::new(Tone::Plain, branch.cut.as_ref().map(cut).unwrap_or_default()),
             Cell::new(Tone::Plain, branch.head_index.to_string()),

@@ -30,9 +30,9 @@ told that part alone.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The branch: an id or its end, last, @label
+    /// The branch: an id, label or title, or last
     branch: String,
-    /// The session that gets the summary: an id or its end, last, @label
+    /// The session that gets the summary: an id, label or title, or last
     #[arg(long, value_name = "SESSION")]
     into: String,
     /// Who writes the summary: forklore without a model, or the configured model
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (branch, into) = (SessionRef::parse(&args.branch)?, SessionRef::parse(&args.into)?);
-    let (branch, into) = (app.stored(&branch)?, app.stored(&into)?);
+    let (branch, into) = (app.stored(&branch, output)?, app.stored(&into, output)?);
     let plain = Bring::new(branch.id.clone(), into.id.clone());
     // Plan first: the plan determines the part of the branch that the model has to summarize.
     let planned = app.engine()?.bring(&Bring { dry_run: true, ..plain.clone() })?;

@@ -48,7 +48,7 @@ continuations, and /bring tells one branch what another came to. Nothing that wa
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session to go on with: an id or its end, last, @label, or a session file [default: a
+    /// The session to go on with: an id, label or title, last, or a session file [default: a
     /// new one]
     session: Option<String>,
     #[command(flatten)]

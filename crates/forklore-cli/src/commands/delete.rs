@@ -24,7 +24,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label
+    /// The session: an id, label or title, or last
     session: String,
     /// Delete its branches too
     #[arg(long, conflicts_with = "detach_children")]
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let header = app.stored(&SessionRef::parse(&args.session)?)?;
+    let header = app.stored(&SessionRef::parse(&args.session)?, output)?;
     let mode = match (args.cascade, args.detach_children) {
         (true, _) => DeleteMode::Cascade,
         (false, true) => DeleteMode::DetachChildren,

@@ -14,12 +14,12 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label
+    /// The session: an id, label or title, or last
     session: String,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let header = app.stored(&SessionRef::parse(&args.session)?)?;
+    let header = app.stored(&SessionRef::parse(&args.session)?, output)?;
     let detached = app.engine()?.detach(&header.id)?;
     output.answer(&detached, |page| {
         page.put(Tone::Good, "Detached ").put(Tone::Label, &header.label);

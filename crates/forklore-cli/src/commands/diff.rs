@@ -22,7 +22,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A session: an id or its end, last, @label, or a session file
+    /// A session: an id, label or title, last, or a session file
     a: String,
     /// The other session, of any family
     b: String,

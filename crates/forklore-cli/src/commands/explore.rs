@@ -31,7 +31,7 @@ interrupts all; what they said so far is kept, and forklore resume goes on in an
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     session: String,
     #[command(flatten)]
     options: ExploreOptions,

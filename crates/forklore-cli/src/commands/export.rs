@@ -35,7 +35,7 @@ forklore resume-in.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     session: String,
     /// The format: plain (JSON lines of role and content), or that of an agent: pi, claude, codex,
     /// gemini, opencode, amplifier, ak-coder, pixir

@@ -40,7 +40,7 @@ from the end. The parent is never changed, and nothing is copied.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     session: String,
     /// Where to fork: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]

@@ -1,6 +1,6 @@
 //! `import`: imports session files of other agents.
 
-mod discover;
+pub(super) mod discover;
 mod report;
 mod watch;
 

@@ -28,7 +28,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     session: String,
     /// Show the request that would be sent, byte for byte
     #[arg(long)]

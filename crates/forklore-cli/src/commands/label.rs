@@ -1,4 +1,4 @@
-//! `label`: changes the label of a branch.
+//! `label`: changes the label of a session.
 
 use forklore::api::SessionAnswer;
 use forklore::core::Label;
@@ -13,11 +13,11 @@ Examples:
   forklore label last plan-b
   forklore show @plan-b";
 
-/// Give a branch another label
+/// Give a session another label
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label
+    /// The session: an id, label or title, or last
     session: String,
     /// The label: letters, digits, `-`, `_` and `.`, unique in the family
     name: String,
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let label: Label = args.name.parse().map_err(Failure::name("label"))?;
-    let before = app.stored(&session)?;
+    let before = app.stored(&session, output)?;
     let engine = app.engine()?;
     let header = engine.label(&before.id, &label)?;
     let (running, summary) = (engine.is_leased(&header), engine.has_summary(&header));

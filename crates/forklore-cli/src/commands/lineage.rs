@@ -1,12 +1,12 @@
 //! `lineage`: lists a session's ancestors and children.
 
-use forklore::core::Header;
+use forklore::core::{Header, ShortIds};
 use forklore::engine::{Lineage, Relative};
 
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::session::label_tone;
-use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, cut};
+use crate::output::{Cell, Column, Output, Page, Table, Tone, cut};
 use crate::session_ref::SessionRef;
 
 use super::paging::Paging;
@@ -20,7 +20,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     session: String,
     /// List only the children
     #[arg(long)]
@@ -105,7 +105,7 @@ fn row(what: &str, relative: &Relative, short: &ShortIds) -> Vec<Cell> {
     vec![
         Cell::new(Tone::Dim, what),
         Cell::new(tone, relative.label.as_ref().map_or("?", |label| label.as_str())),
-        Cell::new(Tone::Id, short.get(&relative.session_id)),
+        Cell::id(short, &relative.session_id),
         Cell::new(Tone::Plain, relative.cut.as_ref().map(cut).unwrap_or_default()),
         Cell::new(mark_tone, mark),
     ]

@@ -1,16 +1,14 @@
 //! `list`: lists the sessions of a folder, last updated first.
 
-use forklore::Engine;
-use forklore::api::{Session, SessionPage};
-use forklore::core::{Header, SessionKind};
+use forklore::api::{Session, SessionPage, Status};
+use forklore::core::{SessionKind, ShortIds};
 use forklore::engine::ListRequest;
 
 use crate::app::App;
 use crate::choice::choice;
 use crate::failure::Result;
 use crate::output::session::label_tone;
-use crate::output::transcript::start_of;
-use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, age, bytes, since};
+use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, since};
 
 /// The default maximum number of listed sessions.
 const USUAL: usize = 50;
@@ -62,12 +60,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let sessions = &listing.sessions;
     let next = listing.next.as_deref();
     let problems = listing.problems.as_slice();
-    let titles = if output.is_json() { Vec::new() } else { titles(engine, sessions) };
     let answer = SessionPage {
-        sessions: sessions
-            .iter()
-            .map(|header| Session::of(header, engine.is_leased(header)))
-            .collect(),
+        sessions: sessions.iter().map(|header| engine.described(header)).collect(),
         next: listing.next.clone(),
         problems: listing.problems.clone(),
     };
@@ -77,7 +71,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             let scope = if everywhere { "the store" } else { "this folder" };
             page.put(Tone::Plain, format!("No sessions in {scope}.")).end();
         } else {
-            show(page, engine, sessions, &titles, everywhere);
+            show(page, &answer.sessions, everywhere);
         }
     };
     output.answer_with(&answer, people, failure.as_ref())?;
@@ -91,62 +85,44 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(problems, output)
 }
 
-/// Returns the title of each session, or the first words of a session without a title.
-fn titles(engine: &Engine, sessions: &[Header]) -> Vec<(Tone, String)> {
-    let of = |header: &Header| match &header.title {
-        Some(title) => (Tone::Plain, title.clone()),
-        None => {
-            // A session whose log cannot be read is still listed. The commands that read the log
-            // report the error.
-            let words = engine.first_words(header).ok().flatten();
-            (Tone::Dim, words.map(|text| start_of(&text)).unwrap_or_default())
-        }
-    };
-    sessions.iter().map(of).collect()
-}
-
-fn show(
-    page: &mut Page,
-    engine: &Engine,
-    sessions: &[Header],
-    titles: &[(Tone, String)],
-    everywhere: bool,
-) {
+/// Draws a table of sessions. `everywhere` adds their folders.
+pub(super) fn show(page: &mut Page, sessions: &[Session], everywhere: bool) {
     let now = page.look().now;
-    let owner = |header: &Header| match header.kind {
-        SessionKind::Delegate => header.parent_id.clone(),
+    let owner = |session: &Session| match session.kind {
+        SessionKind::Delegate => session.parent_id.clone(),
         _ => None,
     };
     let owners: Vec<_> = sessions.iter().map(owner).collect();
     let short =
-        ShortIds::of(sessions.iter().map(|header| &header.id).chain(owners.iter().flatten()));
+        ShortIds::of(sessions.iter().map(|session| &session.id).chain(owners.iter().flatten()));
     let mut table = Table::new(&[
         Column::new("SESSION"),
-        Column::new("LABEL"),
+        Column::new("LABEL").gives_way(),
         Column::new("OWNER"),
-        Column::new("TURNS").right(),
+        Column::new("TURNS").right().optional(),
         Column::new("MESSAGES").right().optional(),
         Column::new("SIZE").right().optional(),
         Column::new("UPDATED"),
         Column::new("TITLE").gives_way(),
         Column::new("FOLDER").gives_way().optional(),
     ]);
-    for ((header, owner), (tone, title)) in sessions.iter().zip(&owners).zip(titles) {
-        let updated = if engine.is_leased(header) {
-            Cell::new(Tone::Warn, "running")
-        } else {
-            Cell::new(Tone::Dim, age(now, header.updated))
+    for (session, owner) in sessions.iter().zip(&owners) {
+        let updated = match session.status {
+            Status::Running => Cell::new(Tone::Warn, "running"),
+            Status::Idle => Cell::new(Tone::Dim, age(now, session.updated)),
         };
-        let folder = if everywhere { header.workspace.as_str() } else { "" };
+        let folder = if everywhere { session.workspace.as_str() } else { "" };
+        let (title, words) = (session.title.as_deref(), session.first_words.as_deref());
+        let tone = if title.is_some() { Tone::Plain } else { Tone::Dim };
         table.row([
-            Cell::new(Tone::Id, short.get(&header.id)),
-            Cell::new(label_tone(header.kind), header.label.as_str()),
-            Cell::new(Tone::Id, owner.as_ref().map_or("", |owner| short.get(owner))),
-            Cell::new(Tone::Plain, header.counts.turns.to_string()),
-            Cell::new(Tone::Plain, header.counts.index.to_string()),
-            Cell::new(Tone::Plain, bytes(header.own_bytes)),
+            Cell::id(&short, &session.id),
+            Cell::new(label_tone(session.kind), session.label.as_str()),
+            owner.as_ref().map_or_else(Cell::default, |owner| Cell::id(&short, owner)),
+            Cell::new(Tone::Plain, session.turns.to_string()),
+            Cell::new(Tone::Plain, session.head_index.to_string()),
+            Cell::new(Tone::Plain, bytes(session.own_bytes)),
             updated,
-            Cell::new(*tone, title.as_str()),
+            Cell::new(tone, title.or(words).unwrap_or_default()),
             Cell::new(Tone::Dim, folder),
         ]);
     }

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The session's title, for display
     #[arg(long)]
     title: Option<String>,
-    /// The session's label, only with --parent; the label of a root is main
+    /// The session's label, unique in its family [default: main, or words with --parent]
     #[arg(long)]
     label: Option<String>,
     /// On whose behalf the session acts; forklore only records this
@@ -58,7 +58,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         principal: args.principal.clone(),
         permissions: args.permissions.as_deref().map(arguments::permissions),
         metadata,
-        parent: parent.map(|parent| app.stored(&parent)).transpose()?.map(|header| header.id),
+        parent: parent
+            .map(|parent| app.stored(&parent, output))
+            .transpose()?
+            .map(|header| header.id),
         ..Create::in_workspace(app.workspace()?)
     };
     let engine = app.engine_or_new()?;

@@ -24,7 +24,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     session: String,
     /// Where to stop: turn:N, message:N, seq:N, index:N, event:ID
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]

@@ -31,7 +31,7 @@ Beside the file of a session may lie others: results of tools, notes on sub-agen
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A session of the file: an id or its end, last, @label
+    /// A session of the file: an id, label or title, or last
     session: String,
     /// Write to this new file, or with --all to this folder [default: standard output]
     #[arg(short, long, value_name = "PATH")]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let header = app.stored(&SessionRef::parse(&args.session)?)?;
+    let header = app.stored(&SessionRef::parse(&args.session)?, output)?;
     let engine = app.engine()?;
     if args.list {
         return list(engine.files(&header.id)?, output);

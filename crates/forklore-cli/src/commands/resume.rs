@@ -19,7 +19,7 @@ The same as forklore chat SESSION.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     #[arg(default_value = "last")]
     session: String,
     #[command(flatten)]

@@ -42,7 +42,7 @@ reads. Pixir keeps them in the folder it works in.";
 pub(crate) struct Args {
     /// The agent: pi, claude, codex, gemini, opencode, amplifier, ak-coder or pixir
     agent: String,
-    /// The session: an id or its end, last, @label, or a session file
+    /// The session: an id, label or title, last, or a session file
     session: String,
     /// Where to stop: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]

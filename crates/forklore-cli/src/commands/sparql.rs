@@ -57,7 +57,7 @@ fn seconds(text: &str) -> std::result::Result<f64, &'static str> {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let parameters = args.parameters.iter().map(|given| parameter(given, app));
+    let parameters = args.parameters.iter().map(|given| parameter(given, app, output));
     let mut request = Sparql {
         parameters: parameters.collect::<Result<_>>()?,
         limit: args.limit,
@@ -102,12 +102,15 @@ fn remark(answered: &Answered, notes: &[String], limit: usize, output: &mut Outp
 
 /// Parses `NAME=VALUE` of `--param`. In a value `session:REF`, `REF` is a reference to a session,
 /// as in all other commands.
-fn parameter(given: &str, app: &App) -> Result<QueryParameter> {
+fn parameter(given: &str, app: &App, output: &mut Output) -> Result<QueryParameter> {
     let Some((name, value)) = given.split_once('=') else {
         return Err(Failure::invalid("a parameter is NAME=VALUE"));
     };
     let value = match value.strip_prefix("session:") {
-        Some(reference) => format!("session:{}", app.stored(&SessionRef::parse(reference)?)?.id),
+        Some(reference) => {
+            let session = app.stored(&SessionRef::parse(reference)?, output)?;
+            format!("session:{}", session.id)
+        }
         None => value.to_owned(),
     };
     Ok(QueryParameter { name: name.to_owned(), value })

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use forklore::api::{StatsAnswer, UsageByModel};
-use forklore::core::SessionId;
 use forklore::core::Usage;
+use forklore::core::{SessionId, ShortIds};
 use forklore::engine::{ModelUsage, Stats, UsageReport, UsageScope};
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, bytes, count, grouped};
+use crate::output::{Cell, Column, Output, Page, Table, Tone, bytes, count, grouped};
 use crate::session_ref::SessionRef;
 use crate::wiring;
 
@@ -175,7 +175,7 @@ fn sessions(page: &mut Page, spending: &UsageReport) {
     });
     for session in dearest.iter().take(ROWS) {
         let mut cells = vec![
-            Cell::new(Tone::Id, short.get(&session.session_id)),
+            Cell::id(&short, &session.session_id),
             Cell::new(Tone::Label, session.label.as_str()),
         ];
         cells.extend(amounts(&session.usage));

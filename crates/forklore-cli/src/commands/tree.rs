@@ -70,6 +70,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let levels = usize::from(args.depth);
     let mut trees = engine.tree(&request)?;
     engine.mark_brought(&mut trees);
+    engine.add_first_words(&mut trees);
     let answer = Tree {
         trees: if output.is_json() { nested(&trees.nodes, levels) } else { Vec::new() },
         next: trees.next.clone(),
@@ -101,6 +102,7 @@ fn flat(
     loop {
         let mut trees = engine.tree(request)?;
         engine.mark_brought(&mut trees);
+        engine.add_first_words(&mut trees);
         if output.is_json() {
             for node in &trees.nodes {
                 let parent = node.header.as_ref().and_then(|found| found.parent.clone());

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return repair(out, app, output);
     }
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
-    let session = reference.map(|session| app.stored(&session)).transpose()?;
+    let session = reference.map(|session| app.stored(&session, output)).transpose()?;
     let report = app.engine()?.verify(session.as_ref().map(|header| &header.id))?;
     let failure = report.problems.first().map(|problem| {
         let found = count(report.problems.len() as u64, "problem");

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use forklore::core::{SessionId, ShortId, ShortIds};
 use forklore_sanitize::terminal;
 use unicode_width::UnicodeWidthStr;
 
@@ -64,11 +65,20 @@ pub(crate) struct Cell {
     /// stored text.
     lead: String,
     text: String,
+    /// How many characters of the text have the cell's tone. The others are dim.
+    toned: Option<usize>,
 }
 
 impl Cell {
     pub(crate) fn new(tone: Tone, text: impl Into<String>) -> Self {
-        Self { tone, lead: String::new(), text: text.into() }
+        Self { tone, text: text.into(), ..Self::default() }
+    }
+
+    /// Creates the cell of a session's short id. Only the characters that tell the id from the
+    /// others of the table have the tone of ids.
+    pub(crate) fn id(short: &ShortIds, id: &SessionId) -> Self {
+        let ShortId { shown, unique } = short.short(id);
+        Self { toned: Some(unique), ..Self::new(Tone::Id, shown) }
     }
 
     /// Returns the cell with the lines of a tree before its text.
@@ -90,7 +100,11 @@ impl Cell {
 
     fn show(&self, page: &mut Page, width: usize) {
         page.painted(Tone::Dim, &self.lead);
-        page.painted(self.tone, &self.fitted(width));
+        let text = self.fitted(width);
+        let end = self.toned.and_then(|toned| text.char_indices().nth(toned));
+        let (toned, others) = text.split_at(end.map_or(text.len(), |(end, _)| end));
+        page.painted(self.tone, toned);
+        page.painted(Tone::Dim, others);
     }
 }
 

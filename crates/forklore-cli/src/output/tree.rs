@@ -1,11 +1,11 @@
 //! Draws trees of sessions with lines. Uses no recursion, so that any depth works.
 
-use forklore::core::{Header, SessionId, SessionKind};
+use forklore::core::{Header, SessionId, SessionKind, ShortIds};
 use forklore::engine::TreeNode;
 use jiff::Timestamp;
 
 use super::session::label_tone;
-use super::{Cell, Column, Page, ShortIds, Table, Tone, age, bytes, count, cut};
+use super::{Cell, Column, Page, Table, Tone, age, bytes, count, cut};
 
 /// The maximum depth at which a tree is drawn with lines. A deeper session shows its depth as a
 /// number instead.
@@ -80,7 +80,7 @@ impl Twig {
             own_events: found.own_events,
             own_bytes: found.own_bytes,
             updated: found.updated,
-            title: found.title.clone().unwrap_or_default(),
+            title: found.title.clone().or_else(|| found.first_words.clone()).unwrap_or_default(),
         });
         let is_delegate = details.as_ref().is_some_and(|found| found.kind == SessionKind::Delegate);
         let session = Some(Drawn { id: node.session_id.clone(), details });
@@ -139,7 +139,7 @@ pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
         Column::new("SIZE").right().optional(),
         Column::new("UPDATED"),
         Column::new(""),
-        Column::new("TITLE").gives_way().optional(),
+        Column::new("TITLE").gives_way(),
     ]);
     for (twig, lines) in twigs.iter().zip(lines(twigs)) {
         match &twig.session {
@@ -153,7 +153,7 @@ pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
 fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp) -> Vec<Cell> {
     let is_gone = twig.notes.iter().any(|note| note == "deleted" || note == "cycle");
     let notes = twig.notes.join(", ");
-    let id = Cell::new(Tone::Id, short.get(&drawn.id));
+    let id = Cell::id(short, &drawn.id);
     let Some(details) = &drawn.details else {
         let branch = Cell::new(Tone::Bad, "?").behind(lines);
         let mut row = vec![branch, id];

@@ -25,7 +25,8 @@ fn refusals_have_their_kind_and_code() {
         (&["append", "plan-1", "--data", "{"], "invalid_args", 2),
         (&["append", "plan-1", "--type", "session_fork", "--data", "{}"], "invalid_args", 2),
         (&["append", "./plan-1", "--text", "x"], "invalid_args", 2),
-        (&["new", "--label", "other"], "invalid_args", 2),
+        (&["new", "--label", "other one"], "invalid_args", 2),
+        (&["rename", "plan-1", &"x".repeat(501)], "invalid_args", 2),
         (&["fork", "plan-b", "--permissions", "read,shell"], "permission_denied", 3),
         (&["append", "plan-1", "--expect", "3", "--text", "x"], "conflict", 4),
         (&["fork", "plan-1", "--tool-calls", "error"], "conflict", 4),
@@ -104,7 +105,19 @@ fn references_are_tried_in_order() {
 }
 
 #[test]
-fn labels_and_last_stay_within_the_workspace() {
+fn a_command_of_another_program_is_corrected_with_its_arguments() {
+    let sandbox = Sandbox::with_a_plan();
+    let (code, error) = sandbox.error(&["rm", "plan-1", "a title", "--json"]);
+    let corrected = json!("forklore delete plan-1 'a title' --json");
+    assert_eq!((code, &error["next_actions"][0]), (2, &corrected), "{error}");
+    let message = "forklore has no command `rm`, but `delete` does that";
+    assert_eq!(error["message"], message);
+    assert_eq!(sandbox.error(&["frobnicate"]).0, 2);
+    sandbox.ok(&["show", "plan-1"]);
+}
+
+#[test]
+fn last_stays_within_the_workspace_and_names_do_where_they_can() {
     let sandbox = Sandbox::with_a_plan();
     let elsewhere = |words: &[&str]| {
         crate::sandbox::ran(
@@ -112,7 +125,9 @@ fn labels_and_last_stay_within_the_workspace() {
         )
     };
     assert_eq!(elsewhere(&["show", "last"]).code, 2);
-    assert_eq!(elsewhere(&["show", "@main"]).code, 2);
+    assert_eq!(elsewhere(&["show", "@main"]).code, 0);
+    sandbox.ok(&["new", "--id", "other"]);
+    assert_eq!(elsewhere(&["show", "@main"]).code, 2, "two sessions have this label");
     assert_eq!(elsewhere(&["show", "plan-1"]).code, 0);
     let all = crate::sandbox::ran(sandbox.command(&["--all", "--json", "show", "last"]));
     assert_eq!(all.code, 0, "{all:?}");
@@ -145,29 +160,34 @@ fn a_store_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_label_of_another_folder_is_found_by_what_the_error_says() {
+fn a_name_of_another_folder_does_what_was_asked_where_it_is_unique() {
     let sandbox = Sandbox::with_a_plan();
-    sandbox.ok(&["fork", "plan-1", "--id", "plan-2", "--label", "plan-b"]);
+    sandbox.ok(&["fork", "plan-1", "--id", "plan-2", "--label", "idea", "--title", "The idea"]);
     let verbs: &[&[&str]] = &[
-        &["show", "@plan-b"],
-        &["append", "@plan-b", "--text", "x"],
-        &["fork", "@plan-b"],
-        &["diff", "plan-1", "@plan-b"],
-        &["bring", "@plan-b", "--into", "plan-1"],
-        &["delete", "@plan-b"],
-        &["resume-in", "claude", "@plan-b"],
-        &["inspect", "@plan-b"],
+        &["append", "@idea", "--text", "x"],
+        &["fork", "the idea", "--id", "plan-3"],
+        &["diff", "plan-1", "idea"],
+        &["bring", "@idea", "--into", "plan-1"],
+        &["inspect", "idea"],
+        &["show", "@idea"],
     ];
-    let messages: Vec<_> = verbs.iter().map(|words| ran(sandbox.command(words))).collect();
-    for (words, ran) in verbs.iter().zip(&messages) {
-        assert_eq!((ran.code, &*ran.out), (2, ""), "{words:?}");
-        assert_eq!(ran.err, messages[0].err, "{words:?}");
+    for words in verbs {
+        let ran = ran(sandbox.command(words));
+        assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
+        let said = ran.err.lines().next().unwrap_or_default();
+        assert_eq!(said, "plan-2 is a session of the folder /demo", "{words:?}");
+        let json = crate::sandbox::ran(sandbox.command(&[&["--json"], *words].concat()));
+        assert!(json.err.is_empty(), "{json:?}");
     }
-    let shown = ran(sandbox.command(&["show", "plan-2"]));
-    assert_eq!(shown.code, 0, "{shown:?}");
-    let json = ran(sandbox.command(&["--json", "show", "@plan-b"]));
-    snapshot!(format!("{}{}", messages[0].err, json.out));
-    assert_eq!(ran(sandbox.command(&["--all", "show", "@plan-b"])).code, 0);
+    let by_id = ran(sandbox.command(&["show", "plan-2"]));
+    assert_eq!((by_id.code, &*by_id.err), (0, ""), "{by_id:?}");
+    sandbox.ok(&["label", "plan-3", "main-2"]);
+    sandbox.ok(&["new", "--id", "other", "--label", "idea"]);
+    let several = ran(sandbox.command(&["show", "idea"]));
+    let json = ran(sandbox.command(&["--json", "show", "@idea"]));
+    assert_eq!((several.code, json.code), (2, 2));
+    snapshot!(format!("{}{}", several.err, json.out));
+    assert_eq!(ran(sandbox.command(&["delete", "@idea"])).code, 2);
 }
 
 #[test]

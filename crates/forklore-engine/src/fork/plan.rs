@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use forklore_core::call::OpenCall;
-use forklore_core::limits::{METADATA_BYTES, PRINCIPAL_BYTES};
 use forklore_core::workspace::Workspace;
 use forklore_core::{
-    Cut, CutError, Data, Header, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
+    Cut, CutError, Header, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
 use forklore_store::rules::{ForkDepth, Link, fork_depth, lease_of_other};
 
 use super::Fork;
 use crate::cut::Found;
+use crate::header_limits::Limited;
 use crate::{Engine, Error, Result, Summarize};
 
 /// All decisions of a fork before it is written: cut, id, open calls, workspace and permissions.
@@ -148,20 +148,16 @@ impl Plan {
 }
 
 fn check(request: &Fork) -> Result<()> {
-    let too_long = |what: &str, max: usize| {
-        Error::invalid("too_long", format!("the {what} is longer than {max} bytes"))
-    };
     if request.kind == SessionKind::Root {
         return Err(Error::invalid("kind", "a fork is a branch or a delegate"));
     }
-    if request.principal.as_ref().is_some_and(|p| p.len() > PRINCIPAL_BYTES) {
-        return Err(too_long("principal", PRINCIPAL_BYTES));
+    Limited {
+        title: request.title.as_deref(),
+        principal: request.principal.as_deref(),
+        metadata: request.metadata.as_ref(),
+        config: request.config.as_ref(),
     }
-    let long = |data: &Option<Data>| data.as_ref().is_some_and(|d| d.get().len() > METADATA_BYTES);
-    if long(&request.metadata) || long(&request.config) {
-        return Err(too_long("metadata or config", METADATA_BYTES));
-    }
-    Ok(())
+    .check()
 }
 
 fn permissions(parent: &Header, request: &Fork) -> Result<Option<BTreeSet<String>>> {

@@ -208,7 +208,7 @@ fn labels_are_unique_in_a_family(world: &World) {
     assert_eq!(refusal(world.engine.fork(&named("p"))).0, ErrorKind::AlreadyExists);
     world.engine.fork(&named("q")).unwrap();
     assert_eq!(world.header("p").label.as_str(), "main");
-    assert_eq!(world.fork("p", "", "abc").label.as_str(), "fork-ba7816bf");
+    assert_eq!(world.fork("p", "", "abc").label.as_str(), "saffron-hamlet");
     // If another session has the default label, the new label is two digits longer.
     world.session("r", "u1");
     let label = forklore_core::Label::of_fork(&id("next"), 0);

@@ -34,7 +34,7 @@ fn a_dry_run_writes_nothing_and_is_complete(world: &World) {
         serde_json::json!({
             "recorded": false, "dry_run": true,
             "parent_session_id": "p", "child_session_id": "c", "root_session_id": "p",
-            "kind": "branch", "label": "fork-2e7d2c03", "strategy": "share_v1", "cut": cut,
+            "kind": "branch", "label": "deep-hazel", "strategy": "share_v1", "cut": cut,
             "event_count": 2, "synthetic_results": 1, "would_record_branch_summary": true,
             "head_seq": 4,
         })

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use forklore_api::Session;
 use forklore_core::Usage;
 use forklore_core::{Cut, Header, Message, Selector, SessionId};
 use forklore_engine::{
@@ -24,10 +25,11 @@ impl Forklore {
         self.step(move |engine| engine.show(&session)).await
     }
 
-    /// Returns the header of the session that `reference` names. A reference is an exact id, `last`
-    /// (the most recently updated root or branch), `@label`, `REF@label` (the label in the family
-    /// of the session `REF`), or a unique prefix or suffix of an id. Labels and `last` are looked
-    /// up in `scope`.
+    /// Returns the header of the session that `reference` names. A reference is an id or a unique
+    /// prefix or suffix of one, `last` (the most recently updated root or branch), a label,
+    /// `REF@label` (the label in the family of the session `REF`), or a title or the beginning of
+    /// one. `last` is looked up in `scope`, and labels and titles first there
+    /// (docs/semantics.md, Workspaces).
     ///
     /// # Errors
     /// - `not_found`: no session matches.
@@ -239,6 +241,29 @@ impl Forklore {
             Ok((trees, reported))
         })
         .await
+    }
+
+    /// Adds the beginning of its own first words to each session in the trees that has no title, up
+    /// to 500 sessions. Returns the trees.
+    ///
+    /// # Errors
+    /// Returns no error for damage: a session whose events cannot be read gets no words.
+    pub async fn add_first_words(&self, mut trees: Trees) -> Result<Trees> {
+        self.step(move |engine| {
+            engine.add_first_words(&mut trees);
+            Ok(trees)
+        })
+        .await
+    }
+
+    /// Returns the public form of a header, with the beginning of the session's first words if it
+    /// has no title.
+    ///
+    /// # Errors
+    /// Returns no error for damage: a session whose events cannot be read gets no words.
+    pub async fn described(&self, header: &Header) -> Result<Session> {
+        let header = header.clone();
+        self.step(move |engine| Ok(engine.described(&header))).await
     }
 
     /// Returns the attachments that the messages of a session name, in log order. Includes

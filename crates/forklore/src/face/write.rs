@@ -109,11 +109,21 @@ impl Forklore {
     /// root).
     ///
     /// # Errors
-    /// `already_exists` if another session of the family has the label; `invalid_args` for a root,
-    /// whose label is always `main`.
+    /// `already_exists` if another session of the family has the label.
     pub async fn label(&self, session: &SessionId, label: &Label) -> Result<Header> {
         let (session, label) = (session.clone(), label.clone());
         self.step(move |engine| engine.label(&session, &label)).await
+    }
+
+    /// Gives a session another title, or none. A title is only for display and for finding the
+    /// session; several sessions may have the same.
+    ///
+    /// # Errors
+    /// `invalid_args` if the title is longer than 500 bytes, `not_found` if the session does not
+    /// exist.
+    pub async fn rename(&self, session: &SessionId, title: Option<&str>) -> Result<Header> {
+        let (session, title) = (session.clone(), title.map(str::to_owned));
+        self.step(move |engine| engine.rename(&session, title.as_deref())).await
     }
 
     /// Acquires or renews the lease of `session`: the exclusive right of `owner` to append, for one

@@ -94,6 +94,8 @@ fn writing_verbs_do_what_they_say() {
         assert!(brought.recorded && brought.from_index == 1);
         let labelled = store.label(&child, &"b".parse().unwrap()).await.unwrap();
         assert_eq!(labelled.label.as_str(), "b");
+        let renamed = store.rename(&child, Some("Plan B")).await.unwrap();
+        assert_eq!(renamed.title.as_deref(), Some("Plan B"));
         assert_eq!(store.detach(&child).await.unwrap().copied_events, 1);
         let delete = Delete { session: main.clone(), mode: DeleteMode::Refuse, dry_run: false };
         assert_eq!(store.delete(delete).await.unwrap().deleted, std::slice::from_ref(&main));
@@ -151,12 +153,16 @@ fn reading_verbs_answer_as_the_engine_does() {
         let mut trees = engine.tree(&all).unwrap();
         let reported = store.mark_brought(trees.clone()).await.unwrap();
         assert_eq!(reported, (trees.clone(), engine.mark_brought(&mut trees)));
+        let described = store.add_first_words(trees.clone()).await.unwrap();
+        engine.add_first_words(&mut trees);
+        assert_eq!(described, trees);
         let part = store.replay_part(&child, 1..3).await.unwrap().all().await.unwrap();
         assert_eq!(
             part,
             engine.replay(&child, None).unwrap().collect::<Result<Vec<_>, _>>().unwrap()[1..3]
         );
         let header = engine.show(&child).unwrap();
+        assert_eq!(store.described(&header).await.unwrap(), engine.described(&header));
         let words = engine.first_words(&header).unwrap();
         assert!(words.is_some());
         assert_eq!(store.first_words(&header).await.unwrap(), words);

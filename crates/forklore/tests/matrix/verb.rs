@@ -156,6 +156,9 @@ verbs! {
         let label: Label = "plan-b".parse().unwrap();
         answer_about(engine, &engine.label(session, &label)?)
     };
+    rename None |engine, session, _| {
+        answer_about(engine, &engine.rename(session, Some(" Plan B "))?)
+    };
     lease None |engine, session, _| {
         engine.take_lease(session, "me")?;
         let header = engine.release(session, "me")?;

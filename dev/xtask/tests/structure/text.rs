@@ -115,8 +115,8 @@ fn no_library_proposes_a_command_line() {
     code.retain(|file| !faces.iter().any(|face| file.path.starts_with(face)));
     let verbs = [
         "append", "attach", "branches", "delete", "detach", "diff", "export", "fork", "gc",
-        "import", "inspect", "label", "lineage", "list", "log", "new", "pack", "replay", "restore",
-        "resume", "show", "stats", "tree", "verify",
+        "import", "inspect", "label", "lineage", "list", "log", "new", "pack", "rename", "replay",
+        "restore", "resume", "show", "stats", "tree", "verify",
     ];
     let commands: Vec<_> = verbs.iter().map(|verb| format!("forklore {verb}")).collect();
     let commands: Vec<_> = commands.iter().map(String::as_str).collect();

@@ -266,7 +266,7 @@ fields! {
     GraphFile { path, triples }
     Inspection { messages, balanced, open_results, synthetic_results, excluded, detached_subagents }
     DetachedSubagent { session_id, owner_session_id, seq }
-    NodeHeader { label, title, kind, dialect, cut, workspace, event_count, own_events, summary, running, head_seq, head_index, own_bytes, created, updated, copy_of; parent }
+    NodeHeader { label, title, first_words, kind, dialect, cut, workspace, event_count, own_events, summary, running, head_seq, head_index, turns, own_bytes, created, updated, copy_of; parent }
     LeftOut { kind, count }
     Lineage { session_id, root_session_id, depth, ancestors, children, next, problems }
     ListRequest { workspace, kind, since, limit, after }
@@ -286,7 +286,7 @@ fields! {
     RestoredFile { path, bytes, source, revision }
     RestoredFiles { path, files, bytes, gone, damaged }
     ResumeIn { dry_run, path, cwd, start, events, lossy }
-    Session { id, root_id, parent_id, kind, label, title, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, own_events, depth, status, detached, leaf, source, copy_of, deleted }
+    Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted }
     SessionAnswer { session, summary }
     SessionPage { sessions, next, problems }
     SessionUsage { session_id, label, title, usage }

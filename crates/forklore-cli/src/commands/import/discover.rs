@@ -38,6 +38,16 @@ pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Resul
     Ok(answer.agents.into_iter().flat_map(|agent| agent.paths).collect())
 }
 
+/// Returns the agents with session files on this machine that are not imported completely.
+///
+/// # Errors
+/// If their folders or the store cannot be read.
+pub(in crate::commands) fn unread(engine: &Engine) -> Result<Vec<FoundAgent>> {
+    let mut found = found(engine, None)?;
+    found.retain(|agent| agent.survey.to_read > 0);
+    Ok(found)
+}
+
 /// Returns the agents that have sessions on this machine, or only the one whose format is `from`.
 fn found(engine: &Engine, from: Option<&str>) -> Result<Vec<FoundAgent>> {
     let mut found = Vec::new();

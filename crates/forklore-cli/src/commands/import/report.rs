@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use forklore::core::SessionId;
+use forklore::core::{SessionId, ShortIds};
 use forklore::import::{ImportReport, ImportedSession, Problem as ImportProblem};
 
-use crate::output::{Cell, Column, Page, ShortIds, Table, Tone, bytes, count, cut, grouped};
+use crate::output::{Cell, Column, Page, Table, Tone, bytes, count, cut, grouped};
 
 /// The maximum number of sessions that an import report shows. [`PROBLEMS`] is the maximum number
 /// of problems that the report shows.
@@ -71,7 +71,7 @@ fn sessions(page: &mut Page, sessions: &[&ImportedSession]) {
     for session in sessions.iter().take(ROWS) {
         let parent = session.parent_session_id.as_ref();
         table.row([
-            Cell::new(Tone::Id, short.get(&session.session_id)),
+            Cell::id(&short, &session.session_id),
             Cell::new(Tone::Plain, &*session.dialect),
             Cell::new(Tone::Plain, session.events.to_string()),
             Cell::new(Tone::Good, session.appended.to_string()),

@@ -49,6 +49,7 @@ commands! {
     fork_a_copy Effect::None, ["fork", "it", "--id", "child", "--strategy", "replay_v1"];
     delegate Effect::None, ["fork", "it", "--id", "child", "--kind", "delegate"];
     label Effect::None, ["label", "it", "plan-b"];
+    rename Effect::None, ["rename", "it", "Plan B"];
     bring Effect::AppendsTo("reader"), ["bring", "it", "--into", "reader"];
     detach Effect::None, ["detach", "it"];
     attach Effect::AppendsTo("it"), ["attach", "it", "note.txt"];

@@ -1,0 +1,21 @@
+//! `rename`: gives a session another title.
+
+use forklore_core::{Header, SessionId};
+use forklore_store::port::Change;
+
+use crate::header_limits::Limited;
+use crate::{Engine, Result};
+
+impl Engine {
+    /// Replaces the title of a session. `None` and a title without visible characters remove it, so
+    /// that the session is described by its first words again.
+    ///
+    /// # Errors
+    /// `invalid_args` if the title is too long, `not_found` if the session does not exist.
+    pub fn rename(&self, session: &SessionId, title: Option<&str>) -> Result<Header> {
+        let title = title.map(str::trim).filter(|title| !title.is_empty());
+        Limited { title, ..Limited::default() }.check()?;
+        let change = Change::Title(title.map(str::to_owned));
+        Ok(self.store.change(session, &change)?.header)
+    }
+}
