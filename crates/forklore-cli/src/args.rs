@@ -3,16 +3,17 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{ContextValue, ErrorKind as ClapKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Parser};
 use forklore_host::{InvalidSetting, Setting};
+use forklore_sanitize::shell::quoted;
 
 use crate::commands::Command;
 use crate::failure::Failure;
 use crate::globals::{CONFIG, Globals, config_option};
 use crate::output::{Output, Settings};
-use crate::{exit, help};
+use crate::{exit, help, synonyms};
 
 const AFTER_HELP: &str = "\
 A session is an append-only log. A fork continues it from any point without copying it, so trying \
@@ -106,7 +107,24 @@ fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
     let program = Cli::command();
     let is_verb = |word: &str| program.get_subcommands().any(|verb| verb.get_name() == word);
     let verb = words.iter().filter_map(|word| word.to_str()).find(|word| is_verb(word));
+    if error.kind() == ClapKind::InvalidSubcommand
+        && let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some(command) = synonyms::command(typed)
+    {
+        let message = format!("forklore has no command `{typed}`, but `{command}` does that");
+        return Failure::invalid(message).or_try(corrected(words, typed, command));
+    }
     usage_of(error, verb)
+}
+
+/// Returns the command line with `command` in the place of the word `typed`.
+fn corrected(words: &[OsString], typed: &str, command: &str) -> String {
+    let mut words: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
+    if let Some(word) = words.iter_mut().find(|word| *word == typed) {
+        *word = command.into();
+    }
+    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    format!("forklore {}", words.join(" "))
 }
 
 /// Converts a usage error of a command to a failure. `verb` is the command's name, or `None` if the

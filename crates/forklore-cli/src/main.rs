@@ -14,6 +14,7 @@ mod hints;
 mod output;
 mod session_ref;
 mod store;
+mod synonyms;
 mod wiring;
 mod workspace;
 
