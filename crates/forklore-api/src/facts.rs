@@ -209,7 +209,8 @@ pub enum Facts {
         /// The denied operation in words, for example `the prompt`.
         what: String,
     },
-    /// Details of the error that a model did not answer, even after retries.
+    /// Details of the error that a model did not answer, and that retries failed too or were not
+    /// possible.
     NoAnswer {
         /// The number of attempts to call the model.
         attempts: u32,

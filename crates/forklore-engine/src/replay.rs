@@ -29,7 +29,7 @@ pub struct Replay {
 /// A part of a conversation as people read it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replayed {
-    /// A plain conversation event.
+    /// A conversation event, in the form that is the same for all agents.
     Record(Record),
     /// A summary between two conversation events.
     Summary(ReplayedSummary),

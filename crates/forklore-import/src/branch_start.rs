@@ -1,12 +1,13 @@
-//! Where a branch inside a file begins: its parent session, and the last event before it.
+//! Where a branch or delegate begins whose parent is a session of the same file.
 
 use forklore_core::{SessionId, SessionKind};
 use forklore_store::sources::RecordLocation;
 
 use crate::file_session::FileSession;
 
-/// The beginning of a session that an import creates inside another session. It consists of the
-/// parent session, the last event of the parent before the new session, and the new session's kind.
+/// Where a branch or delegate begins that an import creates as a child of a session of the same
+/// file, or of an earlier revision of the file: the parent, the parent's event after which the child
+/// begins, and the child's kind.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BranchStart {
     /// The parent of the new session.

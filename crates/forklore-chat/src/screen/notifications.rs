@@ -10,8 +10,8 @@ use super::{Screen, Tone};
 const RESULT_LINES: usize = 4;
 
 impl Screen {
-    /// Shows a notification. If notifications with pieces of text were dropped, shows a note
-    /// instead.
+    /// Shows a notification. Where ephemeral notifications (such as pieces of text) were dropped,
+    /// shows a note about that.
     pub(crate) fn notified(&mut self, received: &Received) {
         match received {
             Received::Event(notification) => self.notification(notification),

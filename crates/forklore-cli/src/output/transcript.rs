@@ -73,7 +73,8 @@ impl Transcript {
         self.content(page, &message.content, usize::MAX);
     }
 
-    /// Prints a separator line if what follows was written in another branch.
+    /// Prints a line with the name of the branch that wrote what follows, at the beginning and where
+    /// the branch changes.
     fn enter(&mut self, page: &mut Page, branch: Option<&Label>) {
         if self.begun && self.branch.as_ref() == branch {
             return;

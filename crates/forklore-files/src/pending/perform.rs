@@ -41,9 +41,11 @@ impl Folder {
         done
     }
 
-    /// Writes the content of all files of a change, a few files at once, and syncs it. The syncs of
-    /// these files run at the same time, because the sync of one file would also wait for the data
-    /// of the others. Adds the temporary and the final names of new files to `unnamed`.
+    /// Writes and syncs the content of all files of a change that it does not remove, in groups of
+    /// [`FILES_AT_ONCE`]. The files of a group are written one after another and then synced in
+    /// parallel: each sync waits until the disk has written the data of the whole group, so syncs
+    /// one after another would wait that long once per file. Adds the temporary and the final names
+    /// of new files to `unnamed`.
     fn write_contents(
         &self,
         pending: &Pending,

@@ -1,10 +1,11 @@
-//! Finds the location of a source's record by a hash of its native id. The table has one row for
-//! many records.
+//! Finds where a record of a source is in the store (its session, and the position of its event) by
+//! a hash of the record's native id.
 //!
-//! Each import step adds a run: a list of entries that is sorted by key and divided into rows of
-//! 256 entries, here called chunks. A small run is merged with the next one. Keys are hashes and
-//! therefore evenly distributed, so the chunk that contains a key can be guessed almost exactly. A
-//! lookup searches the latest run first, and reads one or two chunks of each run.
+//! An entry consists of such a hash, its key, and the location of the record. Each import step adds
+//! a run: a list of entries that is sorted by key and stored in rows of up to 256 entries, here
+//! called chunks. If the run before is small, the step merges it into its own. Keys are evenly
+//! distributed, so the chunk that contains a key can be guessed almost exactly. A lookup searches
+//! the latest run first, then the earlier ones, and usually reads one or two chunks of each.
 
 use std::collections::BTreeMap;
 
