@@ -3,6 +3,7 @@
 //! Stored text is untrusted. All output for users goes through a [`Page`], which escapes text. JSON
 //! is escaped on a terminal, and written byte for byte to a pipe.
 
+pub(crate) mod compared;
 pub(crate) mod explored;
 mod failure;
 mod json;
@@ -11,11 +12,13 @@ mod page;
 mod progress;
 pub(crate) mod session;
 mod short;
+pub(crate) mod side_by_side;
 mod style;
 mod table;
 pub(crate) mod transcript;
 pub(crate) mod tree;
 mod units;
+pub(crate) mod words;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -32,13 +35,14 @@ use terminal_size::terminal_size_of;
 
 use crate::failure::{Failure, Result};
 use crate::hints::Hints;
+pub(crate) use forklore::core::units::{bytes, count, grouped};
 pub(crate) use json::{Lines, List};
 pub(crate) use page::{Look, Page};
 pub(crate) use progress::Progress;
 pub(crate) use short::ShortIds;
 pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
-pub(crate) use units::{age, bytes, count, cut, grouped, minute, since, time};
+pub(crate) use units::{age, cut, minute, money, since, time};
 
 /// The width, in columns, of output that does not go to a terminal.
 const PIPE_WIDTH: usize = 120;
