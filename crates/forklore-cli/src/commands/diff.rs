@@ -57,6 +57,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (a, b) = (SessionRef::parse(&args.a)?, SessionRef::parse(&args.b)?);
     let (a, b) = (app.session(&a, output)?, app.session(&b, output)?);
     let engine = app.engine()?;
+    output.page_through();
     if args.stat {
         return stat(engine, output, &a, &b);
     }

@@ -80,6 +80,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             show(page, engine, sessions, &titles, everywhere);
         }
     };
+    output.page_through();
     output.answer_with(&answer, people, failure.as_ref())?;
     if sessions.is_empty() && !everywhere {
         output.hint("forklore list --all", "those of every folder");

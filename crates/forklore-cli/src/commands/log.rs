@@ -51,6 +51,9 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
+    if !args.follow {
+        output.page_through();
+    }
     let engine = app.engine()?;
     // Start to follow before the first read, so that no event between the two is missed.
     let mut follower = args.follow.then(|| engine.follow(&header.id)).transpose()?;
@@ -91,7 +94,7 @@ fn print(
     for stored in engine.log_events(header, range) {
         let stored = stored?;
         next = stored.seq + 1;
-        rows.push(row(header, &stored, table.data(engine, &stored.event)));
+        rows.push(row(header, &stored, &table.data(engine, &stored.event)));
         if rows.len() == ROWS {
             show(std::mem::take(&mut rows), &mut table.printed, output)?;
         }
@@ -146,7 +149,7 @@ impl Rows {
     }
 }
 
-fn row(header: &Header, stored: &LogEntry, data: String) -> Vec<Cell> {
+fn row(header: &Header, stored: &LogEntry, data: &str) -> Vec<Cell> {
     let event = &stored.event;
     let inherited = stored.origin.session_id != header.id;
     let from = match (inherited, &header.parent_id) {

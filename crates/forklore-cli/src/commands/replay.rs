@@ -79,6 +79,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let detail = Detail { thinking: args.full || args.thinking, ..detail };
     let mut transcript = Transcript::of(&header, detail);
     let engine = app.engine()?;
+    if pace.is_none() {
+        output.page_through();
+    }
     let mut is_first = true;
     for replayed in engine.replay_range(&header.id, &range)?.with_summaries() {
         let record = match replayed? {

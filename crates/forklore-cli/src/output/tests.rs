@@ -53,7 +53,8 @@ fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
         is_terminal,
         commands: Hints::default(),
         also: Vec::new(),
-        out: Box::new(out.clone()),
+        out: Out::Direct(Box::new(out.clone())),
+        pages: false,
         err: Box::new(err.clone()),
     };
     (output, out, err)

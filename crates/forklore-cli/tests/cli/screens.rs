@@ -165,6 +165,24 @@ fn tree_is_drawn() {
 }
 
 #[test]
+fn many_empty_forks_are_one_line_of_a_tree() {
+    let sandbox = Sandbox::with_a_plan();
+    for number in 1..=9 {
+        let id = format!("fork-{number}");
+        sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", &id, "--label", &id]);
+    }
+    let few = sandbox.ok(&["fork", "fork-3", "--id", "below", "--label", "below"]);
+    assert!(few.contains("below"), "{few}");
+    sandbox.append("fork-5", "{\"data\":{\"content\":\"No.\"}}\n");
+    let answers = [
+        sandbox.ok(&["tree", "plan-1"]),
+        sandbox.ok(&["tree", "fork-7"]),
+        sandbox.ok(&["tree", "plan-1", "--unfold"]),
+    ];
+    snapshot!(answers.join("---\n"));
+}
+
+#[test]
 fn tree_names_the_agent_and_the_sessions_that_got_the_outcome() {
     let sandbox = family();
     let answer = r#"{"type":"assistant_message","data":{"content":"Plan A it is."}}"#;
