@@ -128,14 +128,16 @@ impl Conversation {
 
     fn record(&mut self, record: Record) {
         let Record { index, role, ts, partial, content, .. } = record;
-        if role == Role::User {
-            // A new question: calls without a result get none any more.
-            self.open.clear();
-        }
         let parts = match content {
             Content::Text(text) => vec![Part::Text { text }],
             Content::Parts(parts) => parts,
         };
+        // Some agents write results in the user's name. After any other text of the user, calls get
+        // no result any more.
+        let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+        if role == Role::User && !parts.iter().any(is_result) {
+            self.open.clear();
+        }
         let (item, mut blocks, mut calls) =
             (self.done + self.waiting.len(), Vec::new(), Vec::new());
         let mut of_earlier = None;
