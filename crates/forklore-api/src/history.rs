@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use forklore_core::{
-    Class, Content, Data, EventId, EventType, Label, Message, Origin, Role, SessionId,
+    Class, Content, Data, EventId, EventType, Label, Message, Origin, Role, Selector, SessionId,
+    Usage,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,18 @@ pub struct EventLine {
     pub dialect: Option<String>,
     /// The payload of the event. Strings and numbers are as they were first written.
     pub data: Data,
+}
+
+/// The part of a conversation that a `replay` request returns. By default, the whole conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplayRange {
+    /// What the part begins with: a turn, a message or another event. `None` begins with the first
+    /// message.
+    pub from: Option<Selector>,
+    /// The position at which the part ends. `None` reads to the end.
+    pub up_to: Option<Selector>,
+    /// The number of turns at the end of the part that are returned. `None` returns all of them.
+    pub last: Option<u64>,
 }
 
 /// One line of the output of `replay`: an event of the conversation. All agents' events have the
@@ -153,6 +166,41 @@ pub struct Difference<Alone = Vec<Record>> {
     /// The conversation events of the second session that come after the events that both sessions
     /// have in common.
     pub only_b: Alone,
+}
+
+/// The answer of `diff --stat`: counts what each of two sessions has alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DifferenceStats {
+    /// The last event that both sessions have in common. `null` if they have no event in common.
+    pub ancestor: Option<Ancestor>,
+    /// The number of conversation events, from the beginning, that both sessions have in common.
+    pub common: u64,
+    /// What the first session has alone.
+    pub a: SideStats,
+    /// What the second session has alone.
+    pub b: SideStats,
+}
+
+/// Counts of what one of two compared sessions has alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SideStats {
+    /// The session.
+    pub session_id: SessionId,
+    /// The current label of the session.
+    pub label: Label,
+    /// The number of conversation events.
+    pub messages: u64,
+    /// The number of turns that begin.
+    pub turns: u64,
+    /// The number of tool calls.
+    pub tool_calls: u64,
+    /// The tokens and the cost that the events report. 0 where they report none.
+    pub usage: Usage,
+    /// The first 1,000 files that the arguments of tool calls change, in the order of their first
+    /// change. A file that a command changes is not among them.
+    pub files: Vec<String>,
 }
 
 /// The last event that two sessions have in common. The fields name the session and log position

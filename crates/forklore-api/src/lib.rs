@@ -86,7 +86,8 @@ pub use graph::{
 };
 pub use health::Doctor;
 pub use history::{
-    Ancestor, DetachedSubagent, Difference, EventLine, Inspection, LogRange, Record, RecordOrigin,
+    Ancestor, DetachedSubagent, Difference, DifferenceStats, EventLine, Inspection, LogRange,
+    Record, RecordOrigin, ReplayRange, SideStats,
 };
 pub use import::{
     Discovery, FoundAgent, Import, ImportProblem, ImportProblemKind, Imported, ImportedSession,

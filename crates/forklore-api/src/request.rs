@@ -84,9 +84,17 @@ pub enum Request {
     Replay {
         /// The id of the session whose conversation is returned.
         session_id: SessionId,
+        /// What to begin with: a turn (`turn:N` begins with the first message of turn N), a message
+        /// or another event. `null` begins with the first message.
+        #[serde(default)]
+        from: Option<Selector>,
         /// The position in the session's log at which reading ends. `null` reads to the end of the
         /// log.
         up_to: Option<Selector>,
+        /// How many turns to return: the last ones before the end of the reading. `null` returns
+        /// all turns.
+        #[serde(default)]
+        last: Option<u64>,
     },
     /// Returns the messages of a session as a model would receive them. The answer is
     /// [`Inspection`](crate::Inspection).
@@ -116,6 +124,14 @@ pub enum Request {
     },
     /// Compares the conversations of two sessions. The answer is [`Difference`](crate::Difference).
     Diff {
+        /// The id of the first of the two sessions to compare.
+        a: SessionId,
+        /// The id of the second of the two sessions to compare.
+        b: SessionId,
+    },
+    /// Counts what each of two sessions has alone. The answer is
+    /// [`DifferenceStats`](crate::DifferenceStats).
+    DiffStat {
         /// The id of the first of the two sessions to compare.
         a: SessionId,
         /// The id of the second of the two sessions to compare.

@@ -55,6 +55,7 @@ macro_rules! with_answers {
             "branches", branches => Branches, Object;
             "lineage", lineage => Lineage, Object;
             "diff", diff => Difference, Object;
+            "diff --stat", diff_stat => DifferenceStats, Object;
             "bring", bring => Brought, Object;
             "explore", explore => Exploration, Object;
             "label", label => SessionAnswer, Object;

@@ -99,7 +99,14 @@ fn guessed(words: &[OsString]) -> Settings {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     };
-    Settings { json: has("--json"), silent: has("-q"), verbose: false, color, store: None }
+    Settings {
+        json: has("--json"),
+        silent: has("-q"),
+        verbose: false,
+        color,
+        pages: false,
+        store: None,
+    }
 }
 
 /// Converts a usage error to a failure with clap's message and tips, without clap's usage block.

@@ -68,6 +68,9 @@ pub(crate) struct Globals {
         hide_possible_values = false
     )]
     pub(crate) color: ColorChoice,
+    /// Print long answers without a pager [default pager: PAGER, or less]
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
     /// Print no hints and no progress
     #[arg(short = 'q', long = "quiet", global = true)]
     pub(crate) silent: bool,
@@ -87,6 +90,7 @@ impl Globals {
             silent: self.silent,
             verbose: self.verbose,
             color: self.color,
+            pages: !self.no_pager,
             store: self.store.clone().filter(|_| store_is_typed),
         }
     }

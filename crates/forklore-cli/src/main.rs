@@ -11,6 +11,7 @@ mod failure;
 mod globals;
 mod help;
 mod hints;
+mod interrupts;
 mod output;
 mod session_ref;
 mod store;
@@ -28,8 +29,8 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    exit::on_interrupt();
-    exit::on_file_limit();
+    interrupts::on_interrupt();
+    interrupts::on_file_limit();
     if completion::answered(args::command) {
         return ExitCode::SUCCESS;
     }
@@ -41,7 +42,9 @@ fn main() -> ExitCode {
         output::log::start(filter);
     }
     let app = app::App::new(cli.globals, args::command);
-    let done = commands::run(cli.command, &app, &mut output).and_then(|()| output.flush());
+    let done = commands::run(cli.command, &app, &mut output);
+    // The user leaves the pager before anything else is printed.
+    let done = done.and(output.close());
     app.warn(&mut output);
     exit::code(done, &mut output)
 }

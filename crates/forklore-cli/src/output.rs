@@ -3,18 +3,22 @@
 //! Stored text is untrusted. All output for users goes through a [`Page`], which escapes text. JSON
 //! is escaped on a terminal, and written byte for byte to a pipe.
 
+pub(crate) mod compared;
 pub(crate) mod explored;
 mod failure;
 mod json;
 pub(crate) mod log;
 mod page;
+mod pager;
 mod progress;
 pub(crate) mod session;
+pub(crate) mod side_by_side;
 mod style;
 mod table;
 pub(crate) mod transcript;
 pub(crate) mod tree;
 mod units;
+pub(crate) mod words;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -31,12 +35,14 @@ use terminal_size::terminal_size_of;
 
 use crate::failure::{Failure, Result};
 use crate::hints::Hints;
+pub(crate) use forklore::core::units::{bytes, count, grouped};
 pub(crate) use json::{Lines, List};
 pub(crate) use page::{Look, Page};
+use pager::Out;
 pub(crate) use progress::Progress;
 pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
-pub(crate) use units::{age, bytes, count, cut, grouped, minute, since, time};
+pub(crate) use units::{age, cut, minute, money, since, time};
 
 /// The width, in columns, of output that does not go to a terminal.
 const PIPE_WIDTH: usize = 120;
@@ -52,6 +58,8 @@ pub(crate) struct Settings {
     pub(crate) silent: bool,
     pub(crate) verbose: bool,
     pub(crate) color: ColorChoice,
+    /// Whether long answers go through a pager.
+    pub(crate) pages: bool,
     /// The store named on the command line, if any. Suggested commands repeat it.
     pub(crate) store: Option<String>,
 }
@@ -75,7 +83,9 @@ pub(crate) struct Output {
     /// The sessions of an imported file, except the one session that the command uses. The JSON
     /// answer lists them in its field `also`.
     also: Vec<SessionId>,
-    out: Box<dyn Write>,
+    out: Out,
+    /// Whether long answers go through a pager.
+    pages: bool,
     err: Box<dyn Write>,
 }
 
@@ -93,7 +103,8 @@ impl Output {
             is_terminal: out.is_terminal(),
             commands: Hints::of(settings.store.clone()),
             also: Vec::new(),
-            out: Box::new(BufWriter::new(out)),
+            out: Out::Direct(Box::new(BufWriter::new(out))),
+            pages: settings.pages,
             err: Box::new(err),
         }
     }
@@ -153,7 +164,7 @@ impl Output {
             return self.page(people);
         }
         let error = failure.map(|failure| self.error_object(failure));
-        let mut lines = Lines::new(&mut *self.out, self.is_terminal);
+        let mut lines = Lines::new(&mut self.out, self.is_terminal);
         let written = json::envelope(&mut lines, answer, error, &self.also);
         // End the line even if the answer is incomplete, so that the error begins on a new line.
         let ended = lines.write_all(b"\n");
@@ -191,7 +202,7 @@ impl Output {
     /// Returns a writer for lines of stored JSON. It writes verbatim to a pipe, and escapes on a
     /// terminal.
     pub(crate) fn lines(&mut self) -> Lines<'_> {
-        Lines::new(&mut *self.out, self.is_terminal)
+        Lines::new(&mut self.out, self.is_terminal)
     }
 
     /// Prints suggested commands, each with a description. Prints nothing with `--json` or
@@ -202,7 +213,7 @@ impl Output {
         }
         // Print the answer first, because hints belong below it. Without the answer, hints are
         // useless.
-        if self.out.flush().is_err() {
+        if self.out.close().is_err() {
             return;
         }
         let mut page = Page::new(self.error_look);
@@ -227,7 +238,7 @@ impl Output {
 
     /// Prints a remark to standard error. Prints nothing with `--json` or `--quiet`.
     pub(crate) fn remark(&mut self, text: &str) {
-        if self.json || self.silent || self.out.flush().is_err() {
+        if self.json || self.silent || self.out.close().is_err() {
             return;
         }
         let mut page = Page::new(self.error_look);
@@ -301,6 +312,25 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
+    /// Shows the answer in a pager if it is longer than the terminal. Does nothing with `--json` or
+    /// `--no-pager`, in a conversation, or if the answer does not go to a terminal.
+    pub(crate) fn page_through(&mut self) {
+        if self.json || !self.pages || !self.hints || !self.is_terminal {
+            return;
+        }
+        let Some(rows) = terminal_height(&io::stdout()) else { return };
+        let out = std::mem::replace(&mut self.out, Out::Direct(Box::new(io::sink())));
+        self.out = out.page(rows);
+    }
+
+    /// Writes the rest of the answer. If it is in a pager, waits until the user leaves the pager.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        Ok(self.out.close()?)
+    }
+
     /// Flushes everything printed so far.
     ///
     /// # Errors
@@ -341,6 +371,12 @@ fn terminal_width(stream: &impl AsFd) -> usize {
     let named = || std::env::var("COLUMNS").ok()?.parse().ok();
     let real = terminal_size_of(stream).map(|(width, _)| usize::from(width.0));
     real.or_else(named).filter(|width| *width >= 20).unwrap_or(PIPE_WIDTH)
+}
+
+/// Returns the number of rows of the terminal that `stream` is connected to. `None` for another
+/// stream.
+fn terminal_height(stream: &impl AsFd) -> Option<usize> {
+    terminal_size_of(stream).map(|(_, height)| usize::from(height.0))
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@
 //!   resolved position, in every unit of the log.
 //! - [`Counts`] are the totals of events, turns and bytes up to an event. [`OpenCalls`] are the
 //!   tool calls without a result at an event.
-//! - A [`Message`] is the common view of a conversation event, whichever agent wrote it.
+//! - A [`Message`] is the common view of a conversation event, whichever agent wrote it. A
+//!   [`Describer`](describe::Describer) shows messages in one line each.
 //! - [`AgentFormat`](agent_format::AgentFormat) and
 //!   [`SessionContainer`](session_container::SessionContainer) are the interfaces that read the
 //!   files of an agent.
@@ -56,6 +57,7 @@ pub mod call_usage;
 pub mod counts;
 pub mod cut;
 pub mod data;
+pub mod describe;
 pub mod diff;
 pub mod envelope;
 pub mod error;
@@ -77,6 +79,7 @@ pub mod session_container;
 pub mod summary;
 pub mod tree;
 pub mod typed;
+pub mod units;
 pub mod usage;
 pub mod workspace;
 

@@ -236,13 +236,15 @@ fn unfinished(arguments: &Value) -> Vec<String> {
             .iter()
             .find_map(|key| item.get(key)?.as_str().map(excerpt))
     };
-    let done = |item: &Value| {
-        let word = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_lowercase);
-        let status = word("status").or_else(|| word("state"));
-        matches!(status.as_deref(), Some("completed" | "done" | "cancelled" | "finished"))
-            || item.get("done") == Some(&Value::Bool(true))
-    };
-    items.into_iter().flatten().filter(|item| !done(item)).filter_map(text).collect()
+    items.into_iter().flatten().filter(|item| !is_done(item)).filter_map(text).collect()
+}
+
+/// Checks whether an item of a plan or todo list is finished or cancelled.
+pub(crate) fn is_done(item: &Value) -> bool {
+    let word = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_lowercase);
+    let status = word("status").or_else(|| word("state"));
+    matches!(status.as_deref(), Some("completed" | "done" | "cancelled" | "finished"))
+        || item.get("done") == Some(&Value::Bool(true))
 }
 
 #[cfg(test)]

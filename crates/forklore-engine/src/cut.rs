@@ -132,6 +132,24 @@ impl Engine {
         Ok(effects.into_iter().rev().collect())
     }
 
+    /// Returns the tool calls that have no result before the event at this log position.
+    ///
+    /// # Errors
+    /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
+    pub fn open_calls_before(&self, header: &Header, seq: u64) -> Result<OpenCalls> {
+        self.open_calls(header, &Cut { seq: seq.checked_sub(1), ..Cut::default() })
+    }
+
+    /// Returns the tool calls that have no result before the conversation event with this index.
+    ///
+    /// # Errors
+    /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
+    pub fn open_calls_at(&self, header: &Header, index: u64) -> Result<OpenCalls> {
+        let found = self.event_at(&header.id, At::Index(index))?;
+        let seq = found.map_or(header.head_seq().saturating_add(1).unsigned_abs(), |it| it.seq);
+        self.open_calls_before(header, seq)
+    }
+
     /// Returns the last cut at or before `cut` that leaves no tool call open.
     pub(crate) fn cut_without_open_calls(&self, header: &Header, cut: &Cut) -> Result<Cut> {
         let closed = self.back_to_closed(header, cut, |_| {})?;

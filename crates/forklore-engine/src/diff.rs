@@ -1,5 +1,7 @@
 //! `diff`: finds the events that two histories share, and those that only one of them has.
 
+mod stats;
+
 use std::collections::HashSet;
 
 use forklore_api::{Ancestor, Difference};

@@ -109,11 +109,11 @@ pub use follow::Follower;
 pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
     Ancestor, Attach, Attached, Batch, Branch, Branches, Bring, Brought, BroughtMark, Create,
-    Delete, DeleteMode, Deleted, Detached, DetachedSubagent, Difference, Elsewhere, ExportTo,
-    Exported, Fork, Forked, IdStyle, Inspection, LeftOut, Lineage, ListRequest, LogRange, LostKind,
-    LostPiece, ModelUsage, NamedAttachment, NewEvent, NodeHeader, Record, RecordOrigin, Recovery,
-    Relative, SessionUsage, Stats, Summarize, TreeNode, TreeRequest, Trees, UsageReport,
-    UsageScope,
+    Delete, DeleteMode, Deleted, Detached, DetachedSubagent, Difference, DifferenceStats,
+    Elsewhere, ExportTo, Exported, Fork, Forked, IdStyle, Inspection, LeftOut, Lineage,
+    ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent, NodeHeader,
+    Record, RecordOrigin, Recovery, Relative, ReplayRange, SessionUsage, SideStats, Stats,
+    Summarize, TreeNode, TreeRequest, Trees, UsageReport, UsageScope,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;

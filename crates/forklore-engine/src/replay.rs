@@ -1,9 +1,11 @@
 //! `replay`: returns one plain record per conversation event. It has no side effects.
 
+mod part;
+
 use std::ops::Range;
 
-use forklore_api::{Record, RecordOrigin};
-use forklore_core::{EventType, Header, Label, Message, Selector, SessionId};
+use forklore_api::{Record, RecordOrigin, ReplayRange};
+use forklore_core::{Event, EventType, Header, Label, Message, Selector, SessionId};
 use forklore_store::port::{At, LogEntry};
 use jiff::Timestamp;
 
@@ -62,16 +64,8 @@ impl Engine {
     /// `not_found` if the session does not exist or was deleted, `invalid_args` if the cut is
     /// invalid.
     pub fn replay(&self, session: &SessionId, up_to: Option<&Selector>) -> Result<Replay> {
-        let header = self.show(session)?;
-        let (end, reach) = match up_to {
-            // A reading may end before the first record, unlike a fork.
-            Some(selector) => {
-                let cut = self.search(&header, selector)?.cut;
-                (cut.index, cut.inheritable)
-            }
-            None => (header.counts.index, header.counts.inheritable),
-        };
-        Ok(Replay { reach, ..self.replay_from(&header, 0, end) })
+        let range = ReplayRange { up_to: up_to.cloned(), ..ReplayRange::default() };
+        self.replay_range(session, &range)
     }
 
     /// Returns the records of a session whose conversation indexes are in `part`.
@@ -81,6 +75,21 @@ impl Engine {
     pub fn replay_part(&self, session: &SessionId, part: &Range<u64>) -> Result<Replay> {
         let header = self.show(session)?;
         Ok(self.replay_from(&header, part.start, part.end.min(header.counts.index)))
+    }
+
+    /// Returns the text of a compaction or of a branch summary, as messages for people. `None` for
+    /// any other event.
+    #[must_use]
+    pub fn summary_messages(&self, event: &Event) -> Option<Vec<Message>> {
+        if ![EventType::HISTORY_COMPACTION, EventType::BRANCH_SUMMARY].contains(&event.kind) {
+            return None;
+        }
+        // The model also receives the messages that an agent's compaction retains. They are shown
+        // already, as records before it.
+        Some(match event.dialect {
+            Some(_) => vec![self.message(event)],
+            None => messages::of_event(self, event),
+        })
     }
 
     /// Returns the records of a session whose conversation indexes are at least `index` and less
@@ -114,13 +123,8 @@ impl Replay {
     fn summary(
         &mut self,
         LogEntry { seq, event, origin, .. }: LogEntry,
+        messages: Vec<Message>,
     ) -> Result<ReplayedSummary> {
-        // The model also receives the messages that an agent's compaction retains. They are shown
-        // already, as records before it.
-        let messages = match event.dialect {
-            Some(_) => vec![self.engine.message(&event)],
-            None => messages::of_event(&self.engine, &event),
-        };
         let branch = self.labels.get(&self.engine, &origin.session_id)?;
         Ok(ReplayedSummary { kind: event.kind, seq, ts: event.ts, branch, messages })
     }
@@ -183,10 +187,8 @@ impl Iterator for ReplayWithSummaries {
             if stored.event.class.is_conversation() {
                 return Some(replay.record(stored).map(Replayed::Record));
             }
-            if [EventType::HISTORY_COMPACTION, EventType::BRANCH_SUMMARY]
-                .contains(&stored.event.kind)
-            {
-                return Some(replay.summary(stored).map(Replayed::Summary));
+            if let Some(messages) = replay.engine.summary_messages(&stored.event) {
+                return Some(replay.summary(stored, messages).map(Replayed::Summary));
             }
         }
         None

@@ -5,6 +5,7 @@
 //! passes on what a model, a tool or a file wrote. The crate depends on no other forklore crate.
 //!
 //! - [`terminal`] escapes text for display: messages, single lines, table cells and JSON.
+//! - [`html`] escapes text for a page of HTML.
 //! - [`path`] checks that a path stays inside a directory after all symbolic links are resolved.
 //! - [`shell`] quotes an argument of a command line that the user may copy and run.
 //!
@@ -34,6 +35,7 @@
 //! because only the file system knows the links: [`path::contained`] resolves paths, and
 //! [`path::file_below`] creates directories.
 
+pub mod html;
 pub mod path;
 pub mod shell;
 pub mod terminal;

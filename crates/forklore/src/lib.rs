@@ -11,6 +11,7 @@
 //!   methods as blocking calls.
 //! - [`prelude`] has the types that these methods take and return.
 //! - [`StoreUrl`] is the address of a store: one SQLite file, a directory of JSON lines, or memory.
+//! - [`page`] writes a session as one page of HTML or Markdown.
 //! - [`import`] reads the files of other agents, in the [`formats`] that this crate includes.
 //!
 //! ```
@@ -64,6 +65,7 @@ pub use forklore_formats as formats;
 #[cfg(feature = "graph")]
 pub use forklore_graph as graph;
 pub use forklore_import as import;
+pub use forklore_page as page;
 pub use forklore_store as store;
 
 #[cfg(feature = "async")]

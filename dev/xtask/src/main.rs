@@ -4,6 +4,7 @@
 mod agents;
 mod api;
 mod bench;
+mod chromium;
 mod ci;
 mod command;
 mod cost;

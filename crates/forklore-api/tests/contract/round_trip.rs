@@ -58,6 +58,7 @@ fn answers(dice: &mut Dice) {
     all!(dice: Session, SessionAnswer, SessionPage, Appended, Attached, NamedAttachment,
         Attachments, AttachmentFile, Forked, Brought, Tree, FlatNode, TreeNode, BroughtMark,
         Lineage, Relative, Branches, Branch, EventLine, Record, Inspection, Difference,
+        DifferenceStats,
         Deleted, Detached, Stats, StatsAnswer, UsageReport, Recovery, Recovered, Exported,
         ExportedFile, ResumeIn, RestoredFile, RestoredFiles, Verification, Problem, Collected,
         Packed, Check, Doctor, CompletionScript, ManPage, ManPages, GraphFile, Vocabulary,

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::session_ref::SessionRef;
-use crate::{exit, wiring};
+use crate::{interrupts, wiring};
 
 use super::views;
 
@@ -125,7 +125,7 @@ pub(super) fn talk(
         attach: how.attach.clone(),
         wait_seconds: how.wait.unwrap_or(Some(0)),
     };
-    exit::leave_interrupts();
+    interrupts::leave();
     let done = foreground.start_tools().map_err(Failure::from).and_then(|problems| {
         for problem in problems {
             output.remark(&problem);

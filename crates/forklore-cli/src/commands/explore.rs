@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, count, cut, explored};
 use crate::session_ref::SessionRef;
-use crate::{exit, wiring};
+use crate::{interrupts, wiring};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let request = options.request(header.id.clone(), None)?;
     let plan = Plan::of(foreground.host(), header.clone(), &request)?;
     let at = cut_of(app, &header, plan.at.as_ref())?;
-    exit::leave_interrupts();
+    interrupts::leave();
     let explored = foreground.start_tools().and_then(|problems| {
         for problem in problems {
             output.remark(&problem);

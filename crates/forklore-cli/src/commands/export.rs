@@ -1,12 +1,14 @@
-//! `export`: writes a session's conversation as plain JSON lines, or in the format of an agent.
+//! `export`: writes a session's conversation as one page to read, as plain JSON lines, or in the
+//! format of an agent.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use forklore::Engine;
 use forklore::api::{Export, ExportTo, Exported, ExportedFile, LeftOut};
-use forklore::core::{Header, SessionId};
+use forklore::core::{Header, Selector, SessionId};
 use forklore::engine::Outgoing;
+use forklore::page::Format;
 
 use crate::app::App;
 use crate::failure::Result;
@@ -17,28 +19,44 @@ use super::{arguments, new_file};
 
 const PLAIN: &str = "plain";
 /// The names of all export formats, the values of `--to`.
-pub(super) const FORMS: [&str; 9] =
-    [PLAIN, "pi", "claude", "codex", "gemini", "opencode", "amplifier", "ak-coder", "pixir"];
+pub(super) const FORMS: [&str; 11] = [
+    PLAIN,
+    "html",
+    "markdown",
+    "pi",
+    "claude",
+    "codex",
+    "gemini",
+    "opencode",
+    "amplifier",
+    "ak-coder",
+    "pixir",
+];
 
 const EXAMPLES: &str = "\
 Examples:
+  forklore export last --to html -o session.html    one page to show others
+  forklore export @plan-b --to markdown --at turn:3
   forklore export last --to plain | head
   forklore export @plan-b --to plain -o plan-b.jsonl
   forklore export @plan-b --to claude -o 5a1d0c2e.jsonl
   forklore export last --to codex --at message:-3 > rollout.jsonl
 
+A page of html or markdown has the tool calls with their results and changes, folded, and the
+model's thinking. A page of html also has the images. It is one file, which runs no script and
+requests nothing, whatever the session contains.
 A session of the same agent keeps its records; another's goes through what the model would \
 receive. What has no place in the form is counted. To place the file where the agent looks for it: \
 forklore resume-in.";
 
-/// Write a session's conversation in another format
+/// Write a session's conversation as a page, or in another format
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The session: an id, label or title, last, or a session file
     session: String,
-    /// The format: plain (JSON lines of role and content), or that of an agent: pi, claude, codex,
-    /// gemini, opencode, amplifier, ak-coder, pixir
+    /// The format: html or markdown (one page to read), plain (JSON lines of role and content), or
+    /// that of an agent: pi, claude, codex, gemini, opencode, amplifier, ak-coder, pixir
     #[arg(long, value_name = "DIALECT")]
     to: String,
     /// Where to stop: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
@@ -90,10 +108,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// What an export writes: plain messages, or a session file.
+/// What an export writes: plain messages, a page, or a session file.
 enum Form {
     /// Plain messages: all messages, or only those before this message index.
     Plain(Option<u64>),
+    /// A page to read, up to this cut.
+    Page(Format, Option<Selector>),
     /// A session file in the format of an agent.
     Agent(Box<Outgoing>),
 }
@@ -104,12 +124,18 @@ impl Form {
             let cut = to.at.as_ref().map(|at| engine.cut(header, at)).transpose()?;
             return Ok(Self::Plain(cut.map(|cut| cut.index)));
         }
+        if let Some(format) = Format::named(&to.dialect) {
+            return Ok(Self::Page(format, to.at.clone()));
+        }
         Ok(Self::Agent(Box::new(engine.export_to(&header.id, to)?)))
     }
 
     fn write(&self, engine: &Engine, header: &Header, out: &mut dyn Write) -> Result<Exported> {
         Ok(match self {
             Self::Plain(end) => engine.export_plain_until(&header.id, *end, out)?,
+            Self::Page(format, at) => {
+                forklore::page::write(engine, &header.id, *format, at.as_ref(), out)?
+            }
             Self::Agent(outgoing) => outgoing.write(out)?,
         })
     }

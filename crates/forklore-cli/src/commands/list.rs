@@ -74,6 +74,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             show(page, &answer.sessions, everywhere);
         }
     };
+    output.page_through();
     output.answer_with(&answer, people, failure.as_ref())?;
     if sessions.is_empty() && !everywhere {
         output.hint("forklore list --all", "those of every folder");

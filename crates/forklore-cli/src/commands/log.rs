@@ -1,7 +1,8 @@
 //! `log`: prints a session's events as they are stored.
 
 use forklore::Engine;
-use forklore::core::Header;
+use forklore::core::describe::Describer;
+use forklore::core::{Event, Header};
 use forklore::engine::LogRange;
 use forklore::store::port::LogEntry;
 
@@ -15,11 +16,13 @@ use crate::session_ref::SessionRef;
 const ROWS: usize = 200;
 
 const EXAMPLES: &str = "\
-With --json one envelope a line, data spelled as it was stored.
+DATA is the message in one line, where the event is one of a conversation, and otherwise the
+beginning of the JSON. With --json one envelope a line, data spelled as it was stored.
 
 Examples:
   forklore log last
   forklore log last --from 10 --to 20
+  forklore log last --raw
   forklore log last --json | jq -r .type | sort | uniq -c
   forklore log last --follow --json";
 
@@ -38,6 +41,9 @@ pub(crate) struct Args {
     /// Print only what the session wrote itself
     #[arg(long)]
     own: bool,
+    /// Print the stored JSON as DATA
+    #[arg(long)]
+    raw: bool,
     /// Continue to print new events, until stopped
     #[arg(short, long)]
     follow: bool,
@@ -45,12 +51,19 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
+    if !args.follow {
+        output.page_through();
+    }
     let engine = app.engine()?;
     // Start to follow before the first read, so that no event between the two is missed.
     let mut follower = args.follow.then(|| engine.follow(&header.id)).transpose()?;
     let mut range = LogRange { from: args.from, to: args.to, own: args.own };
-    let mut printed = false;
-    range.from = print(engine, &header, range, &mut printed, output)?;
+    let mut table = Rows::new(args.raw, &header);
+    if range.from > 0 && !args.raw && !output.is_json() {
+        let open = engine.open_calls_before(&header, range.from)?;
+        open.calls().for_each(|call| table.describer.open(&call.id, &call.name));
+    }
+    range.from = print(engine, &header, range, &mut table, output)?;
     while let Some(follower) = &mut follower
         && range.to.is_none_or(|to| range.from <= to)
     {
@@ -58,20 +71,19 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         let change = follower.next_change()?;
         if change.removed || u64::try_from(change.head_seq).is_ok_and(|head| head >= range.from) {
             let now = engine.show(&header.id)?;
-            range.from = print(engine, &now, range, &mut printed, output)?;
+            range.from = print(engine, &now, range, &mut table, output)?;
         }
     }
     Ok(())
 }
 
 /// Prints the events of a range of the session's log. Returns the log position after the last
-/// printed event. `printed` says whether the table's heading is printed already, because a table in
-/// several parts has only one heading.
+/// printed event.
 fn print(
     engine: &Engine,
     header: &Header,
     range: LogRange,
-    printed: &mut bool,
+    table: &mut Rows,
     output: &mut Output,
 ) -> Result<u64> {
     if output.is_json() {
@@ -82,12 +94,12 @@ fn print(
     for stored in engine.log_events(header, range) {
         let stored = stored?;
         next = stored.seq + 1;
-        rows.push(row(header, &stored));
+        rows.push(row(header, &stored, &table.data(engine, &stored.event)));
         if rows.len() == ROWS {
-            show(std::mem::take(&mut rows), printed, output)?;
+            show(std::mem::take(&mut rows), &mut table.printed, output)?;
         }
     }
-    show(rows, printed, output)?;
+    show(rows, &mut table.printed, output)?;
     Ok(next)
 }
 
@@ -108,7 +120,36 @@ fn show(rows: Vec<Vec<Cell>>, printed: &mut bool, output: &mut Output) -> Result
     output.page(|page| table.show(page))
 }
 
-fn row(header: &Header, stored: &LogEntry) -> Vec<Cell> {
+/// The state of a table that is printed in parts.
+struct Rows {
+    /// Whether the heading is printed already. A table in several parts has only one.
+    printed: bool,
+    /// Whether the data of each event is its JSON.
+    raw: bool,
+    describer: Describer,
+}
+
+impl Rows {
+    fn new(raw: bool, header: &Header) -> Self {
+        Self { printed: false, raw, describer: Describer::in_folder(header.workspace.as_str()) }
+    }
+
+    /// Returns an event in one line: its message if it is one, and otherwise the beginning of its
+    /// JSON.
+    fn data(&mut self, engine: &Engine, event: &Event) -> String {
+        let messages = match (self.raw, event.class.is_conversation()) {
+            (true, _) => None,
+            (false, true) => Some(vec![engine.message(event)]),
+            (false, false) => engine.summary_messages(event),
+        };
+        let lines: Vec<_> =
+            messages.iter().flatten().map(|it| self.describer.message(it)).collect();
+        let text = lines.join(" ");
+        if text.is_empty() { transcript::start_of(event.data.get()) } else { text }
+    }
+}
+
+fn row(header: &Header, stored: &LogEntry, data: &str) -> Vec<Cell> {
     let event = &stored.event;
     let inherited = stored.origin.session_id != header.id;
     let from = match (inherited, &header.parent_id) {
@@ -118,7 +159,7 @@ fn row(header: &Header, stored: &LogEntry) -> Vec<Cell> {
     };
     let tone = if event.class.is_conversation() { Tone::Strong } else { Tone::Plain };
     let interrupted = if event.is_partial() { "(interrupted) " } else { "" };
-    let data = format!("{interrupted}{}", transcript::start_of(event.data.get()));
+    let data = format!("{interrupted}{data}");
     vec![
         Cell::new(Tone::Plain, stored.seq.to_string()),
         Cell::new(if inherited { Tone::Dim } else { tone }, event.kind.as_str()),

@@ -10,7 +10,7 @@ use forklore::engine::{ModelUsage, Stats, UsageReport, UsageScope};
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::{Cell, Column, Output, Page, Table, Tone, bytes, count, grouped};
+use crate::output::{Cell, Column, Output, Page, Table, Tone, bytes, count, grouped, money};
 use crate::session_ref::SessionRef;
 use crate::wiring;
 
@@ -207,12 +207,4 @@ fn amounts(usage: &Usage) -> [Cell; 4] {
         Cell::new(Tone::Plain, grouped(usage.output)),
         Cell::new(Tone::Good, money(usage.cost)),
     ]
-}
-
-/// Formats a cost with up to four decimals and without trailing zeros. Returns an empty string for
-/// 0.
-fn money(cost: f64) -> String {
-    let text = format!("{cost:.4}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "0" { String::new() } else { text.to_owned() }
 }

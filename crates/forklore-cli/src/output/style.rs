@@ -23,6 +23,9 @@ pub(crate) enum Tone {
     /// The first side of a comparison. `SideB` is the second side.
     SideA,
     SideB,
+    /// A word that only the first side has. `ChangedB` is one of the second side.
+    ChangedA,
+    ChangedB,
     /// The heading of a user's message. `Assistant` and `Tool` are the headings of the other roles.
     User,
     Assistant,
@@ -39,6 +42,8 @@ impl Tone {
             Self::Id => color(AnsiColor::Cyan),
             Self::Label => color(AnsiColor::Green).bold(),
             Self::Delegate | Self::Tool => color(AnsiColor::Magenta),
+            Self::ChangedA => color(AnsiColor::Yellow).bold().underline(),
+            Self::ChangedB => color(AnsiColor::Green).bold().underline(),
             Self::Good => color(AnsiColor::Green),
             Self::Warn | Self::SideA => color(AnsiColor::Yellow),
             Self::Bad => color(AnsiColor::Red).bold(),

@@ -53,7 +53,8 @@ fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
         is_terminal,
         commands: Hints::default(),
         also: Vec::new(),
-        out: Box::new(out.clone()),
+        out: Out::Direct(Box::new(out.clone())),
+        pages: false,
         err: Box::new(err.clone()),
     };
     (output, out, err)
@@ -128,7 +129,7 @@ fn pages_tables_hints_and_errors_are_escaped_everywhere() {
             let mut table = Table::new(&[Column::new("TITLE")]);
             table.row([Cell::new(Tone::Plain, HOSTILE)]);
             table.show(page);
-            Transcript::default().record(page, &record, usize::MAX);
+            Transcript::default().record(page, &record);
         })
         .unwrap();
     output.hint(HOSTILE, HOSTILE);
@@ -180,7 +181,7 @@ fn results_name_their_tools_and_images_are_one_line() {
     let (mut output, out, _) = output(false, false);
     let mut transcript = Transcript::default();
     for record in &records {
-        output.page(|page| transcript.record(page, record, usize::MAX)).unwrap();
+        output.page(|page| transcript.record(page, record)).unwrap();
     }
     output.page(|page| transcript.summary(page, &summary)).unwrap();
     insta::assert_snapshot!(out.text(), @r#"

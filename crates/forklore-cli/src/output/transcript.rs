@@ -2,12 +2,13 @@
 
 mod part;
 
-use std::collections::HashMap;
-
-use forklore::core::{Content, EventType, Label, Message, Role};
+use forklore::core::describe::Describer;
+use forklore::core::{Content, EventType, Header, Label, Message, OpenCalls, Role};
 use forklore::engine::{Record, ReplayedSummary};
 
-use super::{Page, Tone, time};
+use super::compared::Block;
+use super::words::{self, Line, Word};
+use super::{Look, Page, Tone, time};
 
 const INDENT: usize = 5;
 
@@ -17,41 +18,86 @@ const INDENT: usize = 5;
 pub(crate) struct Transcript {
     branch: Option<Label>,
     begun: bool,
-    calls: Calls,
+    detail: Detail,
+    describer: Describer,
 }
 
-/// The tools of the calls that have no result yet, by the ids of the calls. A result names only the
-/// id of its call.
-#[derive(Default)]
-struct Calls(HashMap<String, String>);
+/// How much of a conversation is printed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Detail {
+    /// The maximum number of lines of each text.
+    pub(crate) most: usize,
+    /// Whether the model's thinking is printed, and not only its size.
+    pub(crate) thinking: bool,
+    /// Whether the arguments and results of tool calls are printed, and not only one line of each.
+    pub(crate) tools: bool,
+}
 
-impl Calls {
-    fn open(&mut self, id: &str, tool: &str) {
-        self.0.insert(id.to_owned(), tool.to_owned());
-    }
+impl Detail {
+    /// Everything.
+    pub(crate) const FULL: Self = Self { most: usize::MAX, thinking: true, tools: true };
+    /// Every text, and one line for the rest.
+    pub(crate) const FOLDED: Self = Self { most: usize::MAX, thinking: false, tools: false };
+}
 
-    fn close(&mut self, id: &str) -> Option<String> {
-        self.0.remove(id)
+impl Default for Detail {
+    fn default() -> Self {
+        Self::FULL
     }
 }
 
 impl Transcript {
-    /// Creates a transcript without a separator line for `branch`, which a heading already names.
-    pub(crate) fn in_branch(branch: Option<Label>) -> Self {
-        Self { branch, begun: true, calls: Calls::default() }
+    /// Creates a transcript of a session.
+    pub(crate) fn of(header: &Header, detail: Detail) -> Self {
+        let describer = Describer::in_folder(header.workspace.as_str());
+        Self { branch: None, begun: false, detail, describer }
     }
 
-    /// Prints a record. Shows no more than `most` lines of each text in the record.
-    pub(crate) fn record(&mut self, page: &mut Page, record: &Record, most: usize) {
+    /// Prints no separator line for the session's own branch, which a heading already names.
+    pub(crate) fn under_heading(mut self, branch: &Label) -> Self {
+        self.branch = Some(branch.clone());
+        self.begun = true;
+        self
+    }
+
+    /// Adds the calls that are open before the first printed record.
+    pub(crate) fn after(&mut self, open: &OpenCalls) {
+        open.calls().for_each(|call| self.describer.open(&call.id, &call.name));
+    }
+
+    /// Prints a record.
+    pub(crate) fn record(&mut self, page: &mut Page, record: &Record) {
         self.enter(page, record.branch.as_ref());
-        page.put(Tone::Dim, format!("{:>3}  ", record.index))
-            .put(tone(record.role), name(record.role));
-        page.put(Tone::Dim, format!("  {}", time(record.ts)));
-        if record.partial {
-            page.put(Tone::Warn, "  interrupted");
-        }
+        heading(record, true).iter().for_each(|word| page.painted(word.tone, &word.text));
         page.end();
-        self.content(page, &record.content, most);
+        self.content(page, &record.content);
+    }
+
+    /// Prints the heading of a record, and then these lines instead of its content.
+    pub(crate) fn lines(&mut self, page: &mut Page, record: &Record, lines: &[Line]) {
+        self.enter(page, record.branch.as_ref());
+        heading(record, true).iter().for_each(|word| page.painted(word.tone, &word.text));
+        page.end();
+        let Look { width, wrap, .. } = page.look();
+        let width = if wrap { width.saturating_sub(INDENT).max(20) } else { usize::MAX };
+        for line in words::most(words::wrapped(lines, width), self.detail.most) {
+            page.pad(INDENT);
+            words::put(page, &line);
+            page.end();
+        }
+    }
+
+    /// Returns the texts of a message as they are printed, in full.
+    pub(crate) fn blocks(&mut self, content: &Content) -> Vec<Block> {
+        let (detail, describer) = (self.detail, &mut self.describer);
+        match content {
+            Content::Text(text) => vec![Block { tone: Tone::Plain, text: text.clone() }],
+            Content::Parts(parts) => parts
+                .iter()
+                .map(|part| part::text(part, detail, describer))
+                .map(|(tone, text)| Block { tone, text })
+                .collect(),
+        }
     }
 
     /// Prints a summary, which stands between two records.
@@ -62,7 +108,7 @@ impl Transcript {
         page.pad(INDENT);
         page.put(Tone::Warn, name).put(Tone::Dim, format!("  {}", time(summary.ts))).end();
         for message in &summary.messages {
-            self.content(page, &message.content, usize::MAX);
+            self.content(page, &message.content);
         }
     }
 
@@ -70,7 +116,7 @@ impl Transcript {
     pub(crate) fn message(&mut self, page: &mut Page, number: usize, message: &Message) {
         page.put(Tone::Dim, format!("{number:>3}  "));
         page.put(tone(message.role), name(message.role)).end();
-        self.content(page, &message.content, usize::MAX);
+        self.content(page, &message.content);
     }
 
     /// Prints a line with the name of the branch that wrote what follows, at the beginning and where
@@ -85,16 +131,27 @@ impl Transcript {
         self.begun = true;
     }
 
-    fn content(&mut self, page: &mut Page, content: &Content, most: usize) {
-        match content {
-            Content::Text(text) => page.block(Tone::Plain, text, INDENT, most),
-            Content::Parts(parts) => {
-                for (tone, text) in parts.iter().map(|part| part::text(part, &mut self.calls)) {
-                    page.block(tone, &text, INDENT, most);
-                }
-            }
+    fn content(&mut self, page: &mut Page, content: &Content) {
+        for Block { tone, text } in self.blocks(content) {
+            page.block(tone, &text, INDENT, self.detail.most);
         }
     }
+}
+
+/// Returns the heading of a record: its number, its role, and its time if `with_time`.
+pub(crate) fn heading(record: &Record, with_time: bool) -> Line {
+    let word = |tone, text: String| Word { tone, text };
+    let mut line = vec![
+        word(Tone::Dim, format!("{:>3}  ", record.index)),
+        word(tone(record.role), name(record.role).to_owned()),
+    ];
+    if with_time {
+        line.push(word(Tone::Dim, format!("  {}", time(record.ts))));
+    }
+    if record.partial {
+        line.push(word(Tone::Warn, "  interrupted".to_owned()));
+    }
+    line
 }
 
 /// Returns the first 400 characters of `text`, for a table cell. A cell shows far less, so the rest

@@ -1,4 +1,4 @@
-//! Formats times, sizes, counts and cuts for users. Also parses the value of `--since`.
+//! Formats times and cuts for users. Also parses the value of `--since`.
 
 use forklore::core::Cut;
 use jiff::{SignedDuration, Timestamp};
@@ -31,44 +31,11 @@ pub(crate) fn minute(at: Timestamp) -> String {
     at.strftime("%m-%d %H:%M:%S").to_string()
 }
 
-/// Formats a number of bytes in decimal units, such as `1.2 MB`.
-pub(crate) fn bytes(bytes: u64) -> String {
-    if bytes < 1_000 {
-        return format!("{bytes} B");
-    }
-    let mut amount = bytes as f64;
-    let mut unit = "B";
-    for next in ["kB", "MB", "GB", "TB"] {
-        amount /= 1_000.0;
-        unit = next;
-        // An amount that would be rounded to 1000.0 is shown in the next larger unit.
-        if amount < 999.95 {
-            break;
-        }
-    }
-    format!("{amount:.1} {unit}")
-}
-
-/// Formats a count with its noun: `1 event`, `5,000 events`.
-pub(crate) fn count(number: u64, thing: &str) -> String {
-    let plural = match (number, thing) {
-        (1, _) => "",
-        (_, thing) if thing.ends_with("ch") => "es",
-        _ => "s",
-    };
-    format!("{} {thing}{plural}", grouped(number))
-}
-
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+/// Formats a cost with at most four decimal places. Returns an empty string if that rounds to 0.
+pub(crate) fn money(cost: f64) -> String {
+    let text = format!("{cost:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "0" { String::new() } else { text.to_owned() }
 }
 
 /// Formats a cut as `--at` accepts it, in the largest unit that can express the cut: turn, message
@@ -120,15 +87,6 @@ mod tests {
         assert_eq!([ago(59), ago(60), ago(3_599)], ["just now", "1 min ago", "59 min ago"]);
         assert_eq!([ago(HOUR), ago(DAY), ago(3 * DAY)], ["1 h ago", "1 day ago", "3 days ago"]);
         assert_eq!(ago(40 * DAY), "2026-01-29");
-    }
-
-    #[test]
-    fn sizes_and_counts_are_short() {
-        let sizes = [0, 999, 1_000, 1_234_567, 999_960, 5_000_000_000_000_000].map(bytes);
-        assert_eq!(sizes, ["0 B", "999 B", "1.0 kB", "1.2 MB", "1.0 MB", "5000.0 TB"]);
-        assert_eq!(count(1, "event"), "1 event");
-        assert_eq!(count(1_234_567, "event"), "1,234,567 events");
-        assert_eq!(count(2, "branch"), "2 branches");
     }
 
     #[test]

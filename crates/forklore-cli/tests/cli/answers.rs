@@ -67,6 +67,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         Deleted,
         Detached,
         Difference,
+        DifferenceStats,
         Discovery,
         EventLine,
         Exploration,

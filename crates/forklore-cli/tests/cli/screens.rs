@@ -76,6 +76,40 @@ fn replay_is_a_transcript() {
     snapshot!(family().ok(&["replay", "plan-c"]));
 }
 
+/// A turn of an agent with thinking, parallel calls, an edit and a failure.
+const WORK: &str = r#"{"type":"user_message","data":{"content":"Mend the test."}}
+{"type":"assistant_message","data":{"content":[{"type":"reasoning","text":"The test fails since the list is empty. Let me look."},{"type":"text","text":"I look."},{"type":"tool_call","id":"toolu_1","name":"Bash","arguments":{"command":"ls -la\ncargo test","description":"List"}},{"type":"tool_call","id":"toolu_2","name":"Read","arguments":{"file_path":"/demo/src/a.rs"}}]}}
+{"type":"tool_result","data":{"call_id":"toolu_2","content":"fn a() {}\nfn b() {}\n"}}
+{"type":"tool_result","data":{"call_id":"toolu_1","content":"no such command","is_error":true}}
+{"type":"tool_call","data":{"id":"toolu_3","name":"Edit","arguments":{"file_path":"/demo/src/a.rs","old_string":"a\nb\nc","new_string":"a\nx\ny\nc"}}}
+{"type":"tool_result","data":{"call_id":"toolu_3","content":"done"}}
+{"type":"x.mark","data":{"n":1}}
+{"type":"user_message","data":{"content":"Thanks."}}
+{"type":"assistant_message","data":{"content":"Gladly."}}
+"#;
+
+#[test]
+fn agents_work_is_one_line_each() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["new", "--id", "work"]);
+    sandbox.append("work", WORK);
+    let answers = [
+        sandbox.ok(&["log", "work"]),
+        sandbox.ok(&["log", "work", "--from", "3", "--to", "4"]),
+        sandbox.ok(&["log", "work", "--from", "5", "--to", "5", "--raw"]),
+        sandbox.ok(&["replay", "work", "--from", "message:1", "--up-to", "turn:1"]),
+        sandbox.ok(&["replay", "work", "--up-to", "message:1", "--thinking"]),
+        sandbox.ok(&["replay", "work", "--from", "message:2", "--full"]),
+        sandbox.ok(&["replay", "work", "--last", "1"]),
+    ];
+    let json = sandbox.ok(&["--json", "replay", "work", "--last", "1"]);
+    assert_eq!(json.lines().count(), 2);
+    let both = sandbox.run(&["replay", "work", "--last", "1", "--from", "turn:1"]);
+    let none = sandbox.run(&["replay", "work", "--last", "0"]);
+    assert_eq!((both.code, none.code), (2, 2));
+    snapshot!(answers.join("---\n"));
+}
+
 #[test]
 fn bring_shows_the_last_answer_and_the_next_commands() {
     let sandbox = family();
@@ -128,6 +162,24 @@ fn tree_is_drawn() {
     sandbox.ok(&["delete", "plan-b", "--detach-children"]);
     let deleted = sandbox.ok(&["tree", "plan-c"]);
     snapshot!(format!("{whole}---\n{shallow}---\n{deleted}"));
+}
+
+#[test]
+fn many_empty_forks_are_one_line_of_a_tree() {
+    let sandbox = Sandbox::with_a_plan();
+    for number in 1..=9 {
+        let id = format!("fork-{number}");
+        sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", &id, "--label", &id]);
+    }
+    let few = sandbox.ok(&["fork", "fork-3", "--id", "below", "--label", "below"]);
+    assert!(few.contains("below"), "{few}");
+    sandbox.append("fork-5", "{\"data\":{\"content\":\"No.\"}}\n");
+    let answers = [
+        sandbox.ok(&["tree", "plan-1"]),
+        sandbox.ok(&["tree", "fork-7"]),
+        sandbox.ok(&["tree", "plan-1", "--unfold"]),
+    ];
+    snapshot!(answers.join("---\n"));
 }
 
 #[test]
@@ -196,6 +248,43 @@ fn diff_shows_the_common_part_and_each_side() {
     ));
 }
 
+/// Creates the session `work` and a branch `other` of it, which says similar things.
+fn similar() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["new", "--id", "work"]);
+    sandbox.append("work", WORK);
+    sandbox.ok(&["fork", "work", "--at", "message:0", "--id", "other", "--label", "other"]);
+    let lines = WORK.lines().skip(1).collect::<Vec<_>>().join("\n");
+    let lines = lines.replace("Thanks.", "Thanks a lot, 計画 is fine now.\\nBye.");
+    sandbox.append("other", &lines.replace("no such command", "no such a command"));
+    let usage = r#"{"type":"provider_usage","data":{"input":12000,"output":5,"cost":0.25}}"#;
+    sandbox.append("other", usage);
+    sandbox
+}
+
+#[test]
+fn diff_marks_changed_words() {
+    let sandbox = similar();
+    let mut narrow = sandbox.command(&["--workspace", "/demo", "diff", "work", "other", "-y"]);
+    narrow.env("COLUMNS", "60");
+    let colored = ["--color", "always", "diff", "work", "other"];
+    let answers = [
+        sandbox.ok(&["diff", "work", "other"]),
+        sandbox.ok(&["diff", "work", "other", "--side-by-side"]),
+        crate::sandbox::ran(narrow).out,
+        sandbox.ok(&["diff", "work", "other", "--stat"]),
+        sandbox.ok(&["diff", "other", "other", "--stat"]),
+        sandbox.ok(&colored).replace('\u{1b}', "^"),
+    ];
+    let stats = sandbox.json(&["diff", "work", "other", "--stat"]);
+    assert_eq!(
+        (&stats["a"]["tool_calls"], &stats["b"]["usage"]["input"]),
+        (&3.into(), &12000.into())
+    );
+    assert_eq!(sandbox.run(&["diff", "work", "other", "--stat", "-y"]).code, 2);
+    snapshot!(answers.join("---\n"));
+}
+
 #[test]
 fn changes_say_what_they_did() {
     let sandbox = family();
@@ -255,7 +344,7 @@ fn colour_comes_on_request() {
 fn a_long_log_has_one_heading() {
     let sandbox = Sandbox::with_a_plan();
     sandbox.append("plan-1", &"{\"data\":{\"content\":\"x\"}}\n".repeat(500));
-    let log = sandbox.ok(&["log", "plan-1"]);
+    let log = sandbox.ok(&["log", "plan-1", "--raw"]);
     assert_eq!(log.lines().count(), 508);
     assert_eq!(log.lines().filter(|line| line.contains("TYPE")).count(), 1);
     let locations: std::collections::BTreeSet<_> =

@@ -1,19 +1,23 @@
 //! Tests of the verbs that read: `replay`, `inspect`, `diff` and `log`.
 
-use forklore_core::{Content, Data, Origin, Role};
-use forklore_engine::{Batch, LogRange, NewEvent, Replay, Replayed};
+use forklore_core::{Content, Data, Origin, Role, Usage};
+use forklore_engine::{Batch, LogRange, NewEvent, Replay, ReplayRange, Replayed, SideStats};
 use forklore_store::port::At;
+use serde_json::json;
 
 use crate::world::{World, cut, id, on_every_store};
 
 on_every_store!(
     replay_changes_nothing_and_up_to_bounds_it,
     a_reading_of_nothing_is_no_error,
+    a_part_of_a_replay_begins_where_it_is_named,
+    calls_that_are_open_before_an_event_are_found,
     a_replay_for_people_has_the_summaries,
     inspect_reports_balance_and_what_is_left_out,
     replay_shows_the_present_label_of_the_writer,
     diff_is_by_origin,
     diff_across_families,
+    what_each_side_did_is_counted,
     a_comparison_finds_where_a_walk_parts,
     log_ranges,
     reasoning_of_another_model_is_left_out,
@@ -47,6 +51,72 @@ fn a_reading_of_nothing_is_no_error(world: &World) {
     {
         assert_eq!(texts(world, name, Some(up_to)), Vec::<String>::new(), "{name} {up_to}");
     }
+}
+
+/// Returns the conversation indexes that a replay of this range has. `-` stands for a missing
+/// position.
+fn indexes(world: &World, name: &str, from: &str, up_to: &str, last: Option<u64>) -> String {
+    let named = |text: &str| (text != "-").then(|| cut(text));
+    let range = ReplayRange { from: named(from), up_to: named(up_to), last };
+    match world.engine.replay_range(&id(name), &range) {
+        Ok(records) => {
+            records.map(|record| record.unwrap().index.to_string()).collect::<Vec<_>>().join(" ")
+        }
+        Err(error) => format!("{:?}", error.kind()),
+    }
+}
+
+fn a_part_of_a_replay_begins_where_it_is_named(world: &World) {
+    world.session("p", "s1 u1 a1 $ u2 k:0-2 a2");
+    world.fork("p", "", "c");
+    world.write("c", "u3 w a3");
+    for (from, up_to, last, expected) in [
+        ("-", "-", None, "0 1 2 3 4 5 6"),
+        ("start", "-", None, "0 1 2 3 4 5 6"),
+        ("turn:1", "-", None, "1 2 3 4 5 6"),
+        ("turn:2", "-", None, "3 4 5 6"),
+        ("turn:-1", "-", None, "5 6"),
+        ("turn:2", "turn:2", None, "3 4"),
+        ("message:2", "message:3", None, "2 3"),
+        ("message:-1", "-", None, "6"),
+        ("index:5", "-", None, "5 6"),
+        ("index:7", "-", None, ""),
+        ("end", "-", None, ""),
+        ("turn:3", "turn:1", None, ""),
+        ("seq:0", "-", None, "0 1 2 3 4 5 6"),
+        ("seq:-1", "-", None, "6"),
+        ("seq:-2", "-", None, "6"),
+        ("-", "-", Some(1), "5 6"),
+        ("-", "-", Some(2), "3 4 5 6"),
+        ("-", "-", Some(3), "0 1 2 3 4 5 6"),
+        ("-", "-", Some(9), "0 1 2 3 4 5 6"),
+        ("-", "-", Some(0), ""),
+        ("-", "turn:2", Some(1), "3 4"),
+        ("-", "message:1", Some(1), "0 1"),
+        ("-", "start", Some(1), ""),
+        ("message:4", "-", Some(2), "4 5 6"),
+        ("turn:4", "-", None, "InvalidArgs"),
+        ("message:7", "-", None, "InvalidArgs"),
+        ("event:none", "-", None, "InvalidArgs"),
+    ] {
+        assert_eq!(indexes(world, "c", from, up_to, last), expected, "{from} {up_to} {last:?}");
+    }
+    let log = world.log("c");
+    let of_event =
+        |seq: usize| indexes(world, "c", &format!("event:{}", log[seq].event.id), "-", None);
+    // The compaction is before `a2`, and `w` is before `a3`.
+    assert_eq!([of_event(5), of_event(8)], ["4 5 6", "6"].map(str::to_owned));
+    let kinds = [5, 8].map(|seq| log[seq].event.kind.as_str());
+    assert_eq!(kinds, ["history_compaction", "workflow_event"]);
+}
+
+fn calls_that_are_open_before_an_event_are_found(world: &World) {
+    world.session("p", "u1 c:x c:y r:x a1 r:y a2");
+    let open = |seq: u64| {
+        let calls = world.engine.open_calls_before(&world.header("p"), seq).unwrap();
+        calls.calls().map(|call| call.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!([0, 1, 2, 3, 4, 6].map(open), ["", "", "tool_x", "tool_x tool_y", "tool_y", ""]);
 }
 
 fn replay_changes_nothing_and_up_to_bounds_it(world: &World) {
@@ -144,6 +214,31 @@ fn diff_is_by_origin(world: &World) {
     assert_eq!(texts(found.only_b), [(2, text("u2")), (3, text("a9"))]);
     let same = world.engine.diff(&id("c"), &id("c")).unwrap();
     assert_eq!((same.common, same.only_a.len(), same.only_b.len()), (4, 0, 0));
+}
+
+fn what_each_side_did_is_counted(world: &World) {
+    world.session("p", "u1 $ a1");
+    world.fork("p", "turn:1", "c");
+    world.write("p", "u2 c:x r:x $ a2 u3");
+    let edit = |path: &str| {
+        let arguments = json!({"file_path": path, "old_string": "a", "new_string": "b"});
+        let data = json!({"id": "e", "name": "Edit", "arguments": arguments});
+        NewEvent::new("tool_call".parse().unwrap(), Data::of(&data).unwrap())
+    };
+    let edits = Batch::from(vec![edit("b.rs"), edit("a.rs"), edit("b.rs")]);
+    world.engine.append(&id("c"), &edits).unwrap();
+    let stats = world.engine.diff_stats(&id("p"), &id("c")).unwrap();
+    assert_eq!((stats.common, stats.ancestor.unwrap().index), (2, 1));
+    let usage = Usage { input: 10, output: 2, cached: 0, cost: 0.5 };
+    let side = |name: &str, label: &str, counts: [u64; 3], usage, files: &[&str]| {
+        let [messages, turns, tool_calls] = counts;
+        let files = files.iter().map(|file| (*file).to_owned()).collect();
+        let (session_id, label) = (id(name), label.parse().unwrap());
+        SideStats { session_id, label, messages, turns, tool_calls, usage, files }
+    };
+    assert_eq!(stats.a, side("p", "main", [5, 2, 1], usage, &[]));
+    let label = world.header("c").label;
+    assert_eq!(stats.b, side("c", label.as_str(), [3, 0, 3], Usage::default(), &["b.rs", "a.rs"]));
 }
 
 fn diff_across_families(world: &World) {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use forklore_agent::Gauge;
+use forklore_core::describe::Describer;
 use forklore_core::{Header, Message, Role};
 use forklore_engine::{Engine, Record};
 use forklore_store::port::At;
@@ -31,7 +32,7 @@ pub struct NumberedMessage {
     pub message: u64,
     /// The role of the message.
     pub role: Role,
-    /// The text of the message.
+    /// The message in one line: its text, its tool calls and the sizes of results.
     pub text: String,
     /// Whether the message is an answer that was interrupted.
     pub partial: bool,
@@ -70,8 +71,9 @@ impl Conversation {
     /// # Errors
     /// `invalid_args` before the first turn, or the errors of the store.
     pub async fn messages(&self) -> Result<Vec<NumberedMessage>> {
-        let id = self.header().await?.id;
+        let Header { id, workspace, .. } = self.header().await?;
         let read = move |engine: &Engine| {
+            let mut describer = Describer::in_folder(workspace.as_str());
             let mut begins = HashMap::new();
             for stored in engine.events(&id, At::Seq(0)) {
                 let stored = stored?;
@@ -79,14 +81,14 @@ impl Conversation {
                     begins.insert(stored.counts.index.saturating_sub(1), stored.counts.turns);
                 }
             }
-            let numbered = |record: Record| NumberedMessage {
+            let mut numbered = |record: Record| NumberedMessage {
                 turn: begins.get(&record.index).copied(),
                 message: record.index,
                 role: record.role,
                 partial: record.partial,
-                text: Message { role: record.role, content: record.content }.plain_text(),
+                text: describer.message(&Message { role: record.role, content: record.content }),
             };
-            engine.replay(&id, None)?.map(|record| record.map(numbered)).collect()
+            engine.replay(&id, None)?.map(|record| record.map(&mut numbered)).collect()
         };
         self.host().run(read).await
     }

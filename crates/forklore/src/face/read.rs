@@ -7,9 +7,9 @@ use forklore_api::Session;
 use forklore_core::Usage;
 use forklore_core::{Cut, Header, Message, Selector, SessionId};
 use forklore_engine::{
-    Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,
-    NamedAttachment, Pace, Record, Result, Scope, Stats, TreeRequest, Trees, UsageReport,
-    UsageScope,
+    Branches, Difference, DifferenceStats, Engine, Inspection, Lineage, ListRequest, Listing,
+    Loaded, LogRange, NamedAttachment, Pace, Record, ReplayRange, Result, Scope, Stats,
+    TreeRequest, Trees, UsageReport, UsageScope,
 };
 use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
 
@@ -108,6 +108,23 @@ impl Forklore {
     ) -> Result<Rows<Record>> {
         let (session, up_to) = (session.clone(), up_to.cloned());
         let replay = self.step(move |engine| engine.replay(&session, up_to.as_ref())).await?;
+        Ok(Rows::of(self.pool.clone(), replay))
+    }
+
+    /// Returns the conversation of a session in `range`: from a turn or message on, up to a cut, or
+    /// the last turns.
+    ///
+    /// # Errors
+    /// `not_found` if the session does not exist or was deleted; `invalid_args` if the session has
+    /// no such turn, message or cut. Each row may fail with `corrupt` (damaged data) or
+    /// `missing_ancestor` (an ancestor whose events are inherited is missing).
+    pub async fn replay_range(
+        &self,
+        session: &SessionId,
+        range: &ReplayRange,
+    ) -> Result<Rows<Record>> {
+        let (session, range) = (session.clone(), range.clone());
+        let replay = self.step(move |engine| engine.replay_range(&session, &range)).await?;
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
@@ -315,6 +332,17 @@ impl Forklore {
         let rows = |alone| Rows::of(self.pool.clone(), alone);
         let Difference { ancestor, common, only_a, only_b } = compared;
         Ok(Difference { ancestor, common, only_a: rows(only_a), only_b: rows(only_b) })
+    }
+
+    /// Counts what each of two sessions has alone: messages, turns, tool calls, model usage and
+    /// changed files.
+    ///
+    /// # Errors
+    /// `not_found` if a session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
+    pub async fn diff_stats(&self, a: &SessionId, b: &SessionId) -> Result<DifferenceStats> {
+        let (a, b) = (a.clone(), b.clone());
+        self.step(move |engine| engine.diff_stats(&a, &b)).await
     }
 
     /// Sums events, bytes and model usage over one session, or over the whole store if `session` is

@@ -6,9 +6,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use forklore_core::{AttachmentId, SessionId};
-use forklore_engine::{ExportTo, Exported, LogRange, Recovery, Restored, Result, StoredFile};
+use forklore_core::{AttachmentId, Selector, SessionId};
+use forklore_engine::{
+    Engine, ExportTo, Exported, LogRange, Recovery, Restored, Result, StoredFile,
+};
 use forklore_import::{ImportOptions, ImportReport, Importer, Progressed, Survey};
+
+use forklore_page::Format;
 
 use super::Forklore;
 
@@ -112,6 +116,27 @@ impl Forklore {
     ) -> Result<(Exported, W)> {
         let session = session.clone();
         self.step(move |engine| Ok((engine.export_plain(&session, &mut out)?, out))).await
+    }
+
+    /// Writes the conversation of a session as one page of HTML or Markdown, up to the cut `at`, or
+    /// whole without a cut.
+    ///
+    /// # Errors
+    /// `not_found` if the session does not exist or was deleted, `invalid_args` if it has no such
+    /// cut, `corrupt` if its stored data is damaged, or the error of writing to `out`.
+    pub async fn export_page<W: Write + Send + 'static>(
+        &self,
+        session: &SessionId,
+        format: Format,
+        at: Option<&Selector>,
+        mut out: W,
+    ) -> Result<(Exported, W)> {
+        let (session, at) = (session.clone(), at.cloned());
+        let write = move |engine: &Engine| {
+            let exported = forklore_page::write(engine, &session, format, at.as_ref(), &mut out)?;
+            Ok((exported, out))
+        };
+        self.step(write).await
     }
 
     /// Writes the first `end` messages of a session as JSON lines, one `{role, content}` object per

@@ -5,14 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use forklore::core::ErrorKind;
-use forklore::engine::LogRange;
+use forklore::engine::{LogRange, ReplayRange};
+use forklore::page::Format;
 use forklore::prelude::*;
 use futures_lite::future::block_on;
 
 use crate::{message, with_messages};
 
 /// Public methods of the engine that the async API lacks or has in another form.
-const NO_VERBS: [&str; 25] = [
+const NO_VERBS: [&str; 28] = [
     "new",
     "with_agent_formats",
     "with_containers",
@@ -27,6 +28,10 @@ const NO_VERBS: [&str; 25] = [
     "new_fork_id",
     "message",
     "call_usage",
+    // Methods that describe single events, for the program's transcripts.
+    "summary_messages",
+    "open_calls_before",
+    "open_calls_at",
     // The async API has `changes` instead, which calls the store directly.
     "follow",
     // Methods for the importer.
@@ -143,6 +148,13 @@ fn reading_verbs_answer_as_the_engine_does() {
         assert_eq!(store.lineage(&child).await.unwrap(), engine.lineage(&child).unwrap());
         let difference = store.diff(&main, &child).await.unwrap();
         assert_eq!(difference, engine.diff(&main, &child).unwrap());
+        let stats = store.diff_stats(&main, &child).await.unwrap();
+        assert_eq!(stats, engine.diff_stats(&main, &child).unwrap());
+        let range = ReplayRange { last: Some(1), ..ReplayRange::default() };
+        let last = store.replay_range(&main, &range).await.unwrap().all().await.unwrap();
+        let by_engine: Vec<_> =
+            engine.replay_range(&main, &range).unwrap().collect::<Result<_, _>>().unwrap();
+        assert_eq!(last, by_engine);
         assert_eq!((difference.common, difference.only_b.len()), (3, 1));
         let compared = store.compare(&main, &child).await.unwrap();
         assert_eq!((compared.common, compared.ancestor), (3, difference.ancestor));
@@ -228,6 +240,10 @@ fn files_go_in_and_come_back() {
 
         let (exported, lines) = store.export_plain(&session, Vec::new()).await.unwrap();
         assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count() as u64, exported.events);
+        let (paged, page) =
+            store.export_page(&session, Format::Html, None, Vec::new()).await.unwrap();
+        assert_eq!(paged.events, exported.events);
+        assert!(page.starts_with(b"<!doctype html>") && page.ends_with(b"</html>\n"));
         let (next, log) = store.log(&session, LogRange::default(), Vec::new()).await.unwrap();
         assert_eq!(log.iter().filter(|byte| **byte == b'\n').count() as u64, next);
     });

@@ -83,6 +83,9 @@ verbs! {
     branches None |engine, session, _| Ok(json_of(engine.branches(session)?));
     lineage None |engine, session, _| Ok(json_of(engine.lineage(session)?));
     diff_with_the_root None |engine, session, _| Ok(json_of(engine.diff(&id("root"), session)?));
+    diff_stat_with_the_root None |engine, session, _| {
+        Ok(json_of(engine.diff_stats(&id("root"), session)?))
+    };
     stats None |engine, session, _| Ok(json_of(engine.stats(Some(session))?));
     stats_of_the_family None |engine, session, _| Ok(json_of(engine.family_stats(session)?));
     usage None |engine, session, _| {

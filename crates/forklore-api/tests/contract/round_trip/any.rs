@@ -253,6 +253,8 @@ fields! {
     Deleted { deleted, retained_segments, dry_run }
     Detached { session_id, copied_events }
     Difference { ancestor, common, only_a, only_b }
+    DifferenceStats { ancestor, common, a, b }
+    SideStats { session_id, label, messages, turns, tool_calls, usage, files }
     Doctor { ok, checks }
     Elsewhere { label, session_id, workspace }
     ErrorObject { kind, message, details, next_actions }

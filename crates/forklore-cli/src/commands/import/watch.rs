@@ -20,7 +20,7 @@ use super::Args;
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::{agents, exit};
+use crate::{agents, interrupts};
 
 /// The duration of a watch's pause after an import, as a multiple of the import's duration. The
 /// pause limits the watch's CPU use, even if a change requires a comparison of a very long file
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let options = ImportOptions { found: true, ..ImportOptions::of(&super::request(args, app)?) };
     let engine = app.engine_or_new()?;
     let mut followed = Followed::new(&paths);
-    let ended = exit::gently(&options.stop, followed.stopper())?;
+    let ended = interrupts::gently(&options.stop, followed.stopper())?;
     let mut watch = Watch { engine, options, news: News::new(output) };
 
     watch.news.begin(&paths)?;

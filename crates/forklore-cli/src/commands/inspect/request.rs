@@ -17,7 +17,7 @@ use super::Args;
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
-use crate::{exit, wiring};
+use crate::{interrupts, wiring};
 
 /// The maximum length, in characters, of a run of base64 characters that counts as text. A longer
 /// run counts as data.
@@ -65,10 +65,10 @@ pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) 
 /// Starts the tool servers, as a turn does, so that the previewed request contains their tools.
 /// Then stops the servers.
 fn list_tools(foreground: &Foreground, output: &mut Output) -> Result<()> {
-    exit::leave_interrupts();
+    interrupts::leave();
     let started = foreground.start_tools();
     foreground.close();
-    exit::heed_interrupts();
+    interrupts::heed();
     for problem in started? {
         output.remark(&problem);
     }

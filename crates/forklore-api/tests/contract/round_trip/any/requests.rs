@@ -42,14 +42,19 @@ impl Any for GraphScope {
 
 impl Any for Request {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(38) {
+        match dice.below(39) {
             0 => Self::New(any(dice)),
             1 => Self::Append(any(dice)),
             2 => Self::List(any(dice)),
             3 => Self::Show { session_id: any(dice) },
             4 => Self::Label { session_id: any(dice), label: any(dice) },
             5 => Self::Log { session_id: any(dice), range: any(dice) },
-            6 => Self::Replay { session_id: any(dice), up_to: any(dice) },
+            6 => Self::Replay {
+                session_id: any(dice),
+                from: any(dice),
+                up_to: any(dice),
+                last: any(dice),
+            },
             7 => Self::Inspect { session_id: any(dice) },
             8 => Self::Fork(any(dice)),
             9 => Self::Tree(any(dice)),
@@ -79,6 +84,7 @@ impl Any for Request {
             33 => Self::Graph(any(dice)),
             34 => Self::Vocabulary { part: any(dice) },
             35 => Self::Sparql(any(dice)),
+            37 => Self::DiffStat { a: any(dice), b: any(dice) },
             36 => Self::Repair { store: any(dice) },
             _ => Self::Doctor {},
         }

@@ -1,0 +1,289 @@
+//! Reads a conversation as the items of a page. A result stands with its call.
+
+use std::collections::{HashMap, VecDeque};
+
+use forklore_api::Record;
+use forklore_core::describe::{Describer, FileEdit, Outcome, file_edits};
+use forklore_core::{Content, Data, EventType, Header, Label, Part, Role, inline};
+use forklore_engine::{ReplayWithSummaries, Replayed, ReplayedSummary, Result};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// The maximum number of items that wait for results. A result that comes later stands alone.
+const MOST_WAITING: usize = 500;
+
+/// The maximum length in bytes of the text of a result or of arguments. The session has the rest.
+const LONGEST: usize = 64 * 1024;
+
+/// A part of a page.
+pub(crate) enum Item {
+    /// What follows was written in this branch. `None`: in a session that was deleted.
+    Branch(Option<Label>),
+    /// A message.
+    Message(Message),
+    /// A compaction, or a summary of another branch.
+    Summary { is_compaction: bool, ts: Timestamp, text: String },
+}
+
+/// A message, with the results of its calls.
+pub(crate) struct Message {
+    pub(crate) index: u64,
+    pub(crate) role: Role,
+    pub(crate) ts: Timestamp,
+    pub(crate) partial: bool,
+    pub(crate) blocks: Vec<Block>,
+    /// The number of records of the conversation that the message shows.
+    pub(crate) records: u64,
+}
+
+/// A part of a message.
+pub(crate) enum Block {
+    Text(String),
+    /// The model's thinking: its description, and its text if it is readable.
+    Thinking(String, String),
+    /// A call, described in one line.
+    Call(Call),
+    /// The result of a call that is not on the page before it.
+    Result(ToolOutput),
+    /// An image or another file, described in one line, with its source.
+    File(String, Source),
+    /// A part of another kind, as JSON.
+    Other(String),
+}
+
+pub(crate) struct Call {
+    pub(crate) line: String,
+    pub(crate) edits: Vec<FileEdit>,
+    /// The arguments as JSON, if they are not shown as edits.
+    pub(crate) arguments: String,
+    pub(crate) output: Option<ToolOutput>,
+}
+
+/// The output of a tool.
+pub(crate) struct ToolOutput {
+    /// The result in one line.
+    pub(crate) line: String,
+    pub(crate) text: String,
+    pub(crate) failed: bool,
+    /// Images in the result.
+    pub(crate) images: Vec<Source>,
+}
+
+/// Where the bytes of an image are.
+pub(crate) enum Source {
+    /// In the message, as base64.
+    Inline { media_type: String, base64: String },
+    /// In the attachment with this name.
+    Attachment { media_type: String, reference: String },
+    /// Not in the store, or not readable.
+    None,
+}
+
+/// Iterates over the items of a page. Ends after the first error.
+pub(crate) struct Conversation {
+    replayed: ReplayWithSummaries,
+    describer: Describer,
+    branch: Option<Option<Label>>,
+    /// The items that are not returned yet. The first one may wait for the results of its calls.
+    waiting: VecDeque<Item>,
+    /// The number of items that were returned.
+    done: usize,
+    /// The open calls: the number of the item and the index of the block, by the id of the call.
+    open: HashMap<String, (usize, usize)>,
+    ended: bool,
+}
+
+impl Conversation {
+    pub(crate) fn new(header: &Header, replayed: ReplayWithSummaries) -> Self {
+        Self {
+            replayed,
+            describer: Describer::in_folder(header.workspace.as_str()),
+            branch: None,
+            waiting: VecDeque::new(),
+            done: 0,
+            open: HashMap::new(),
+            ended: false,
+        }
+    }
+
+    fn add(&mut self, replayed: Replayed) {
+        match replayed {
+            Replayed::Record(record) => {
+                self.enter(record.branch.clone());
+                self.record(record);
+            }
+            Replayed::Summary(summary) => {
+                self.enter(summary.branch.clone());
+                self.waiting.push_back(of_summary(&summary));
+            }
+        }
+    }
+
+    fn enter(&mut self, branch: Option<Label>) {
+        if self.branch.as_ref() != Some(&branch) {
+            self.waiting.push_back(Item::Branch(branch.clone()));
+            self.branch = Some(branch);
+        }
+    }
+
+    fn record(&mut self, record: Record) {
+        let Record { index, role, ts, partial, content, .. } = record;
+        let parts = match content {
+            Content::Text(text) => vec![Part::Text { text }],
+            Content::Parts(parts) => parts,
+        };
+        // Some agents write results in the user's name. After any other text of the user, calls get
+        // no result any more.
+        let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+        if role == Role::User && !parts.iter().any(is_result) {
+            self.open.clear();
+        }
+        let (item, mut blocks, mut calls) =
+            (self.done + self.waiting.len(), Vec::new(), Vec::new());
+        let mut of_earlier = None;
+        for part in &parts {
+            if let Part::ToolResult { call_id, .. } = part
+                && let Some((item, block)) = self.open.remove(call_id)
+                && let Some(output) = output(part, &mut self.describer)
+            {
+                if let Some(call) = self.call_at(item, block) {
+                    call.output = Some(output);
+                    of_earlier = Some(item);
+                }
+                continue;
+            }
+            if let Part::ToolCall { id, .. } = part {
+                calls.push((id.clone(), blocks.len()));
+            }
+            blocks.push(block(part, &mut self.describer));
+        }
+        match of_earlier.filter(|_| blocks.is_empty()) {
+            Some(earlier) => {
+                if let Some(Item::Message(message)) = self.at(earlier) {
+                    message.records += 1;
+                }
+            }
+            None => {
+                self.open.extend(calls.into_iter().map(|(id, block)| (id, (item, block))));
+                let message = Message { index, role, ts, partial, blocks, records: 1 };
+                self.waiting.push_back(Item::Message(message));
+            }
+        }
+    }
+
+    fn at(&mut self, item: usize) -> Option<&mut Item> {
+        self.waiting.get_mut(item.checked_sub(self.done)?)
+    }
+
+    fn call_at(&mut self, item: usize, block: usize) -> Option<&mut Call> {
+        let Item::Message(message) = self.at(item)? else { return None };
+        match message.blocks.get_mut(block)? {
+            Block::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.ended || self.open.is_empty() || self.waiting.len() > MOST_WAITING
+    }
+}
+
+impl Iterator for Conversation {
+    type Item = Result<Item>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.is_ready()
+                && let Some(item) = self.waiting.pop_front()
+            {
+                self.done += 1;
+                return Some(Ok(item));
+            }
+            if self.ended {
+                return None;
+            }
+            match self.replayed.next() {
+                Some(Ok(replayed)) => self.add(replayed),
+                Some(Err(error)) => {
+                    self.ended = true;
+                    self.waiting.clear();
+                    return Some(Err(error));
+                }
+                None => self.ended = true,
+            }
+        }
+    }
+}
+
+fn of_summary(summary: &ReplayedSummary) -> Item {
+    let texts = summary.messages.iter().map(forklore_core::Message::plain_text);
+    Item::Summary {
+        is_compaction: summary.kind == EventType::HISTORY_COMPACTION,
+        ts: summary.ts,
+        text: texts.collect::<Vec<_>>().join("\n\n"),
+    }
+}
+
+fn block(part: &Part, describer: &mut Describer) -> Block {
+    match part {
+        Part::Text { text } => Block::Text(text.clone()),
+        Part::Reasoning { text, .. } => Block::Thinking(describer.part(part), text.clone()),
+        Part::ToolCall { arguments, .. } => Block::Call(call(part, arguments, describer)),
+        Part::ToolResult { .. } => match output(part, describer) {
+            Some(output) => Block::Result(output),
+            None => Block::Other(String::new()),
+        },
+        Part::Attachment { r#ref, media_type, missing, .. } => {
+            let (media_type, reference) = (media_type.clone(), r#ref.clone());
+            let source = match missing {
+                true => Source::None,
+                false => Source::Attachment { media_type, reference },
+            };
+            Block::File(describer.part(part), source)
+        }
+        Part::Other { value } => match source(value.get()) {
+            Some(source) => Block::File(describer.part(part), source),
+            None => Block::Other(limited(value.get())),
+        },
+    }
+}
+
+fn source(part: &str) -> Option<Source> {
+    let found = inline(part)?;
+    let (media_type, base64) = (found.media_type.into_owned(), found.base64.into_owned());
+    Some(Source::Inline { media_type, base64 })
+}
+
+fn call(part: &Part, arguments: &Data, describer: &mut Describer) -> Call {
+    let line = describer.part(part);
+    let value: Value = arguments.readable().read().unwrap_or(Value::Null);
+    let mut edits = file_edits(&value);
+    for edit in &mut edits {
+        edit.path = describer.relative(&edit.path).to_owned();
+    }
+    let arguments = match &value {
+        _ if !edits.is_empty() => String::new(),
+        Value::Null => arguments.get().to_owned(),
+        Value::Object(fields) if fields.is_empty() => String::new(),
+        value => format!("{value:#}"),
+    };
+    Call { line, edits, arguments: limited(&arguments), output: None }
+}
+
+fn output(part: &Part, describer: &mut Describer) -> Option<ToolOutput> {
+    let Part::ToolResult { content, .. } = part else { return None };
+    let Outcome { text, failed, .. } = Outcome::of(part)?;
+    let list: Vec<Value> = content.read().unwrap_or_default();
+    let images = list.iter().filter_map(|part| source(&part.to_string())).collect();
+    Some(ToolOutput { line: describer.part(part), text: limited(&text), failed, images })
+}
+
+/// Returns the beginning of a long text, with the number of bytes that are left out.
+fn limited(text: &str) -> String {
+    if text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    let begin = forklore_core::summary::beginning(text, LONGEST);
+    let rest = forklore_core::units::bytes((text.len() - begin.len()) as u64);
+    format!("{begin}\n... {rest} more")
+}

@@ -1,0 +1,82 @@
+//! Puts images into the page as `data:` URIs.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use forklore_core::AttachmentId;
+use forklore_engine::Engine;
+use forklore_sanitize::html::text;
+
+use crate::conversation::Source;
+
+/// The types of images in a page. A browser decodes them as images only: none can contain a script
+/// or a link.
+const TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// The maximum length of an image in the page, as base64.
+const MOST: usize = 4 << 20;
+
+/// The maximum length of all images of a page, as base64.
+const MOST_TOGETHER: usize = 32 << 20;
+
+/// Reads images, as long as they fit into the page.
+pub(super) struct Images<'e> {
+    engine: &'e Engine,
+    left: usize,
+}
+
+impl<'e> Images<'e> {
+    pub(super) fn new(engine: &'e Engine) -> Self {
+        Self { engine, left: MOST_TOGETHER }
+    }
+
+    /// Returns an image as HTML; `None` if it is of another type, too large or not readable.
+    pub(super) fn html(&mut self, source: &Source, description: &str) -> Option<String> {
+        let (media_type, base64) = self.base64(source)?;
+        self.left = self.left.checked_sub(base64.len())?;
+        Some(format!(
+            "<img src=\"data:{media_type};base64,{base64}\" alt=\"{}\">\n",
+            text(description)
+        ))
+    }
+
+    fn base64<'s>(&self, source: &'s Source) -> Option<(&'static str, Cow<'s, str>)> {
+        let is_named =
+            |name: &str| TYPES.into_iter().find(|allowed| name.eq_ignore_ascii_case(allowed));
+        match source {
+            Source::Inline { media_type, base64 } => {
+                let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
+                let fits = base64.len() <= MOST && base64.bytes().all(is_plain);
+                Some((is_named(media_type)?, Cow::Borrowed(fits.then_some(base64)?)))
+            }
+            Source::Attachment { media_type, reference } => {
+                let media_type = is_named(media_type)?;
+                let id: AttachmentId = reference.parse().ok()?;
+                let mut bytes = Limited(Vec::new());
+                self.engine.read_attachment(&id, &mut bytes).ok()?;
+                Some((media_type, Cow::Owned(STANDARD.encode(bytes.0))))
+            }
+            Source::None => None,
+        }
+    }
+}
+
+/// A buffer that refuses more bytes than an image in the page may have.
+struct Limited(Vec<u8>);
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Three bytes are four characters of base64.
+        if self.0.len() + bytes.len() > MOST / 4 * 3 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

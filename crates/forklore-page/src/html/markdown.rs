@@ -1,0 +1,80 @@
+//! Converts Markdown of a session to HTML. HTML in the text stays text, and links lead only to the
+//! web or to a mail address.
+
+use forklore_sanitize::{html, terminal};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use crate::links;
+
+/// The maximum length in bytes of a text that is formatted. A longer one is shown as it is.
+const LONGEST: usize = 1 << 20;
+
+/// Returns the Markdown as HTML.
+pub(super) fn html(markdown: &str) -> String {
+    if markdown.len() > LONGEST {
+        return format!("<pre>{}</pre>", html::text(markdown));
+    }
+    let markdown = terminal::block(markdown);
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut links = Links::default();
+    let events = Parser::new_ext(&markdown, options).filter_map(|event| safe(event, &mut links));
+    let mut out = String::with_capacity(markdown.len() * 3 / 2);
+    pulldown_cmark::html::push_html(&mut out, events);
+    out
+}
+
+/// Whether each of the open links and images, innermost last, is a link in the page.
+#[derive(Default)]
+struct Links(Vec<bool>);
+
+impl Links {
+    fn open<'a>(&mut self, url: &str) -> Option<Event<'a>> {
+        // HTML allows no link in a link.
+        let is_link = links::is_allowed(url) && !self.0.contains(&true);
+        self.0.push(is_link);
+        is_link.then(|| {
+            let url = html::text(url);
+            let tag = format!("<a rel=\"noopener noreferrer nofollow\" href=\"{url}\">");
+            Event::InlineHtml(tag.into())
+        })
+    }
+
+    fn close<'a>(&mut self) -> Option<Event<'a>> {
+        self.0.pop().filter(|is_link| *is_link).map(|_| Event::InlineHtml(CowStr::Borrowed("</a>")))
+    }
+}
+
+/// Returns what the page has of a part of a text. An image on another server is a link to it, because
+/// the page requests nothing.
+fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
+    match event {
+        Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+            links.open(&dest_url)
+        }
+        Event::End(TagEnd::Link | TagEnd::Image) => links.close(),
+        // The block of HTML is a paragraph of text.
+        Event::Start(Tag::HtmlBlock) => Some(Event::Start(Tag::Paragraph)),
+        Event::End(TagEnd::HtmlBlock) => Some(Event::End(TagEnd::Paragraph)),
+        Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
+            level: below_message(level),
+            id: None,
+            classes: Vec::new(),
+            attrs: Vec::new(),
+        })),
+        Event::End(TagEnd::Heading(level)) => {
+            Some(Event::End(TagEnd::Heading(below_message(level))))
+        }
+        other => Some(other),
+    }
+}
+
+/// Returns a level below that of the headings of messages, so that no text looks like one of them.
+fn below_message(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H4,
+        HeadingLevel::H2 => HeadingLevel::H5,
+        _ => HeadingLevel::H6,
+    }
+}
