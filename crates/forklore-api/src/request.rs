@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Append, Attach, Bring, Create, Delete, Explore, Export, Fork, Graph, Import, ListRequest,
-    LogRange, Preview, ReadAttachment, Restore, RestoreAll, ResumeInRequest, Sparql, TreeRequest,
-    TurnRequest, UsageScope, VocabularyPart,
+    LogRange, Preview, ReadAttachment, Restore, RestoreAll, ResumeInRequest, Search, Sparql,
+    TreeRequest, TurnRequest, UsageScope, VocabularyPart,
 };
 
 /// The request of one verb (forklore command), with the verb's name. In JSON, a fork is
@@ -157,6 +157,8 @@ pub enum Request {
     },
     /// Answers a SPARQL query about sessions. The answer is [`QueryAnswer`](crate::QueryAnswer).
     Sparql(Sparql),
+    /// Finds words in all sessions. The answer is [`SearchAnswer`](crate::SearchAnswer).
+    Search(Search),
     /// Counts sessions, events and bytes. The answer is [`StatsAnswer`](crate::StatsAnswer).
     Stats {
         /// The sessions whose events, bytes and usage are counted.

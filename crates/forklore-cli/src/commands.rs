@@ -33,6 +33,7 @@ mod replay;
 mod restore;
 mod resume;
 mod resume_in;
+mod search;
 mod show;
 #[cfg(feature = "graph")]
 mod sparql;
@@ -80,6 +81,7 @@ pub(crate) enum Command {
     Graph(graph::Args),
     #[cfg(feature = "graph")]
     Sparql(sparql::Args),
+    Search(search::Args),
     Stats(stats::Args),
     Verify(verify::Args),
     Gc(gc::Args),
@@ -126,6 +128,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Graph(args) => graph::run(&args, app, output),
         #[cfg(feature = "graph")]
         Command::Sparql(args) => sparql::run(&args, app, output),
+        Command::Search(args) => search::run(&args, app, output),
         Command::Stats(args) => stats::run(&args, app, output),
         Command::Verify(args) => verify::run(&args, app, output),
         Command::Gc(args) => gc::run(&args, app, output),

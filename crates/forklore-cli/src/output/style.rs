@@ -15,6 +15,8 @@ pub(crate) enum Tone {
     Id,
     /// A branch's label.
     Label,
+    /// What a search found.
+    Found,
     /// A sub-agent.
     Delegate,
     Good,
@@ -39,6 +41,7 @@ impl Tone {
             Self::Id => color(AnsiColor::Cyan),
             Self::Label => color(AnsiColor::Green).bold(),
             Self::Delegate | Self::Tool => color(AnsiColor::Magenta),
+            Self::Found => color(AnsiColor::Yellow).bold(),
             Self::Good => color(AnsiColor::Green),
             Self::Warn | Self::SideA => color(AnsiColor::Yellow),
             Self::Bad => color(AnsiColor::Red).bold(),

@@ -10,6 +10,7 @@ use forklore_engine::{
     NamedAttachment, Pace, Record, Result, Scope, Stats, TreeRequest, Trees, UsageReport,
     UsageScope,
 };
+use forklore_search::{Search, SearchAnswer, SearchIndex};
 use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
 
 use super::{Forklore, Rows};
@@ -57,6 +58,16 @@ impl Forklore {
     /// `invalid_args` if the request's cursor `after` is not valid.
     pub async fn list(&self, request: ListRequest) -> Result<Listing> {
         self.step(move |engine| engine.list(&request)).await
+    }
+
+    /// Finds words in messages, tool calls, results, titles and labels. A message that several
+    /// sessions share is one hit. The first search of a store reads all its sessions, and each later
+    /// one what was written since.
+    ///
+    /// # Errors
+    /// `invalid_args` if the query has no word or an invalid regular expression.
+    pub async fn search(&self, request: Search) -> Result<SearchAnswer> {
+        self.step(move |engine| SearchIndex::of(engine).search(&request)).await
     }
 
     /// Reads a whole session into memory. If the history may not fit in memory, use
