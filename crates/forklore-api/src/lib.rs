@@ -103,7 +103,10 @@ pub use restore::{
     DamagedFile, Restore, RestoreAll, RestoredFile, RestoredFiles, SessionFile, SessionFiles,
     WrittenFile,
 };
-pub use search::{Highlight, Hit, HitBranch, HitKind, NotAHitKind, Search, SearchAnswer, Snippet};
+pub use search::{
+    Blame, BlameAnswer, Highlight, Hit, HitBranch, HitKind, NotAHitKind, Search, SearchAnswer,
+    Snippet,
+};
 pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Status};
 pub use sparql::{QueryAnswer, QueryHead, QueryParameter, QueryResults, Sparql};
 pub use stats::{

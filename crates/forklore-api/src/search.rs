@@ -209,3 +209,41 @@ impl FromStr for HitKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(NotAHitKind)
     }
 }
+
+/// The request of `blame`: the file of which to find the tool calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Blame {
+    /// The absolute path of the file. It need not exist.
+    pub path: String,
+    /// Finds only what was written at or after this time.
+    #[serde(default)]
+    pub since: Option<Timestamp>,
+    /// The largest number of calls. 0 means the limit of the index.
+    #[serde(default = "limit")]
+    pub limit: usize,
+}
+
+impl Blame {
+    /// Creates a request for the calls that name the file `path`.
+    #[must_use]
+    pub fn of(path: impl Into<String>) -> Self {
+        Self { path: path.into(), since: None, limit: Search::LIMIT }
+    }
+}
+
+/// The answer of `blame`: the tool calls that name a file, the latest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BlameAnswer {
+    /// The absolute path of the file.
+    pub path: String,
+    /// The calls, the latest first. Each is a hit of the kind `call`, with the score 0.
+    pub hits: Vec<Hit>,
+    /// Whether there are more calls than these.
+    pub more: bool,
+    /// The problems of sessions that could not be read completely.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+}

@@ -3,6 +3,7 @@
 mod append;
 mod arguments;
 mod attach;
+mod blame;
 mod branches;
 mod bring;
 mod chat;
@@ -82,6 +83,7 @@ pub(crate) enum Command {
     #[cfg(feature = "graph")]
     Sparql(sparql::Args),
     Search(search::Args),
+    Blame(blame::Args),
     Stats(stats::Args),
     Verify(verify::Args),
     Gc(gc::Args),
@@ -129,6 +131,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         #[cfg(feature = "graph")]
         Command::Sparql(args) => sparql::run(&args, app, output),
         Command::Search(args) => search::run(&args, app, output),
+        Command::Blame(args) => blame::run(&args, app, output),
         Command::Stats(args) => stats::run(&args, app, output),
         Command::Verify(args) => verify::run(&args, app, output),
         Command::Gc(args) => gc::run(&args, app, output),

@@ -8,6 +8,8 @@ use forklore_engine::Engine;
 use serde_json::Value;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::paths;
+
 /// The longest run of characters without white space that is indexed, in bytes. What is longer is
 /// data, such as an encoded image.
 const LONGEST_RUN: usize = 1_024;
@@ -24,6 +26,8 @@ pub(crate) struct Document {
     pub(crate) result: String,
     /// The tools of the message's calls and results.
     pub(crate) tools: Vec<String>,
+    /// The paths that its calls name, each with the tool.
+    pub(crate) paths: Vec<(String, String)>,
 }
 
 impl Document {
@@ -55,6 +59,8 @@ impl Document {
             Part::ToolCall { name, arguments, .. } => {
                 put(&mut self.call, &name);
                 strings(&arguments, &mut self.call);
+                let paths = paths::named(&arguments).into_iter();
+                self.paths.extend(paths.map(|path| (name.clone(), path)));
                 self.tools.push(name);
             }
             Part::ToolResult { call_id, name, content, .. } => {
@@ -172,6 +178,7 @@ mod tests {
                 call: "edit\n7\nx \"y\"\nsrc/a.rs".into(),
                 result: "done".into(),
                 tools: vec!["edit".into(), "tool of b".into()],
+                paths: vec![("edit".into(), "src/a.rs".into())],
             }
         );
     }

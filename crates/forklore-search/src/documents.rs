@@ -7,6 +7,7 @@ use forklore_index::Result;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::document::{Document, indexed};
+use crate::paths::absolute;
 use crate::sessions::integer;
 
 /// A property by which searches select documents. A document has the number of each of its facets as
@@ -87,23 +88,24 @@ impl<'c> Writer<'c> {
         Self { conn, facets: HashMap::new() }
     }
 
-    /// Adds the document of an event.
+    /// Adds the document of an event. Its paths are relative to `workspace`.
     pub(crate) fn put(
         &mut self,
         at: Position,
         document: &Document,
+        workspace: &str,
         facets: impl IntoIterator<Item = Facet>,
     ) -> Result<()> {
         let facets = self.facet_words(facets)?;
         let tool = document.tools.first().map(|tool| self.facet(Facet::tool(tool))).transpose()?;
-        let row = self.place(at, SessionPart::Event, tool)?;
+        let row = self.insert(at, SessionPart::Event, tool)?;
         let texts = [&document.text, &document.reasoning, &document.call, &document.result];
         let [text, reasoning, call, result] = texts.map(|text| indexed(text));
         let sql = "INSERT INTO words (rowid, text, reasoning, call, result, facet)
             VALUES (?, ?, ?, ?, ?, ?)";
         let values = (row, text, reasoning, call, result, facets);
         self.conn.prepare_cached(sql)?.execute(values)?;
-        Ok(())
+        document.paths.iter().try_for_each(|(_, path)| self.touch(row, &absolute(workspace, path)))
     }
 
     /// Adds the document of a session's title and label. Returns its number.
@@ -115,13 +117,23 @@ impl<'c> Writer<'c> {
         facets: impl IntoIterator<Item = Facet>,
     ) -> Result<i64> {
         let facets = self.facet_words(facets)?;
-        let row = self.place(at, SessionPart::Head, None)?;
+        let row = self.insert(at, SessionPart::Head, None)?;
         let sql = "INSERT INTO words (rowid, title, label, facet) VALUES (?, ?, ?, ?)";
         self.conn.prepare_cached(sql)?.execute((row, title, label, facets))?;
         Ok(row)
     }
 
-    fn place(&self, at: Position, part: SessionPart, tool: Option<i64>) -> Result<i64> {
+    /// Records that a call of a document names a path.
+    fn touch(&self, row: i64, path: &str) -> Result<()> {
+        let sql = "INSERT OR IGNORE INTO path (path) VALUES (?)";
+        self.conn.prepare_cached(sql)?.execute([path])?;
+        let sql = "INSERT OR IGNORE INTO touch (path, document)
+            SELECT number, ? FROM path WHERE path = ?";
+        self.conn.prepare_cached(sql)?.execute((row, path))?;
+        Ok(())
+    }
+
+    fn insert(&self, at: Position, part: SessionPart, tool: Option<i64>) -> Result<i64> {
         let sql = "INSERT INTO document (session, part, ordinal, seq, position, ts, tool)
             VALUES (?, ?, ?, ?, ?, ?, ?)";
         let part = i64::from(part == SessionPart::Head);
@@ -158,6 +170,10 @@ impl<'c> Writer<'c> {
     pub(crate) fn remove(&self, row: i64) -> Result<()> {
         self.conn.prepare_cached("DELETE FROM words WHERE rowid = ?")?.execute([row])?;
         self.conn.prepare_cached("DELETE FROM document WHERE number = ?")?.execute([row])?;
+        let sql = "DELETE FROM path WHERE number IN (SELECT path FROM touch WHERE document = ?1)
+            AND NOT EXISTS (SELECT 1 FROM touch WHERE path = number AND document <> ?1)";
+        self.conn.prepare_cached(sql)?.execute([row])?;
+        self.conn.prepare_cached("DELETE FROM touch WHERE document = ?")?.execute([row])?;
         Ok(())
     }
 

@@ -9,10 +9,13 @@ pub(crate) static LAYOUT: Layout = Layout {
     file: "search.db",
     form: concat!("1 ", env!("CARGO_PKG_VERSION")),
     tables: TABLES,
-    clear: "DELETE FROM document; DELETE FROM facet; DELETE FROM open_call; DELETE FROM session;
+    clear: "DELETE FROM document; DELETE FROM path; DELETE FROM touch; DELETE FROM facet; DELETE FROM open_call; DELETE FROM session;
         INSERT INTO words (words) VALUES ('delete-all');",
 };
 
+/// The words of a transaction are collected in memory (`hashsize`) and written at its end, as one piece
+/// that SQLite merges less often than many small ones.
+///
 /// `session.read_to` is the ordinal of the last event that was read, and `next_seq` the seq of the
 /// next one in the session's own log. `document.ordinal` is the number of inheritable events up to
 /// the document's event: a descendant that inherits as many has it in its history. `document.part`
@@ -41,7 +44,12 @@ CREATE TABLE facet (
 CREATE TABLE open_call (
     session INTEGER NOT NULL, call TEXT NOT NULL, tool TEXT NOT NULL, PRIMARY KEY (session, call)
     ) WITHOUT ROWID;
+CREATE TABLE path (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+CREATE TABLE touch (
+    path INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (path, document)) WITHOUT ROWID;
+CREATE INDEX touch_by_document ON touch (document);
 CREATE VIRTUAL TABLE words USING fts5(
     text, reasoning, call, result, title, label, facet, content = '', contentless_delete = 1,
     tokenize = \"unicode61 remove_diacritics 2\");
+INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 ";

@@ -4,7 +4,8 @@
 //! that a session shares with its forks is indexed once, under the session that wrote it, and is one
 //! hit that lists the sessions whose history contains it.
 //!
-//! - [`SearchIndex`] answers a [`Search`] about the sessions of any store. Each search first reads
+//! - [`SearchIndex`] answers a [`Search`] about the sessions of any store, and a [`Blame`]: which
+//!   tool calls name a file. Each search first reads
 //!   what was written since the last one.
 //!
 //! ```
@@ -31,6 +32,7 @@
 //!
 //! The index contains no text: a hit's text is read from the store. A search changes no session.
 
+mod blame;
 mod branches;
 mod document;
 mod documents;
@@ -38,6 +40,7 @@ mod fold;
 mod hits;
 mod layout;
 mod matches;
+mod paths;
 mod query;
 mod scan;
 mod search;
@@ -45,6 +48,6 @@ mod sessions;
 mod snippet;
 mod update;
 
-pub use forklore_api::{Hit, HitBranch, HitKind, Search, SearchAnswer};
+pub use forklore_api::{Blame, BlameAnswer, Hit, HitBranch, HitKind, Search, SearchAnswer};
 pub use search::SearchIndex;
 pub use update::Progress;

@@ -32,6 +32,11 @@ pub(crate) struct Phrase {
 }
 
 impl Query {
+    /// Returns the query that every document matches.
+    pub(crate) fn everything() -> Self {
+        Self { phrases: Vec::new(), regex: None }
+    }
+
     /// Parses a query.
     ///
     /// # Errors

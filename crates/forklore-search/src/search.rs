@@ -1,12 +1,13 @@
 //! Answers searches: brings the index up to date, finds the best documents, and reads their text.
 
-use forklore_api::{Hit, Search, SearchAnswer};
+use forklore_api::{Search, SearchAnswer};
+use forklore_core::workspace::Workspace;
 use forklore_engine::{Engine, Error};
 use forklore_index::{Fault, IndexFile, folder_of, state};
 use rusqlite::Connection;
 
 use crate::documents::Facet;
-use crate::hits::Hits;
+use crate::hits::{Answer, Candidate, Hits};
 use crate::layout::LAYOUT;
 use crate::query::Query;
 use crate::scan;
@@ -15,7 +16,7 @@ use crate::update::{Progress, update};
 /// The largest number of documents that are ranked. Of more, the latest are ranked.
 const RANKED: usize = 20_000;
 /// The largest number of hits of one answer.
-const MOST_HITS: usize = 10_000;
+pub(crate) const MOST_HITS: usize = 10_000;
 
 /// The weights of the columns of the index: text, reasoning, call, result, title, label, facet.
 const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 0.0";
@@ -25,13 +26,6 @@ const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 0.0";
 #[derive(Clone, Copy)]
 pub struct SearchIndex<'a> {
     engine: &'a Engine,
-}
-
-/// A document that matches, and how well. A larger number is better.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Candidate {
-    pub(crate) document: i64,
-    pub(crate) score: f64,
 }
 
 impl<'a> SearchIndex<'a> {
@@ -61,7 +55,38 @@ impl<'a> SearchIndex<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SearchAnswer, Error> {
         let query = Query::parse(&request.query)?;
-        let mut ask = |file| self.ask(file, request, &query, progress);
+        let limit = if request.limit == 0 { MOST_HITS } else { request.limit.min(MOST_HITS) };
+        let answer = self.with_index(request.workspace.as_ref(), progress, |engine, conn| {
+            find(conn, request, &query, Hits::new(engine, conn, request, &query, limit))
+        })?;
+        let Answer { hits, more, problems } = answer;
+        Ok(SearchAnswer { hits, more, problems })
+    }
+
+    /// Calls `find` with the index, after it was brought up to date with the families that have a
+    /// session in `workspace`.
+    pub(crate) fn with_index(
+        &self,
+        workspace: Option<&Workspace>,
+        progress: &mut dyn FnMut(Progress),
+        find: impl Fn(&Engine, &Connection) -> Result<Answer, Fault>,
+    ) -> Result<Answer, Error> {
+        let mut ask = |mut file: IndexFile| {
+            let updated = update(&mut file, self.engine, workspace, progress)?;
+            file.renew();
+            let conn = file.conn();
+            // All later statements of the connection see the state that the first one sees.
+            conn.execute_batch("BEGIN")?;
+            if state(conn)?.epoch != updated.epoch {
+                return Err(Fault::Emptied);
+            }
+            let mut answer = find(self.engine, conn)?;
+            let more = answer.problems.into_iter();
+            let more: Vec<_> = more.filter(|it| !updated.problems.contains(it)).collect();
+            answer.problems = updated.problems;
+            answer.problems.extend(more);
+            Ok(answer)
+        };
         let indexed = folder_of(self.engine.store())
             .map(|folder| forklore_index::answer(&folder, &LAYOUT, &mut ask));
         let answer = match indexed {
@@ -73,48 +98,25 @@ impl<'a> SearchIndex<'a> {
         };
         answer.map_err(failed)
     }
+}
 
-    fn ask(
-        &self,
-        mut file: IndexFile,
-        request: &Search,
-        query: &Query,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<SearchAnswer, Fault> {
-        let updated = update(&mut file, self.engine, request.workspace.as_ref(), progress)?;
-        file.renew();
-        let conn = file.conn();
-        // All later statements of the connection see the state that the first one sees.
-        conn.execute_batch("BEGIN")?;
-        if state(conn)?.epoch != updated.epoch {
-            return Err(Fault::Emptied);
-        }
-        let (hits, more) = self.find(conn, request, query)?;
-        Ok(SearchAnswer { hits, more, problems: updated.problems })
+fn find(
+    conn: &Connection,
+    request: &Search,
+    query: &Query,
+    mut hits: Hits<'_>,
+) -> Result<Answer, Fault> {
+    let Some(facets) = facets(conn, request)? else { return Ok(hits.into_answer(false)) };
+    let expression = query.expression(request.kind, &facets);
+    let since = request.since.map_or(i64::MIN, jiff::Timestamp::as_microsecond);
+    if query.regex.is_some() {
+        let is_cut = scan::documents(conn, expression.as_deref(), since, &mut hits)?;
+        return Ok(hits.into_answer(is_cut));
     }
-
-    fn find(
-        &self,
-        conn: &Connection,
-        request: &Search,
-        query: &Query,
-    ) -> Result<(Vec<Hit>, bool), Fault> {
-        let limit = if request.limit == 0 { MOST_HITS } else { request.limit.min(MOST_HITS) };
-        let mut hits = Hits::new(self.engine, conn, request, query, limit);
-        let Some(facets) = facets(conn, request)? else { return Ok((Vec::new(), false)) };
-        let expression = query.expression(request.kind, &facets);
-        let since = request.since.map_or(i64::MIN, jiff::Timestamp::as_microsecond);
-        if query.regex.is_some() {
-            let is_cut =
-                scan::documents(self.engine, conn, expression.as_deref(), since, &mut hits)?;
-            return Ok(hits.into_answer(is_cut));
-        }
-        let expression = expression.unwrap_or_default();
-        let (mut found, is_cut) = candidates(conn, &expression, since)?;
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.document.cmp(&a.document)));
-        hits.add_ranked(&found)?;
-        Ok(hits.into_answer(is_cut))
-    }
+    let (mut found, is_cut) = candidates(conn, &expression.unwrap_or_default(), since)?;
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.document.cmp(&a.document)));
+    hits.add_ranked(&found)?;
+    Ok(hits.into_answer(is_cut))
 }
 
 /// Returns the facets that the documents must have. `None` if no document has one of them.

@@ -117,7 +117,8 @@ pub(crate) fn next_pending(
 }
 
 /// A condition on sessions: their family has one in the workspace of parameter 2.
-const IN_SCOPE: &str = "(?2 IS NULL OR root IN (SELECT root FROM session WHERE workspace = ?2))";
+const IN_SCOPE: &str = "(?2 IS NULL OR EXISTS (SELECT 1 FROM session AS other
+    WHERE other.root = session.root AND other.workspace = ?2))";
 
 /// Returns the size of the payloads that the index has yet to read.
 pub(crate) fn pending_bytes(conn: &Connection, workspace: Option<&Workspace>) -> Result<u64> {

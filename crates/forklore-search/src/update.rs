@@ -4,6 +4,7 @@
 //! the events that another session still inherits, and reads them from that session if need be.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use forklore_core::report::Problem;
 use forklore_core::workspace::Workspace;
@@ -63,7 +64,7 @@ pub(crate) fn update(
             if state(conn)?.epoch != epoch {
                 return Err(Fault::Emptied);
             }
-            let mut batch = Batch { engine, writer: Writer::new(conn), bytes: 0 };
+            let mut batch = Batch { engine, writer: Writer::new(conn), bytes: 0, family: None };
             while batch.bytes < BATCH {
                 let Some(mut row) = sessions::next_pending(conn, workspace, after)? else {
                     done.bytes_done += batch.bytes;
@@ -112,6 +113,9 @@ struct Batch<'a, 'c> {
     writer: Writer<'c>,
     /// The size of the payloads that were read, in bytes.
     bytes: u64,
+    /// The family of the last deleted session, with its root. No session changes in the index while
+    /// it is brought up to date.
+    family: Option<(SessionId, Rc<Family>)>,
 }
 
 /// The session whose events are read, and where in the log of which session they are.
@@ -135,7 +139,7 @@ impl Batch<'_, '_> {
         let before = self.bytes;
         let workspace = header.workspace.as_str().to_owned();
         let read = if row.is_deleted {
-            let family = Family::of(self.writer.conn, header.root_id.as_str())?;
+            let family = self.family(&header.root_id)?;
             self.inherited(row, &family, workspace)
         } else {
             row.head_row = self.head(row.number, &header)?;
@@ -146,6 +150,15 @@ impl Batch<'_, '_> {
         let is_done = *read.as_ref().unwrap_or(&false);
         sessions::note_read(self.writer.conn, row, self.bytes - before, is_done)?;
         read
+    }
+
+    fn family(&mut self, root: &SessionId) -> Result<Rc<Family>> {
+        if let Some((_, family)) = self.family.as_ref().filter(|(of, _)| of == root) {
+            return Ok(Rc::clone(family));
+        }
+        let family = Rc::new(Family::of(self.writer.conn, root.as_str())?);
+        self.family = Some((root.clone(), Rc::clone(&family)));
+        Ok(family)
     }
 
     /// Adds the document of a session's title and label. The label of a root is always the same and
@@ -224,7 +237,7 @@ impl Batch<'_, '_> {
         let tools = document.tools.iter().map(|tool| Facet::tool(tool));
         let facets = [Facet::workspace(workspace), Facet::agent(event.dialect.as_deref())];
         let facets = facets.into_iter().chain(document.role.map(Facet::role)).chain(tools);
-        self.writer.put(at, &document, facets)
+        self.writer.put(at, &document, workspace, facets)
     }
 
     /// Remembers the tools of the calls that an event opens, for their results.

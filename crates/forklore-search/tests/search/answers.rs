@@ -79,7 +79,7 @@ fn options_select_what_is_searched() {
     let engine = Kind::Sqlite.open(folder.path());
     grow(&engine);
     let since = engine.store().header(&id("other")).unwrap().created;
-    let asked = |request: Search| {
+    let answered = |request: Search| {
         let answer = SearchIndex::of(&engine).search(&request).unwrap();
         let mut lines: Vec<_> = answer.hits.iter().map(line).collect();
         lines.sort();
@@ -112,7 +112,7 @@ fn options_select_what_is_searched() {
             &["plan-b:label in plan-b"],
         ),
     ] {
-        assert_eq!(asked(request.clone()), expected, "{request:?}");
+        assert_eq!(answered(request.clone()), expected, "{request:?}");
     }
 }
 
@@ -153,13 +153,13 @@ fn the_best_hits_come_first_and_the_answer_says_whether_there_are_more() {
     }
     user(&engine, "main", "needle");
     user(&engine, "main", &"hay ".repeat(500));
-    let asked =
+    let answered =
         |limit| SearchIndex::of(&engine).search(&Search { limit, ..Search::of("needle") }).unwrap();
-    let answer = asked(3);
+    let answer = answered(3);
     let seqs: Vec<_> = answer.hits.iter().map(|hit| hit.seq.unwrap()).collect();
     assert_eq!((seqs, answer.more), (vec![30, 29, 28], true));
-    assert_eq!((asked(31).hits.len(), asked(31).more), (31, false));
-    assert_eq!((asked(0).hits.len(), asked(0).more), (31, false));
+    assert_eq!((answered(31).hits.len(), answered(31).more), (31, false));
+    assert_eq!((answered(0).hits.len(), answered(0).more), (31, false));
     let regex = SearchIndex::of(&engine).search(&Search { limit: 2, ..Search::of("regex:needle") });
     let regex = regex.unwrap();
     assert_eq!((regex.hits.len(), regex.more), (2, true));

@@ -42,8 +42,8 @@ fn no_query_is_a_syntax_error() {
         "é\"*",
         "a + b",
     ] {
-        let asked = SearchIndex::of(&engine).search(&Search::of(query));
-        assert!(asked.is_ok(), "{query}: {asked:?}");
+        let answered = SearchIndex::of(&engine).search(&Search::of(query));
+        assert!(answered.is_ok(), "{query}: {answered:?}");
     }
     assert_eq!(lines(&engine, "a AND b OR"), ["main:0 in main"]);
     assert_eq!(lines(&engine, "text: f)"), ["main:0 in main"]);
@@ -57,7 +57,7 @@ fn no_query_is_a_syntax_error() {
 }
 
 #[test]
-fn any_text_is_indexed_and_found_beside_its_words() {
+fn any_text_is_indexed_and_found_by_its_words() {
     let texts = [
         "\u{1b}[2J needle\u{1b}[0m".to_owned(),
         "needle\0behind a NUL".to_owned(),

@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod blame;
 mod changes;
 mod damage;
 mod hostile;

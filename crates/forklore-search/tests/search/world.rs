@@ -107,11 +107,11 @@ pub(crate) fn search(engine: &Engine, query: &str) -> SearchAnswer {
     SearchIndex::of(engine).search(&Search { limit: 0, ..Search::of(query) }).unwrap()
 }
 
-/// Describes a hit: its place, and the sessions that have it.
+/// Describes a hit: its position, and the sessions that have it.
 pub(crate) fn line(hit: &Hit) -> String {
-    let place = hit.seq.map_or_else(|| hit.kind.as_str().to_owned(), |seq| seq.to_string());
+    let position = hit.seq.map_or_else(|| hit.kind.as_str().to_owned(), |seq| seq.to_string());
     let branches: Vec<_> = hit.branches.iter().map(|branch| branch.session_id.as_str()).collect();
-    format!("{}:{place} in {}", hit.session_id, branches.join(" "))
+    format!("{}:{position} in {}", hit.session_id, branches.join(" "))
 }
 
 /// Returns the hits of a query, sorted.

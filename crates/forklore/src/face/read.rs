@@ -10,7 +10,7 @@ use forklore_engine::{
     NamedAttachment, Pace, Record, Result, Scope, Stats, TreeRequest, Trees, UsageReport,
     UsageScope,
 };
-use forklore_search::{Search, SearchAnswer, SearchIndex};
+use forklore_search::{Blame, BlameAnswer, Search, SearchAnswer, SearchIndex};
 use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
 
 use super::{Forklore, Rows};
@@ -68,6 +68,14 @@ impl Forklore {
     /// `invalid_args` if the query has no word or an invalid regular expression.
     pub async fn search(&self, request: Search) -> Result<SearchAnswer> {
         self.step(move |engine| SearchIndex::of(engine).search(&request)).await
+    }
+
+    /// Finds the tool calls whose arguments name a file, the latest first.
+    ///
+    /// # Errors
+    /// The store's error if the sessions cannot be read.
+    pub async fn blame(&self, request: Blame) -> Result<BlameAnswer> {
+        self.step(move |engine| SearchIndex::of(engine).blame(&request)).await
     }
 
     /// Reads a whole session into memory. If the history may not fit in memory, use
