@@ -1,10 +1,12 @@
 //! The index follows every change of the sessions.
 
 use forklore_api::Search;
+use forklore_core::header::CopyOf;
 use forklore_core::workspace::Workspace;
-use forklore_core::{EventType, SessionKind, Strategy};
+use forklore_core::{EventType, SessionKind, Strategy, Usage};
 use forklore_engine::{DeleteMode, Fork};
 use forklore_search::SearchIndex;
+use forklore_store::port::{At, NewSession};
 use serde_json::json;
 
 use crate::world::{KINDS, Kind, assistant, create, delete, fork, id, lines, say, user};
@@ -111,4 +113,42 @@ fn a_search_of_a_folder_reads_only_its_families() {
     assert_eq!(read(Some("/w/one")), (1, false));
     assert_eq!(read(None), (2, true));
     assert_eq!(read(Some("/w/two")), (1, false));
+}
+
+#[test]
+fn what_was_copied_is_found_in_the_original() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Kind::Sqlite.open(folder.path());
+    create(&engine, "original", "/w/one");
+    user(&engine, "original", "word zero");
+    user(&engine, "original", "word one");
+    let events = engine.events(&id("original"), At::Seq(0)).map(|stored| stored.unwrap().event);
+    let session = NewSession {
+        id: id("copy"),
+        kind: SessionKind::Root,
+        label: "main".parse().unwrap(),
+        title: None,
+        workspace: Workspace::new("/w/two"),
+        principal: None,
+        permissions: None,
+        metadata: None,
+        config: None,
+        dialect: None,
+        source: None,
+        copy_of: Some(CopyOf { session_id: id("original"), index: 1 }),
+        created: engine.now(),
+        from: None,
+        events: events.collect(),
+        usage: Usage::default(),
+    };
+    engine.store().create(session).unwrap();
+    // Only the first message was found to be copied.
+    let all = ["copy:1 in copy", "original:0 in original", "original:1 in original"];
+    assert_eq!(lines(&engine, "word"), all);
+    // A search of the copy's folder has no original, so the hit names it.
+    let there = Search { workspace: Some(Workspace::new("/w/two")), ..Search::of("zero") };
+    let hits = SearchIndex::of(&engine).search(&there).unwrap().hits;
+    assert_eq!((hits.len(), hits[0].copy_of.as_ref()), (1, Some(&id("original"))));
+    delete(&engine, "original", DeleteMode::Cascade);
+    assert_eq!(lines(&engine, "word"), ["copy:0 in copy", "copy:1 in copy"]);
 }
