@@ -62,6 +62,7 @@ pub mod reference;
 mod removal;
 mod request;
 mod restore;
+mod search;
 mod session;
 mod sparql;
 mod stats;
@@ -102,6 +103,10 @@ pub use request::Request;
 pub use restore::{
     DamagedFile, Restore, RestoreAll, RestoredFile, RestoredFiles, SessionFile, SessionFiles,
     WrittenFile,
+};
+pub use search::{
+    Blame, BlameAnswer, Highlight, Hit, HitBranch, HitKind, NotAHitKind, Search, SearchAnswer,
+    Snippet,
 };
 pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Status};
 pub use sparql::{QueryAnswer, QueryHead, QueryParameter, QueryResults, Sparql};

@@ -4,9 +4,9 @@ use forklore_core::{Label, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Append, Attach, Bring, Create, Delete, Explore, Export, Fork, Graph, Import, ListRequest,
-    LogRange, Preview, ReadAttachment, Restore, RestoreAll, ResumeInRequest, Sparql, TreeRequest,
-    TurnRequest, UsageScope, VocabularyPart,
+    Append, Attach, Blame, Bring, Create, Delete, Explore, Export, Fork, Graph, Import,
+    ListRequest, LogRange, Preview, ReadAttachment, Restore, RestoreAll, ResumeInRequest, Search,
+    Sparql, TreeRequest, TurnRequest, UsageScope, VocabularyPart,
 };
 
 /// The request of one verb (forklore command), with the verb's name. In JSON, a fork is
@@ -179,6 +179,10 @@ pub enum Request {
     },
     /// Answers a SPARQL query about sessions. The answer is [`QueryAnswer`](crate::QueryAnswer).
     Sparql(Sparql),
+    /// Finds words in all sessions. The answer is [`SearchAnswer`](crate::SearchAnswer).
+    Search(Search),
+    /// Finds the tool calls that name a file. The answer is [`BlameAnswer`](crate::BlameAnswer).
+    Blame(Blame),
     /// Counts sessions, events and bytes. The answer is [`StatsAnswer`](crate::StatsAnswer).
     Stats {
         /// The sessions whose events, bytes and usage are counted.

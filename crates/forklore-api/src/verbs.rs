@@ -70,6 +70,8 @@ macro_rules! with_answers {
             "graph -o PATH", graph => GraphFile, Object;
             "graph --ontology, graph --shapes", vocabulary => Vocabulary, Object;
             "sparql", sparql => QueryAnswer, Object;
+            "search", search => SearchAnswer, Object;
+            "blame", blame => BlameAnswer, Object;
             "stats", stats => StatsAnswer, Object;
             "verify", verify => Verification, Object;
             "verify --repair OUT", repair => Recovered, Object;

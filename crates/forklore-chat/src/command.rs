@@ -26,6 +26,7 @@ mod quit;
 mod replay;
 mod resume;
 mod rewind;
+mod search;
 mod stats;
 mod summarize;
 mod switch;
@@ -53,6 +54,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     inspect::COMMAND,
     stats::COMMAND,
     history::COMMAND,
+    search::COMMAND,
     resume::COMMAND,
     continue_turn::COMMAND,
     new::COMMAND,

@@ -26,6 +26,8 @@ pub enum View {
     Stats(Header),
     /// The list of the sessions of the conversation's folder.
     List,
+    /// The messages of the conversation's folder that contain these words.
+    Search(String),
     /// Writes a session to a new file, in the format of an agent or as plain JSON lines.
     Export {
         /// The session to export.

@@ -3,6 +3,7 @@
 mod append;
 mod arguments;
 mod attach;
+mod blame;
 mod branches;
 mod bring;
 mod chat;
@@ -34,6 +35,7 @@ mod replay;
 mod restore;
 mod resume;
 mod resume_in;
+mod search;
 mod show;
 #[cfg(feature = "graph")]
 mod sparql;
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Graph(graph::Args),
     #[cfg(feature = "graph")]
     Sparql(sparql::Args),
+    Search(search::Args),
+    Blame(blame::Args),
     Stats(stats::Args),
     Verify(verify::Args),
     Gc(gc::Args),
@@ -129,6 +133,8 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Graph(args) => graph::run(&args, app, output),
         #[cfg(feature = "graph")]
         Command::Sparql(args) => sparql::run(&args, app, output),
+        Command::Search(args) => search::run(&args, app, output),
+        Command::Blame(args) => blame::run(&args, app, output),
         Command::Stats(args) => stats::run(&args, app, output),
         Command::Verify(args) => verify::run(&args, app, output),
         Command::Gc(args) => gc::run(&args, app, output),

@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Read",
         &[
             "list", "show", "log", "replay", "inspect", "tree", "branches", "lineage", "diff",
-            "stats",
+            "search", "blame", "stats",
         ],
     ),
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),

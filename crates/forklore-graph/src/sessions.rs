@@ -5,17 +5,15 @@ use std::time::{Duration, Instant};
 
 use forklore_api::GraphScope as Scope;
 use forklore_engine::Engine;
-use forklore_store::disk::{self, CacheFolder};
+use forklore_index::folder_of;
+use forklore_store::disk::CacheFolder;
 use oxigraph::sparql::QueryEvaluationError;
 
 use crate::graph::{Graph, LoadError};
-use crate::index::{Dataset, Fault, Index, Selection};
+use crate::index::{Dataset, Fault, Index, LAYOUT, Selection};
 use crate::projection::Projection;
 use crate::query::{self, Answer, Query, QueryError};
 use crate::store::AskError;
-
-/// How often to begin again if another process empties the index meanwhile.
-const ATTEMPTS: usize = 3;
 
 /// The sessions of a store, as queries see them.
 ///
@@ -55,7 +53,7 @@ impl<'a> Sessions<'a> {
     pub fn answer(&self, scope: &Scope, query: &Query<'_>) -> Result<Answered, AskError> {
         query.check()?;
         let selection = Selection::of(self.engine, scope).map_err(LoadError::from)?;
-        if let Some(folder) = self.folder()
+        if let Some(folder) = folder_of(self.engine.store())
             && let Some(answered) = self.answer_from_index(&folder, &selection, query)
         {
             return answered.map_err(AskError::Query);
@@ -69,14 +67,6 @@ impl<'a> Sessions<'a> {
         Ok(Answered { answer, sessions, reading, answering: began.elapsed() - reading })
     }
 
-    /// Returns the store's cache folder. `None` if there can be no index in it.
-    fn folder(&self) -> Option<CacheFolder> {
-        let path = self.engine.store().cache_folder()?;
-        // SQLite's WAL needs memory that the processes share, so all must run on one machine.
-        let is_near = disk::network(disk::folder_of(&path)).is_none();
-        is_near.then(|| CacheFolder::at(path))
-    }
-
     /// Answers a query from the index. Returns `None` if the index cannot be used.
     fn answer_from_index(
         &self,
@@ -84,34 +74,28 @@ impl<'a> Sessions<'a> {
         selection: &Selection,
         query: &Query<'_>,
     ) -> Option<Result<Answered, QueryError>> {
-        for _ in 0..ATTEMPTS {
-            let fault = match self.try_index(folder, selection, query) {
-                Ok(Err(QueryError::Evaluation(QueryEvaluationError::Dataset(error)))) => {
-                    *error.downcast::<Fault>().ok()?
+        let ask = |index| match self.ask_index(Index(index), selection, query)? {
+            Err(QueryError::Evaluation(QueryEvaluationError::Dataset(error))) => {
+                // A fault of the index, which a new index may not have.
+                match error.downcast::<Fault>() {
+                    Ok(fault) => Err(*fault),
+                    Err(other) => {
+                        Ok(Err(QueryError::Evaluation(QueryEvaluationError::Dataset(other))))
+                    }
                 }
-                Ok(answered) => return Some(answered),
-                Err(fault) => fault,
-            };
-            let is_new = match fault {
-                Fault::Emptied => true,
-                fault if fault.is_damage() => Index::discard(folder),
-                _ => false,
-            };
-            if !is_new {
-                return None;
             }
-        }
-        None
+            answered => Ok(answered),
+        };
+        forklore_index::answer(folder, &LAYOUT, ask).ok()
     }
 
-    fn try_index(
+    fn ask_index(
         &self,
-        folder: &CacheFolder,
+        mut index: Index,
         selection: &Selection,
         query: &Query<'_>,
     ) -> Result<Result<Answered, QueryError>, Fault> {
         let began = Instant::now();
-        let mut index = Index::open(folder)?;
         let (epoch, sessions) = index.update(self.engine, selection)?;
         let reading = began.elapsed();
         let selection = selection.clone();

@@ -66,6 +66,7 @@ pub use forklore_formats as formats;
 pub use forklore_graph as graph;
 pub use forklore_import as import;
 pub use forklore_page as page;
+pub use forklore_search as search;
 pub use forklore_store as store;
 
 #[cfg(feature = "async")]

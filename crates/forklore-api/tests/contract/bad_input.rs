@@ -58,6 +58,9 @@ pub(crate) fn requests() -> Vec<Value> {
         json!({"vocabulary": {"part": "shapes"}}),
         json!({"sparql": {"query": "ASK { ?a ?b ?c }", "scope": {"workspace": "/demo"},
             "parameters": [{"name": "a", "value": "7"}], "limit": 10, "timeout_seconds": 0.5}}),
+        json!({"search": {"query": "plan b*", "workspace": "/demo", "agent": "pi", "role": "tool",
+            "tool": "read", "kind": "call", "since": "2026-01-01T00:00:00Z", "limit": 5}}),
+        json!({"blame": {"path": "/demo/a.rs", "since": "2026-01-01T00:00:00Z", "limit": 5}}),
         json!({"repair": {"store": "saved.db"}}),
         json!({"doctor": {}}),
         json!({"turn": {"session_id": id, "title": "Plan", "workspace": "/demo", "model": "local",
@@ -171,6 +174,8 @@ fn a_missing_field_is_named_with_the_object_that_lacks_it() {
         ("graph", "scope"),
         ("vocabulary", "part"),
         ("sparql", "scope"),
+        ("search", "query"),
+        ("blame", "path"),
         ("repair", "store"),
         ("turn", "workspace"),
     ];

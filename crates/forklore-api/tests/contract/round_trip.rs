@@ -51,7 +51,8 @@ fn requests(dice: &mut Dice) {
     all!(dice: Request, Create, ListRequest, Append, Batch, NewEvent, Attach, Fork,
         Summarize, Bring, TreeRequest, LogRange, DeleteMode, Delete, UsageScope, ExportTo, Export,
         ResumeInRequest, ReadAttachment, Import, Restore, RestoreAll, Explore, Preview, TurnRequest,
-        Graph, GraphScope, GraphFormat, VocabularyPart, Sparql, QueryParameter);
+        Graph, GraphScope, GraphFormat, VocabularyPart, Sparql, QueryParameter, Search, HitKind,
+        Blame);
 }
 
 fn answers(dice: &mut Dice) {
@@ -65,7 +66,7 @@ fn answers(dice: &mut Dice) {
         Refusal, ErrorObject, Elsewhere, Imported, ImportedSession, SidecarTotals, ImportProblem,
         Discovery, FoundAgent, Survey, WatchLine, SessionFiles, SessionFile, Exploration,
         Continuation, TurnAnswer, TurnOutcome, RequestPreview, ModelName, TokenCount, SharedPrefix,
-        QueryAnswer, QueryHead, QueryResults, Notification, Envelope<SessionAnswer>,
+        SearchAnswer, BlameAnswer, Hit, HitBranch, Snippet, Highlight, QueryAnswer, QueryHead, QueryResults, Notification, Envelope<SessionAnswer>,
         Envelope<RequestPreview>, Envelope<QueryAnswer>);
     // Facts with an extra field would parse as another variant.
     let facts: Facts = any(dice);

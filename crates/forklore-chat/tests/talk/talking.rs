@@ -51,6 +51,7 @@ fn the_program_shows_views_for_commands() {
             "/inspect",
             "/stats",
             "/history",
+            "/search \"retry backoff\" pars*",
             "/diff b",
             "/bring b",
             "/switch b",

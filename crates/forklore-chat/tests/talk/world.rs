@@ -139,6 +139,7 @@ impl Views for Names<'_> {
             View::Inspect(session) => format!("inspect {}", session.id),
             View::Stats(session) => format!("stats {}", session.id),
             View::List => "list".to_owned(),
+            View::Search(words) => format!("search {words}"),
             View::Export { session, to, file } => {
                 format!("export {} to {to}, {}", session.id, file.display())
             }

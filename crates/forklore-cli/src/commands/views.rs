@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
 
-use super::{branches, bring, diff, explore, export, inspect, list, replay, stats, tree};
+use super::{branches, bring, diff, explore, export, inspect, list, replay, search, stats, tree};
 
 /// Implements [`Views`] with the commands of this program. Through this trait, a conversation shows
 /// trees, lists and other views.
@@ -31,6 +31,7 @@ impl Program<'_> {
             View::Inspect(session) => inspect::run(&inspect::Args::of(&session.id), app, output),
             View::Stats(session) => stats::run(&stats::Args::of(&session.id), app, output),
             View::List => list::run(&list::Args::latest(), app, output),
+            View::Search(words) => search::run(&search::Args::of(&words), app, output),
             View::Export { session, to, file } => {
                 export::run(&export::Args::into_file(&session.id, to, file), app, output)
             }

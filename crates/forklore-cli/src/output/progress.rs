@@ -1,10 +1,10 @@
-//! Shows the progress of an import.
+//! Shows the progress of an import, or of reading sessions for a search.
 
 use forklore::import::Progressed;
 use forklore_sanitize::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar for all files of an import. Dropping this value removes the bar.
+/// A progress bar for all files of an import, or for all sessions to read. Dropping this value removes the bar.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
@@ -35,6 +35,15 @@ impl Progress {
             1 => name.into_owned(),
             files => format!("file {} of {files}: {name}", all.files_done + 1),
         });
+    }
+}
+
+impl Progress {
+    /// Shows that `done` of `all` bytes were read.
+    pub(crate) fn bytes(&self, done: u64, all: u64, message: &'static str) {
+        self.0.set_length(all.max(done));
+        self.0.set_position(done);
+        self.0.set_message(message);
     }
 }
 

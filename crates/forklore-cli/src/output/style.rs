@@ -15,6 +15,8 @@ pub(crate) enum Tone {
     Id,
     /// A branch's label.
     Label,
+    /// What a search found.
+    Found,
     /// A sub-agent.
     Delegate,
     Good,
@@ -44,6 +46,7 @@ impl Tone {
             Self::Delegate | Self::Tool => color(AnsiColor::Magenta),
             Self::ChangedA => color(AnsiColor::Yellow).bold().underline(),
             Self::ChangedB => color(AnsiColor::Green).bold().underline(),
+            Self::Found => color(AnsiColor::Yellow).bold(),
             Self::Good => color(AnsiColor::Green),
             Self::Warn | Self::SideA => color(AnsiColor::Yellow),
             Self::Bad => color(AnsiColor::Red).bold(),

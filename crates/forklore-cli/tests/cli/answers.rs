@@ -89,6 +89,8 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         RestoredFile,
         RestoredFiles,
         ResumeIn,
+        BlameAnswer,
+        SearchAnswer,
         SessionAnswer,
         SessionFiles,
         SessionPage,

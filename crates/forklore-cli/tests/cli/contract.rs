@@ -220,6 +220,17 @@ fn files_of_agents_are_imported_restored_and_written() {
     snapshot!(scene);
 }
 
+#[test]
+fn words_are_found() {
+    let mut scene = Scene::family();
+    scene.run(&["search", "plan"]);
+    scene.run(&["search", "nowhere"]);
+    scene.run(&["search", "regex:("]);
+    scene.run(&["blame", "plan.md"]);
+    scene.run(&["blame", "nothing.md"]);
+    snapshot!(scene);
+}
+
 #[cfg(feature = "graph")]
 #[test]
 fn graphs_are_written_and_queried() {

@@ -36,6 +36,7 @@ mod rights;
 mod sandbox;
 mod screens;
 mod scripted;
+mod search;
 mod settings;
 mod shapes;
 mod sharing;

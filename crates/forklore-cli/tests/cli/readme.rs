@@ -5,11 +5,12 @@ use std::process::Command;
 
 use crate::sandbox::{Sandbox, ran};
 
-const SECTIONS: [&str; 5] = [
+const SECTIONS: [&str; 6] = [
     "## Try it",
     "## Your agents' sessions",
     "## What you can do",
     "## Go on in the agent itself",
+    "## Find it again",
     "## Ask about them",
 ];
 

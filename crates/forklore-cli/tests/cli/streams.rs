@@ -134,6 +134,8 @@ fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
         &["export", "plan-1", "--to", "plain"],
         &["graph"],
         &["sparql", "SELECT * { ?s ?p ?o }"],
+        &["search", "plan"],
+        &["blame", "plan.md"],
         &["stats"],
         &["verify"],
         &["gc"],

@@ -4,15 +4,15 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use forklore_index::state;
 use oxigraph::model::vocab::rdf;
 use oxigraph::model::{Term, TermRef};
 use rusqlite::Connection;
 use spareval::{InternalQuad, QueryableDataset};
 
-use super::fault::{Fault, Result};
 use super::scan::{Numbers, Pattern, Scan};
 use super::sessions::{self, Selection};
-use super::{Index, state, terms};
+use super::{Fault, Index, Result, terms};
 
 /// Number of terms that are remembered while a query runs, and the longest of them in bytes.
 const RECENT: usize = 1 << 14;
@@ -48,15 +48,16 @@ impl Dataset {
     /// # Errors
     /// `Emptied` if another process emptied the index meanwhile.
     pub(crate) fn of(index: Index, epoch: i64, selection: &Selection) -> Result<Self> {
-        index.renew();
+        index.0.renew();
+        let conn = index.0.conn();
         // All later statements of the connection see the state that the first one sees.
-        index.conn.execute_batch("BEGIN")?;
-        if state(&index.conn)?.epoch != epoch {
+        conn.execute_batch("BEGIN")?;
+        if state(conn)?.epoch != epoch {
             return Err(Fault::Emptied);
         }
-        let graphs = sessions::graphs(&index.conn, selection)?;
-        let rdf_type = terms::find(&index.conn, rdf::TYPE.into())?;
-        let predicates = predicates(&index.conn)?;
+        let graphs = sessions::graphs(conn, selection)?;
+        let rdf_type = terms::find(conn, rdf::TYPE.into())?;
+        let predicates = predicates(conn)?;
         let (recent, named) = <_>::default();
         let snapshot = Snapshot { index, graphs, rdf_type, predicates, recent, named };
         Ok(Self(Rc::new(snapshot)))
@@ -79,11 +80,11 @@ fn predicates(conn: &Connection) -> Result<Vec<i64>> {
 
 impl Snapshot {
     pub(super) fn conn(&self) -> &Connection {
-        &self.index.conn
+        self.index.0.conn()
     }
 
     pub(super) fn renew(&self) {
-        self.index.renew();
+        self.index.0.renew();
     }
 
     pub(super) fn graphs(&self) -> Option<&[i64]> {

@@ -3,8 +3,8 @@
 use oxigraph::model::{GraphNameRef, NamedNodeRef, QuadRef, TermRef};
 use rusqlite::Connection;
 
-use super::fault::{Fault, Result};
 use super::terms::{self, Numbers};
+use super::{Fault, Result};
 
 /// Adds quads to an index, in a transaction of the caller.
 pub(super) struct Writer<'c> {

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use rusqlite::Connection;
 
+use super::Result;
 use super::dataset::Snapshot;
-use super::fault::Result;
 
 /// The sizes of the first page, of the second, and of later ones. Most scans find few quads.
 const PAGES: [i64; 3] = [16, 256, 2_048];
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn every_pattern_is_found_by_an_index_and_in_its_order() {
         let conn = Connection::open_in_memory().unwrap();
-        super::super::make(&conn).unwrap();
+        super::super::LAYOUT.make(&conn).unwrap();
         for bits in 0..8 {
             let bound = |bit: i64| (bits & bit != 0).then_some(1);
             let pattern = Pattern { s: bound(1), p: bound(2), o: bound(4), g: None };

@@ -7,8 +7,8 @@ use forklore_engine::Engine;
 use oxigraph::model::NamedNode;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::fault::{Fault, Result};
 use super::quads::Writer;
+use super::{Fault, Result};
 use crate::iri;
 
 /// The sessions that a question is about.

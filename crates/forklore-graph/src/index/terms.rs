@@ -9,7 +9,7 @@ use oxigraph::model::vocab::xsd;
 use oxigraph::model::{BlankNode, Literal, NamedNode, NamedNodeRef, Term, TermRef};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::fault::{Fault, Result};
+use super::{Fault, Result};
 
 const IRI: u8 = 0;
 const BLANK: u8 = 1;
@@ -157,7 +157,7 @@ mod tests {
 
     fn index() -> Connection {
         let conn = Connection::open_in_memory().unwrap();
-        super::super::make(&conn).unwrap();
+        super::super::LAYOUT.make(&conn).unwrap();
         conn
     }
 

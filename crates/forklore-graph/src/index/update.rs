@@ -3,23 +3,17 @@
 //! Two steps, each in transactions of its own. First the table of sessions follows the feed of the
 //! store: sessions that changed become pending. Then the families of the question that have pending
 //! sessions are read. A question about one family therefore never reads another.
-//!
-//! Headers are read inside the write transaction. Of two processes that update the index, the later
-//! one thus never writes an older state of a session.
-
-use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, Result as Read};
-use forklore_store::port::{Changes, Filter, Mark, Since};
-use forklore_store::{Error, Store};
+use forklore_index::state;
+use forklore_store::Error;
 use oxigraph::model::Quad;
 use rusqlite::Connection;
 
-use super::fault::Result;
 use super::quads::Writer;
 use super::sessions::{self, Indexed, Selection};
-use super::{Index, empty, state, witness};
+use super::{Index, Result};
 use crate::projection::Projection;
 use crate::session::Principals;
 use crate::{iri, session};
@@ -31,12 +25,12 @@ impl Index {
     /// Brings the index up to date for the sessions of a selection. Returns the epoch of the index,
     /// and how many sessions were read.
     pub(crate) fn update(&mut self, engine: &Engine, selection: &Selection) -> Result<(i64, u64)> {
-        self.follow(engine.store())?;
-        let epoch = self.state()?.epoch;
-        let mut roots = sessions::pending_roots(&self.conn, selection)?.into_iter().peekable();
+        self.0.follow(engine.store(), note_changes)?;
+        let epoch = state(self.0.conn())?.epoch;
+        let mut roots = sessions::pending_roots(self.0.conn(), selection)?.into_iter().peekable();
         let mut read = 0;
         while roots.peek().is_some() {
-            read += self.write(|conn| {
+            read += self.0.write(|conn| {
                 let (mut writer, mut read) = (Writer::new(conn), 0);
                 while writer.count() < BATCH
                     && let Some(root) = roots.next()
@@ -48,55 +42,12 @@ impl Index {
         }
         Ok((epoch, read))
     }
-
-    /// Brings the table of sessions up to date with the feed of the store.
-    fn follow(&mut self, store: &dyn Store) -> Result<()> {
-        // A question after which nothing changed needs no lock.
-        if let Some(changes) = continued(&self.conn, store)?
-            && changes.sessions.is_empty()
-        {
-            return Ok(());
-        }
-        self.write(|conn| {
-            let (mark, headers) = match continued(conn, store)? {
-                Some(changes) => {
-                    let ids = changes.sessions.iter().map(|change| &change.session);
-                    let headers = ids.map(|id| store.header(id)).collect::<Result<_, Error>>()?;
-                    (changes.mark, headers)
-                }
-                None => {
-                    empty(conn)?;
-                    // The mark is read before the sessions, so that the next update includes every
-                    // change during this one.
-                    let mark = store.changes(&Since::Now, 0, Duration::ZERO)?.mark;
-                    let everybody = Filter { deleted: true, ..Filter::default() };
-                    let mut headers = store.sessions(&everybody, None, 0)?.all()?;
-                    headers.reverse();
-                    (mark, headers)
-                }
-            };
-            let mut writer = Writer::new(conn);
-            for header in &headers {
-                sessions::note_change(&mut writer, header)?;
-            }
-            witness::remember(conn, store, &headers)?;
-            conn.execute("UPDATE state SET mark = ?", [mark.as_str()])?;
-            Ok(())
-        })
-    }
 }
 
-/// Returns the changes since the index last followed the store. `None` if it never did, or if the
-/// store is not the one that it followed.
-fn continued(conn: &Connection, store: &dyn Store) -> Result<Option<Changes>> {
-    let Some(mark) = state(conn)?.mark else { return Ok(None) };
-    let since = Since::Mark(Mark::new(mark));
-    let changes = match store.changes(&since, 0, Duration::ZERO) {
-        Ok(changes) => changes,
-        Err(Error::ForeignMark(_) | Error::MarkExpired { .. }) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(witness::holds(conn, store, &changes.sessions)?.then_some(changes))
+/// Records that sessions changed.
+fn note_changes(conn: &Connection, headers: &[Header]) -> Result<()> {
+    let mut writer = Writer::new(conn);
+    headers.iter().try_for_each(|header| sessions::note_change(&mut writer, header))
 }
 
 /// Reads the pending sessions of a family into an index.

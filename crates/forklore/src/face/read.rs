@@ -11,6 +11,7 @@ use forklore_engine::{
     Loaded, LogRange, NamedAttachment, Pace, Record, ReplayRange, Result, Scope, Stats,
     TreeRequest, Trees, UsageReport, UsageScope,
 };
+use forklore_search::{Blame, BlameAnswer, Search, SearchAnswer, SearchIndex};
 use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
 
 use super::{Forklore, Rows};
@@ -59,6 +60,24 @@ impl Forklore {
     /// `invalid_args` if the request's cursor `after` is not valid.
     pub async fn list(&self, request: ListRequest) -> Result<Listing> {
         self.step(move |engine| engine.list(&request)).await
+    }
+
+    /// Finds words in messages, tool calls, results, titles and labels. A message that several
+    /// sessions share is one hit. The first search of a store reads all its sessions, and each later
+    /// one what was written since.
+    ///
+    /// # Errors
+    /// `invalid_args` if the query has no word or an invalid regular expression.
+    pub async fn search(&self, request: Search) -> Result<SearchAnswer> {
+        self.step(move |engine| SearchIndex::of(engine).search(&request)).await
+    }
+
+    /// Finds the tool calls whose arguments name a file, the latest first.
+    ///
+    /// # Errors
+    /// The store's error if the sessions cannot be read.
+    pub async fn blame(&self, request: Blame) -> Result<BlameAnswer> {
+        self.step(move |engine| SearchIndex::of(engine).blame(&request)).await
     }
 
     /// Reads a whole session into memory. If the history may not fit in memory, use

@@ -38,7 +38,7 @@ macro_rules! tests_of {
 tests_of! {
     show, log, replay, replay_a_turn, inspect, tree, branches, lineage, diff_with_the_root,
     diff_stat_with_the_root, stats,
-    stats_of_the_family, usage, context_usage, attachments, export, export_to_codex, restore, verify,
+    stats_of_the_family, usage, context_usage, search, attachments, export, export_to_codex, restore, verify,
     plan_a_fork,
     append, append_at_a_head, attach, fork, fork_at_the_start, fork_a_turn, fork_a_copy,
     fork_with_a_summary, fork_with_open_calls_refused, delegate, label, rename, lease, bring_it, bring_into_it,

@@ -6,6 +6,7 @@ use forklore::api::{Attach, Batch, Bring, Delete, DeleteMode, ExportTo, LogRange
 use forklore::api::{TreeRequest, UsageScope};
 use forklore::core::{Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore::engine::{Fork, Summarize};
+use forklore::search::{Search, SearchIndex};
 use forklore::{Engine, Error};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -93,6 +94,16 @@ verbs! {
     };
     context_usage None |engine, session, _| {
         Ok(json!(format!("{:?}", engine.context_usage(session)?)))
+    };
+    search None |engine, _session, _| {
+        let answer = SearchIndex::of(engine).search(&Search { limit: 0, ..Search::of("regex:.") })?;
+        let mut hits: Vec<_> = answer.hits.iter().map(|hit| {
+            let branches: Vec<_> = hit.branches.iter().map(|it| it.session_id.as_str()).collect();
+            format!("{}:{:?} in {}", hit.session_id, hit.seq, branches.join(" "))
+        }).collect();
+        hits.sort();
+        let problems: Vec<_> = answer.problems.iter().map(|it| it.kind).collect();
+        Ok(json!({"hits": hits, "problems": problems}))
     };
     attachments None |engine, session, _| Ok(json_of(engine.attachments(session)?));
     export None |engine, session, _| {

@@ -41,6 +41,8 @@ commands! {
     tree Effect::None, ["tree", "it"];
     lineage Effect::None, ["lineage", "it"];
     stats Effect::None, ["stats", "it"];
+    blame Effect::None, ["blame", "plan.md"];
+    search Effect::None, ["search", "plan", "--all"];
     export Effect::None, ["export", "it"];
     verify Effect::None, ["verify"];
     append Effect::AppendsTo("it"), ["append", "it", "--text", "and now?"];

@@ -10,6 +10,8 @@ words! {
     GraphFormat: [GraphFormat::Turtle, GraphFormat::NQuads, GraphFormat::TriG, GraphFormat::JsonLd,
         GraphFormat::RdfXml];
     NonZeroU16: [NonZeroU16::MIN, NonZeroU16::MAX];
+    HitKind: [HitKind::Text, HitKind::Reasoning, HitKind::Call, HitKind::Result, HitKind::Title,
+        HitKind::Label];
     VocabularyPart: [VocabularyPart::Ontology, VocabularyPart::Shapes];
 }
 
@@ -24,6 +26,17 @@ fields! {
     Restore { session_id, file, revision, path, overwrite }
     RestoreAll { session_id, path, overwrite }
     ResumeInRequest { session_id, to, home, share, dry_run }
+    Search { query, workspace, agent, role, tool, kind, since, limit }
+    Blame { path, since, limit }
+    SearchAnswer { hits, more, problems }
+    BlameAnswer { path, hits, more, problems }
+    Hit {
+        session_id, event_id, seq, index, turn, kind, role, tool, ts, label, title, workspace,
+        agent, snippet, score, branches, branch_count, copy_of
+    }
+    HitBranch { session_id, label }
+    Snippet { text, cut_before, cut_after, highlights }
+    Highlight { start, end }
     Sparql { query, scope, parameters, limit, timeout_seconds }
     TurnRequest {
         session_id, title, permissions, workspace, model, prompt, attach, wait_seconds
@@ -42,7 +55,7 @@ impl Any for GraphScope {
 
 impl Any for Request {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(39) {
+        match dice.below(42) {
             0 => Self::New(any(dice)),
             1 => Self::Append(any(dice)),
             2 => Self::List(any(dice)),
@@ -84,8 +97,11 @@ impl Any for Request {
             33 => Self::Graph(any(dice)),
             34 => Self::Vocabulary { part: any(dice) },
             35 => Self::Sparql(any(dice)),
-            37 => Self::DiffStat { a: any(dice), b: any(dice) },
-            36 => Self::Repair { store: any(dice) },
+            36 => Self::Search(any(dice)),
+            37 => Self::Blame(any(dice)),
+            38 => Self::Repair { store: any(dice) },
+            39 => Self::DiffStat { a: any(dice), b: any(dice) },
+            40 => Self::Rename { session_id: any(dice), title: any(dice) },
             _ => Self::Doctor {},
         }
     }

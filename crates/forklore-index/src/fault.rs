@@ -3,16 +3,18 @@
 
 use rusqlite::ErrorCode;
 
-pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
+/// The result of an operation on an index.
+pub type Result<T, E = Fault> = std::result::Result<T, E>;
 
 /// Why an index could not be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
+#[non_exhaustive]
+pub enum Fault {
     /// SQLite failed.
-    #[error("the index of the graph: {0}")]
+    #[error("the index: {0}")]
     Sql(#[from] rusqlite::Error),
     /// The index contains something that was never written to it.
-    #[error("the index of the graph is damaged: {0}")]
+    #[error("the index is damaged: {0}")]
     Damaged(&'static str),
     /// The sessions could not be read from their store.
     #[error(transparent)]
@@ -21,13 +23,14 @@ pub(crate) enum Fault {
     #[error(transparent)]
     Store(#[from] forklore_store::Error),
     /// Another process emptied the index meanwhile.
-    #[error("another process emptied the index of the graph")]
+    #[error("another process emptied the index")]
     Emptied,
 }
 
 impl Fault {
     /// Checks whether the files of the index are damaged, so that only a new index helps.
-    pub(crate) fn is_damage(&self) -> bool {
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged(_) => true,
             Self::Sql(rusqlite::Error::SqliteFailure(error, _)) => !matches!(

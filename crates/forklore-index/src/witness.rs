@@ -10,7 +10,7 @@ use forklore_store::port::{At, Direction, Query, SessionChange};
 use forklore_store::{Error, Store};
 use rusqlite::{Connection, Row};
 
-use super::fault::{Fault, Result};
+use crate::fault::{Fault, Result};
 
 /// How many sessions are remembered.
 const MOST: usize = 4;
@@ -71,7 +71,7 @@ fn event_at(store: &dyn Store, session: &SessionId, seq: i64) -> Option<String> 
 
 /// Checks whether the store is the one that the index follows. `changes` are the sessions that
 /// changed since the index followed it last.
-pub(super) fn holds(
+pub(crate) fn holds(
     conn: &Connection,
     store: &dyn Store,
     changes: &[SessionChange],
@@ -90,7 +90,7 @@ pub(super) fn holds(
 
 /// Remembers the last of the sessions that changed. `headers` are in the order of their last
 /// commits.
-pub(super) fn remember(conn: &Connection, store: &dyn Store, headers: &[Header]) -> Result<()> {
+pub(crate) fn remember(conn: &Connection, store: &dyn Store, headers: &[Header]) -> Result<()> {
     let first = headers.len().saturating_sub(MOST);
     for header in headers.iter().skip(first) {
         let (events, updated) = (own_events(header), header.updated.to_string());

@@ -1,0 +1,193 @@
+//! What the index knows of a message: its texts by kind, and the tools that it names.
+
+use std::borrow::Cow;
+
+use forklore_api::HitKind;
+use forklore_core::{Content, Data, Event, Message, Part, Role};
+use forklore_engine::Engine;
+use serde_json::Value;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::paths;
+
+/// The longest run of characters without white space that is indexed, in bytes. What is longer is
+/// data, such as an encoded image.
+const LONGEST_RUN: usize = 1_024;
+/// How deeply the values of JSON are looked into.
+const DEEPEST: usize = 64;
+
+/// The texts of one message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Document {
+    pub(crate) role: Option<Role>,
+    pub(crate) text: String,
+    pub(crate) reasoning: String,
+    pub(crate) call: String,
+    pub(crate) result: String,
+    /// The tools of the message's calls and results.
+    pub(crate) tools: Vec<String>,
+    /// The paths that its calls name, each with the tool.
+    pub(crate) paths: Vec<(String, String)>,
+}
+
+impl Document {
+    /// Returns the texts of a conversation event. `tool_of` returns the tool of a call by the call's
+    /// id, for results that do not name it.
+    pub(crate) fn of(
+        engine: &Engine,
+        event: &Event,
+        tool_of: impl FnMut(&str) -> Option<String>,
+    ) -> Self {
+        Self::of_message(engine.message(event), tool_of)
+    }
+
+    fn of_message(message: Message, mut tool_of: impl FnMut(&str) -> Option<String>) -> Self {
+        let mut document = Self { role: Some(message.role), ..Self::default() };
+        match message.content {
+            Content::Text(text) => document.text = text,
+            Content::Parts(parts) => {
+                parts.into_iter().for_each(|part| document.add(part, &mut tool_of));
+            }
+        }
+        document
+    }
+
+    fn add(&mut self, part: Part, tool_of: &mut impl FnMut(&str) -> Option<String>) {
+        match part {
+            Part::Text { text } => put(&mut self.text, &text),
+            Part::Reasoning { text, .. } => put(&mut self.reasoning, &text),
+            Part::ToolCall { name, arguments, .. } => {
+                put(&mut self.call, &name);
+                strings(&arguments, &mut self.call);
+                let paths = paths::named(&arguments).into_iter();
+                self.paths.extend(paths.map(|path| (name.clone(), path)));
+                self.tools.push(name);
+            }
+            Part::ToolResult { call_id, name, content, .. } => {
+                strings(&content, &mut self.result);
+                self.tools.extend(name.or_else(|| tool_of(&call_id)));
+            }
+            Part::Attachment { name, .. } => {
+                name.iter().for_each(|name| put(&mut self.text, name));
+            }
+            Part::Other { value } => strings(&value, &mut self.text),
+        }
+    }
+
+    /// Returns the text of a kind. A document of a message has no title and no label.
+    pub(crate) fn text_of(&self, kind: HitKind) -> &str {
+        match kind {
+            HitKind::Text => &self.text,
+            HitKind::Reasoning => &self.reasoning,
+            HitKind::Call => &self.call,
+            HitKind::Result => &self.result,
+            HitKind::Title | HitKind::Label => "",
+        }
+    }
+
+    /// Checks whether the document has no text at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        HitKind::ALL.into_iter().all(|kind| self.text_of(kind).is_empty())
+    }
+}
+
+fn put(out: &mut String, text: &str) {
+    if !out.is_empty() && !text.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(text);
+}
+
+/// Adds the strings and numbers in a JSON value, in the order of their keys. The keys themselves are
+/// left out, because every call of a tool has the same.
+fn strings(data: &Data, out: &mut String) {
+    // A string that contains JSON, as some agents write arguments, is looked into once.
+    let data = data.readable();
+    match data.read::<Value>() {
+        Ok(Value::String(text)) if text.starts_with(['{', '[']) => {
+            match serde_json::from_str::<Value>(&text) {
+                Ok(value) => in_value(&value, 0, out),
+                Err(_) => put(out, &text),
+            }
+        }
+        Ok(value) => in_value(&value, 0, out),
+        // It is nested too deeply for the parser.
+        Err(_) => put(out, data.get()),
+    }
+}
+
+fn in_value(value: &Value, depth: usize, out: &mut String) {
+    match value {
+        Value::String(text) => put(out, text),
+        Value::Number(number) => put(out, &number.to_string()),
+        Value::Array(values) if depth < DEEPEST => {
+            values.iter().for_each(|value| in_value(value, depth + 1, out));
+        }
+        Value::Object(fields) if depth < DEEPEST => {
+            fields.values().for_each(|value| in_value(value, depth + 1, out));
+        }
+        _ => {}
+    }
+}
+
+/// Returns a text as SQLite splits it into words: of very long runs of characters only the beginning,
+/// and with spaces for all that is no part of a word. SQLite does not know the symbols of newer
+/// versions of Unicode, and would take an emoji as a part of the word next to it.
+pub(crate) fn indexed(text: &str) -> Cow<'_, str> {
+    let is_long = |run: &str| run.len() > LONGEST_RUN;
+    if text.is_ascii() && !text.split_ascii_whitespace().any(is_long) {
+        return Cow::Borrowed(text);
+    }
+    let plain = |c: char| if c.is_alphanumeric() || is_combining_mark(c) { c } else { ' ' };
+    let mut short = String::with_capacity(text.len());
+    for run in text.split_ascii_whitespace() {
+        let end = (0..=run.len().min(LONGEST_RUN)).rev().find(|end| run.is_char_boundary(*end));
+        short.extend(run.get(..end.unwrap_or(0)).unwrap_or_default().chars().map(plain));
+        short.push(' ');
+    }
+    Cow::Owned(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_texts_of_a_message_are_those_that_people_read() {
+        let call = r#"{"path":"src/a.rs","edits":[{"new":"x \"y\"","at":7}],"all":true}"#;
+        let part = |json: &str| serde_json::from_str::<Part>(json).unwrap();
+        let message = Message::parts(
+            Role::Assistant,
+            vec![
+                part(r#"{"type":"text","text":"one"}"#),
+                part(r#"{"type":"reasoning","text":"why"}"#),
+                part(&format!(
+                    r#"{{"type":"tool_call","id":"c","name":"edit","arguments":{call}}}"#
+                )),
+                part(r#"{"type":"tool_result","call_id":"b","content":"{\"out\":\"done\"}"}"#),
+                part(r#"{"type":"text","text":"two"}"#),
+            ],
+        );
+        let document = Document::of_message(message, |call| Some(format!("tool of {call}")));
+        assert_eq!(
+            document,
+            Document {
+                role: Some(Role::Assistant),
+                text: "one\ntwo".into(),
+                reasoning: "why".into(),
+                call: "edit\n7\nx \"y\"\nsrc/a.rs".into(),
+                result: "done".into(),
+                tools: vec!["edit".into(), "tool of b".into()],
+                paths: vec![("edit".into(), "src/a.rs".into())],
+            }
+        );
+    }
+
+    #[test]
+    fn of_data_only_the_beginning_is_indexed() {
+        let long = "ab".repeat(10_000);
+        assert_eq!(indexed(&format!("x {long} y")).len(), LONGEST_RUN + 5);
+        assert!(matches!(indexed("x-y"), Cow::Borrowed("x-y")));
+        assert_eq!(indexed("\u{1f9ff}café\u{2066}"), " café  ");
+    }
+}

@@ -1,0 +1,55 @@
+//! The tables of the index.
+//!
+//! Of each message, the index contains its position and its words. It contains no text: the table of
+//! words (FTS5, contentless) has only the positions of each word.
+
+use forklore_index::Layout;
+
+pub(crate) static LAYOUT: Layout = Layout {
+    file: "search.db",
+    form: concat!("1 ", env!("CARGO_PKG_VERSION")),
+    tables: TABLES,
+    clear: "DELETE FROM document; DELETE FROM path; DELETE FROM touch; DELETE FROM facet; DELETE FROM open_call; DELETE FROM session;
+        INSERT INTO words (words) VALUES ('delete-all');",
+};
+
+/// The words of a transaction are collected in memory (`hashsize`) and written at its end, as one piece
+/// that SQLite merges less often than many small ones.
+///
+/// `session.read_to` is the ordinal of the last event that was read, and `next_seq` the seq of the
+/// next one in the session's own log. `document.ordinal` is the number of inheritable events up to
+/// the document's event: a descendant that inherits as many has it in its history. `document.part`
+/// is 0 for an event, 1 for the title and the label of a session. `document.position` is the
+/// conversation index.
+const TABLES: &str = "
+CREATE TABLE session (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, root TEXT NOT NULL, parent TEXT,
+    is_branch INTEGER NOT NULL, inherits INTEGER NOT NULL, workspace TEXT NOT NULL,
+    label TEXT NOT NULL, title TEXT, agent TEXT, updated INTEGER NOT NULL, deleted INTEGER NOT NULL,
+    copy_of TEXT, copy_index INTEGER, bytes INTEGER NOT NULL, pending INTEGER NOT NULL,
+    next_seq INTEGER NOT NULL, read_to INTEGER NOT NULL, read_bytes INTEGER NOT NULL DEFAULT 0,
+    head_row INTEGER);
+CREATE INDEX session_by_root ON session (root);
+CREATE INDEX session_by_parent ON session (parent);
+CREATE INDEX session_by_workspace ON session (workspace);
+CREATE INDEX session_pending ON session (number) WHERE pending;
+CREATE TABLE document (
+    number INTEGER PRIMARY KEY, session INTEGER NOT NULL, part INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL, seq INTEGER NOT NULL, position INTEGER NOT NULL, ts INTEGER NOT NULL,
+    tool INTEGER);
+CREATE INDEX document_by_session ON document (session, part, position);
+CREATE TABLE facet (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, value TEXT NOT NULL COLLATE NOCASE,
+    UNIQUE (kind, value));
+CREATE TABLE open_call (
+    session INTEGER NOT NULL, call TEXT NOT NULL, tool TEXT NOT NULL, PRIMARY KEY (session, call)
+    ) WITHOUT ROWID;
+CREATE TABLE path (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+CREATE TABLE touch (
+    path INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (path, document)) WITHOUT ROWID;
+CREATE INDEX touch_by_document ON touch (document);
+CREATE VIRTUAL TABLE words USING fts5(
+    text, reasoning, call, result, title, label, facet, content = '', contentless_delete = 1,
+    tokenize = \"unicode61 remove_diacritics 2\");
+INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
+";

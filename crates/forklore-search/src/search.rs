@@ -1,0 +1,163 @@
+//! Answers searches: brings the index up to date, finds the best documents, and reads their text.
+
+use forklore_api::{Search, SearchAnswer};
+use forklore_core::workspace::Workspace;
+use forklore_engine::{Engine, Error};
+use forklore_index::{Fault, IndexFile, folder_of, state};
+use rusqlite::Connection;
+
+use crate::documents::Facet;
+use crate::hits::{Answer, Candidate, Hits};
+use crate::layout::LAYOUT;
+use crate::query::Query;
+use crate::scan;
+use crate::update::{Progress, update};
+
+/// The largest number of documents that are ranked. Of more, the latest are ranked.
+const RANKED: usize = 20_000;
+/// The largest number of hits of one answer.
+pub(crate) const MOST_HITS: usize = 10_000;
+
+/// The weights of the columns of the index: text, reasoning, call, result, title, label, facet.
+const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 0.0";
+
+/// The search index of a store. It is a file in the store's cache folder; without such a folder,
+/// each search makes a new index, which is gone afterwards.
+#[derive(Clone, Copy)]
+pub struct SearchIndex<'a> {
+    engine: &'a Engine,
+}
+
+impl<'a> SearchIndex<'a> {
+    /// Returns the index of the store of `engine`. Reads nothing yet.
+    #[must_use]
+    pub fn of(engine: &'a Engine) -> Self {
+        Self { engine }
+    }
+
+    /// Answers a search about the sessions as they are at the time of the call.
+    ///
+    /// # Errors
+    /// `invalid_args` if the query has no word or an invalid regular expression; the store's error if
+    /// the sessions cannot be read.
+    pub fn search(&self, request: &Search) -> Result<SearchAnswer, Error> {
+        self.search_with(request, &mut |_| {})
+    }
+
+    /// Answers a search, as [`search`](Self::search) does. Calls `progress` while the index is
+    /// brought up to date, if there is much to read.
+    ///
+    /// # Errors
+    /// See [`search`](Self::search).
+    pub fn search_with(
+        &self,
+        request: &Search,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<SearchAnswer, Error> {
+        let query = Query::parse(&request.query)?;
+        let limit = if request.limit == 0 { MOST_HITS } else { request.limit.min(MOST_HITS) };
+        let answer = self.with_index(request.workspace.as_ref(), progress, |engine, conn| {
+            find(conn, request, &query, Hits::new(engine, conn, request, &query, limit))
+        })?;
+        let Answer { hits, more, problems } = answer;
+        Ok(SearchAnswer { hits, more, problems })
+    }
+
+    /// Calls `find` with the index, after it was brought up to date with the families that have a
+    /// session in `workspace`.
+    pub(crate) fn with_index(
+        &self,
+        workspace: Option<&Workspace>,
+        progress: &mut dyn FnMut(Progress),
+        find: impl Fn(&Engine, &Connection) -> Result<Answer, Fault>,
+    ) -> Result<Answer, Error> {
+        let mut ask = |mut file: IndexFile| {
+            let updated = update(&mut file, self.engine, workspace, progress)?;
+            file.renew();
+            let conn = file.conn();
+            // All later statements of the connection see the state that the first one sees.
+            conn.execute_batch("BEGIN")?;
+            if state(conn)?.epoch != updated.epoch {
+                return Err(Fault::Emptied);
+            }
+            let mut answer = find(self.engine, conn)?;
+            let more = answer.problems.into_iter();
+            let more: Vec<_> = more.filter(|it| !updated.problems.contains(it)).collect();
+            answer.problems = updated.problems;
+            answer.problems.extend(more);
+            Ok(answer)
+        };
+        let indexed = folder_of(self.engine.store())
+            .map(|folder| forklore_index::answer(&folder, &LAYOUT, &mut ask));
+        let answer = match indexed {
+            Some(Ok(answer)) => return Ok(answer),
+            // The store itself cannot be read.
+            Some(Err(Fault::Sessions(error))) => return Err(error),
+            // The index cannot be used: its disk is full, or another process uses it for long.
+            Some(Err(_)) | None => IndexFile::temporary(&LAYOUT).and_then(ask),
+        };
+        answer.map_err(failed)
+    }
+}
+
+fn find(
+    conn: &Connection,
+    request: &Search,
+    query: &Query,
+    mut hits: Hits<'_>,
+) -> Result<Answer, Fault> {
+    let Some(facets) = facets(conn, request)? else { return Ok(hits.into_answer(false)) };
+    let expression = query.expression(request.kind, &facets);
+    let since = request.since.map_or(i64::MIN, jiff::Timestamp::as_microsecond);
+    if query.regex.is_some() {
+        let is_cut = scan::documents(conn, expression.as_deref(), since, &mut hits)?;
+        return Ok(hits.into_answer(is_cut));
+    }
+    let (mut found, is_cut) = candidates(conn, &expression.unwrap_or_default(), since)?;
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.document.cmp(&a.document)));
+    hits.add_ranked(&found)?;
+    Ok(hits.into_answer(is_cut))
+}
+
+/// Returns the facets that the documents must have. `None` if no document has one of them.
+fn facets(conn: &Connection, request: &Search) -> Result<Option<Vec<i64>>, Fault> {
+    let wanted = [
+        request.workspace.as_ref().map(|workspace| Facet::workspace(workspace.as_str())),
+        request.agent.as_deref().map(|agent| Facet::agent(Some(agent))),
+        request.tool.as_deref().map(Facet::tool),
+        request.role.map(Facet::role),
+    ];
+    let numbers = wanted.into_iter().flatten().map(|facet| facet.number(conn));
+    numbers.collect()
+}
+
+/// Returns the documents that match an expression, the latest first, and whether there are more.
+fn candidates(
+    conn: &Connection,
+    expression: &str,
+    since: i64,
+) -> Result<(Vec<Candidate>, bool), Fault> {
+    let dated = "AND (SELECT ts FROM document WHERE number = words.rowid) >= ?2";
+    let dated = if since == i64::MIN { "AND ?2 IS NOT NULL" } else { dated };
+    let sql = format!(
+        "SELECT rowid, -bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ?1 {dated}
+         ORDER BY rowid DESC LIMIT {}",
+        RANKED + 1
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let found = statement.query_map((expression, since), |row| {
+        Ok(Candidate { document: row.get(0)?, score: row.get(1)? })
+    })?;
+    let mut found: Vec<_> = found.collect::<rusqlite::Result<_>>()?;
+    let is_cut = found.len() > RANKED;
+    found.truncate(RANKED);
+    Ok((found, is_cut))
+}
+
+fn failed(fault: Fault) -> Error {
+    match fault {
+        Fault::Sessions(error) => error,
+        Fault::Store(error) => error.into(),
+        fault => forklore_store::Error::io("searching", fault).into(),
+    }
+}

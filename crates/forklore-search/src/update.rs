@@ -1,0 +1,273 @@
+//! Brings the index up to date with the sessions of a store, some MiB in each transaction.
+//!
+//! A session is read from where the last transaction stopped. Of a deleted session, the index retains
+//! the events that another session still inherits, and reads them from that session if need be.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use forklore_core::report::Problem;
+use forklore_core::workspace::Workspace;
+use forklore_core::{CallStep, ErrorKind, Header, SessionId};
+use forklore_engine::{Engine, Error};
+use forklore_index::{Fault, IndexFile, Result, state};
+use forklore_store::port::{At, LogEntry};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::branches::Family;
+use crate::document::Document;
+use crate::documents::{Facet, Position, Writer};
+use crate::sessions::{self, SessionRow};
+
+/// The size of the payloads that one transaction reads, in bytes.
+const BATCH: u64 = 16 << 20;
+
+/// How much of the sessions' payloads an update of the index has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The size of the payloads that were read, in bytes.
+    pub bytes_done: u64,
+    /// The size of all payloads to read, in bytes.
+    pub bytes: u64,
+}
+
+/// What an update of the index found.
+pub(crate) struct Updated {
+    /// The epoch of the index.
+    pub(crate) epoch: i64,
+    /// The sessions that could not be read completely.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Brings the index up to date with the families that have a session in `workspace`; `None` means
+/// all. Calls `progress` after each transaction.
+pub(crate) fn update(
+    file: &mut IndexFile,
+    engine: &Engine,
+    workspace: Option<&Workspace>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Updated> {
+    file.follow(engine.store(), sessions::note_changes)?;
+    let epoch = state(file.conn())?.epoch;
+    let mut updated = Updated { epoch, problems: Vec::new() };
+    let mut after = 0;
+    if sessions::next_pending(file.conn(), workspace, after)?.is_none() {
+        return Ok(updated);
+    }
+    let bytes = sessions::pending_bytes(file.conn(), workspace)?;
+    let mut done = Progress { bytes_done: 0, bytes };
+    let mut failed = HashSet::new();
+    loop {
+        progress(done);
+        let problems = &mut updated.problems;
+        let is_done = file.write(|conn| {
+            if state(conn)?.epoch != epoch {
+                return Err(Fault::Emptied);
+            }
+            let mut batch = Batch { engine, writer: Writer::new(conn), bytes: 0, family: None };
+            while batch.bytes < BATCH {
+                let Some(mut row) = sessions::next_pending(conn, workspace, after)? else {
+                    done.bytes_done += batch.bytes;
+                    return Ok(true);
+                };
+                match batch.session(&mut row) {
+                    Ok(true) => after = row.number,
+                    Ok(false) => {}
+                    Err(fault) => {
+                        // Other sessions are searched nevertheless.
+                        let problem = problem(&row.id, fault)?;
+                        if failed.insert(row.number) {
+                            problems.extend(problem);
+                        }
+                        after = row.number;
+                    }
+                }
+            }
+            done.bytes_done += batch.bytes;
+            Ok(false)
+        })?;
+        if is_done {
+            progress(done);
+            return Ok(updated);
+        }
+    }
+}
+
+/// Returns the problem of a session that cannot be read. A session that was deleted meanwhile is
+/// none: the feed reports it next.
+fn problem(session: &SessionId, fault: Fault) -> Result<Option<Problem>> {
+    let error = match fault {
+        Fault::Sessions(Error::Store(error)) | Fault::Store(error) => error,
+        fault => return Err(fault),
+    };
+    match error.kind() {
+        ErrorKind::NotFound => Ok(None),
+        ErrorKind::Corrupt | ErrorKind::MissingAncestor => Ok(Some(error.problem(Some(session)))),
+        _ => Err(error.into()),
+    }
+}
+
+/// What one transaction adds to the index.
+struct Batch<'a, 'c> {
+    engine: &'a Engine,
+    writer: Writer<'c>,
+    /// The size of the payloads that were read, in bytes.
+    bytes: u64,
+    /// The family of the last deleted session, with its root. No session changes in the index while
+    /// it is brought up to date.
+    family: Option<(SessionId, Rc<Family>)>,
+}
+
+/// The session whose events are read, and where in the log of which session they are.
+struct Source<'a> {
+    row: &'a mut SessionRow,
+    workspace: String,
+    /// The session whose log is read. It is another one if the session itself was deleted.
+    reader: SessionId,
+    /// The last seq to read.
+    last: Option<u64>,
+}
+
+impl Batch<'_, '_> {
+    /// Reads a session, or the rest of it that fits into the transaction. Returns whether it is read
+    /// completely.
+    fn session(&mut self, row: &mut SessionRow) -> Result<bool> {
+        let header = self.engine.store().header(&row.id)?;
+        if let Some(head) = row.head_row.take() {
+            self.writer.remove(head)?;
+        }
+        let before = self.bytes;
+        let workspace = header.workspace.as_str().to_owned();
+        let read = if row.is_deleted {
+            let family = self.family(&header.root_id)?;
+            self.inherited(row, &family, workspace)
+        } else {
+            row.head_row = self.head(row.number, &header)?;
+            let reader = row.id.clone();
+            self.events(Source { row: &mut *row, workspace, reader, last: None })
+        };
+        // If the log is damaged, what comes before the damage is searched nevertheless.
+        let is_done = *read.as_ref().unwrap_or(&false);
+        sessions::note_read(self.writer.conn, row, self.bytes - before, is_done)?;
+        read
+    }
+
+    fn family(&mut self, root: &SessionId) -> Result<Rc<Family>> {
+        if let Some((_, family)) = self.family.as_ref().filter(|(of, _)| of == root) {
+            return Ok(Rc::clone(family));
+        }
+        let family = Rc::new(Family::of(self.writer.conn, root.as_str())?);
+        self.family = Some((root.clone(), Rc::clone(&family)));
+        Ok(family)
+    }
+
+    /// Adds the document of a session's title and label. The label of a root is always the same and
+    /// is left out.
+    fn head(&mut self, session: i64, header: &Header) -> Result<Option<i64>> {
+        let label = header.parent_id.is_some().then(|| header.label.as_str());
+        if header.title.is_none() && label.is_none() {
+            return Ok(None);
+        }
+        let ts = header.updated.as_microsecond();
+        let at = Position { session, ordinal: 0, seq: 0, index: 0, ts };
+        let facets =
+            [Facet::workspace(header.workspace.as_str()), Facet::agent(header.dialect.as_deref())];
+        self.writer.put_head(at, header.title.as_deref(), label, facets).map(Some)
+    }
+
+    /// Retains of a deleted session what another session still inherits.
+    fn inherited(
+        &mut self,
+        row: &mut SessionRow,
+        family: &Family,
+        workspace: String,
+    ) -> Result<bool> {
+        let heir = family.heir(row.number);
+        let last = heir.as_ref().map_or(0, |(_, last)| *last);
+        self.writer.remove_after(row.number, last)?;
+        self.writer
+            .conn
+            .prepare_cached("DELETE FROM open_call WHERE session = ?")?
+            .execute([row.number])?;
+        let Some((reader, _)) = heir.filter(|_| row.read_to < last) else { return Ok(true) };
+        // In a session with a parent, an inherited event has its ordinal as its seq.
+        row.next_seq = row.read_to + 1;
+        self.events(Source { row, workspace, reader, last: Some(last) })
+    }
+
+    /// Reads events, as many as fit into the transaction. Returns whether all were read.
+    fn events(&mut self, source: Source<'_>) -> Result<bool> {
+        let Source { row, workspace, reader, last } = source;
+        for stored in self.engine.events(&reader, At::Seq(row.next_seq)) {
+            if self.bytes >= BATCH {
+                return Ok(false);
+            }
+            let stored = stored?;
+            if last.is_some_and(|last| stored.seq > last) {
+                break;
+            }
+            self.bytes += stored.event.data.get().len() as u64 + 1;
+            self.event(row.number, &workspace, &stored)?;
+            row.next_seq = stored.seq + 1;
+            row.read_to = stored.counts.inheritable;
+        }
+        Ok(true)
+    }
+
+    fn event(&mut self, session: i64, workspace: &str, stored: &LogEntry) -> Result<()> {
+        let LogEntry { event, counts, origin, .. } = stored;
+        self.calls(session, stored)?;
+        if !event.class.is_conversation() {
+            return Ok(());
+        }
+        let conn = self.writer.conn;
+        let tool_of = |call: &str| tool_of(conn, session, call).ok().flatten();
+        let document = Document::of(self.engine, event, tool_of);
+        self.close_calls(session, stored)?;
+        if document.is_empty() {
+            return Ok(());
+        }
+        let at = Position {
+            session,
+            ordinal: counts.inheritable,
+            seq: origin.seq,
+            index: counts.index.saturating_sub(1),
+            ts: event.ts.as_microsecond(),
+        };
+        let tools = document.tools.iter().map(|tool| Facet::tool(tool));
+        let facets = [Facet::workspace(workspace), Facet::agent(event.dialect.as_deref())];
+        let facets = facets.into_iter().chain(document.role.map(Facet::role)).chain(tools);
+        self.writer.put(at, &document, workspace, facets)
+    }
+
+    /// Remembers the tools of the calls that an event opens, for their results.
+    fn calls(&self, session: i64, stored: &LogEntry) -> Result<()> {
+        let conn = self.writer.conn;
+        if stored.event.effect.starts_turn {
+            let sql = "DELETE FROM open_call WHERE session = ?";
+            conn.prepare_cached(sql)?.execute([session])?;
+        }
+        for step in &stored.event.effect.calls {
+            if let CallStep::Open(call) = step {
+                let sql = "INSERT OR IGNORE INTO open_call (session, call, tool) VALUES (?, ?, ?)";
+                conn.prepare_cached(sql)?.execute((session, &call.id, &call.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn close_calls(&self, session: i64, stored: &LogEntry) -> Result<()> {
+        for step in &stored.event.effect.calls {
+            if let CallStep::Close(call) = step {
+                let sql = "DELETE FROM open_call WHERE session = ? AND call = ?";
+                self.writer.conn.prepare_cached(sql)?.execute((session, call))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tool_of(conn: &Connection, session: i64, call: &str) -> Result<Option<String>> {
+    let sql = "SELECT tool FROM open_call WHERE session = ? AND call = ?";
+    Ok(conn.prepare_cached(sql)?.query_row((session, call), |row| row.get(0)).optional()?)
+}
