@@ -138,18 +138,14 @@ impl Conversation {
         if role == Role::User && !parts.iter().any(is_result) {
             self.open.clear();
         }
-        let (item, mut blocks, mut calls) =
-            (self.done + self.waiting.len(), Vec::new(), Vec::new());
-        let mut of_earlier = None;
+        let item = self.done + self.waiting.len();
+        let (mut blocks, mut calls, mut of_earlier) = (Vec::new(), Vec::new(), None);
         for part in &parts {
-            if let Part::ToolResult { call_id, .. } = part
-                && let Some((item, block)) = self.open.remove(call_id)
-                && let Some(output) = output(part, &mut self.describer)
-            {
-                if let Some(call) = self.call_at(item, block) {
-                    call.output = Some(output);
-                    of_earlier = Some(item);
-                }
+            if own_call(part, &mut calls, &mut blocks, &mut self.describer) {
+                continue;
+            }
+            if let Some(earlier) = self.earlier_call(part) {
+                of_earlier = Some(earlier);
                 continue;
             }
             if let Part::ToolCall { id, .. } = part {
@@ -169,6 +165,18 @@ impl Conversation {
                 self.waiting.push_back(Item::Message(message));
             }
         }
+    }
+
+    /// Adds a result to its call in an earlier message, and returns the number of that item. `None`
+    /// if the part is no result, or if its call is not among the waiting items.
+    fn earlier_call(&mut self, part: &Part) -> Option<usize> {
+        let Part::ToolResult { call_id, .. } = part else { return None };
+        let (item, block) = self.open.remove(call_id)?;
+        // The result of an item that was returned already stands alone.
+        self.call_at(item, block)?;
+        let output = output(part, &mut self.describer);
+        self.call_at(item, block)?.output = output;
+        Some(item)
     }
 
     fn at(&mut self, item: usize) -> Option<&mut Item> {
@@ -213,6 +221,23 @@ impl Iterator for Conversation {
             }
         }
     }
+}
+
+/// Adds a result to its call in the same message, as some agents write them. Returns `false` if the
+/// part is no such result.
+fn own_call(
+    part: &Part,
+    calls: &mut Vec<(String, usize)>,
+    blocks: &mut [Block],
+    describer: &mut Describer,
+) -> bool {
+    let Part::ToolResult { call_id, .. } = part else { return false };
+    let Some(own) = calls.iter().position(|(id, _)| id == call_id) else { return false };
+    let (_, at) = calls.swap_remove(own);
+    if let Some(Block::Call(call)) = blocks.get_mut(at) {
+        call.output = output(part, describer);
+    }
+    true
 }
 
 fn of_summary(summary: &ReplayedSummary) -> Item {

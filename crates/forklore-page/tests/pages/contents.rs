@@ -80,6 +80,45 @@ fn a_page_ends_at_the_cut_and_begins_with_the_title_or_the_first_words() {
 }
 
 #[test]
+fn a_result_stands_with_its_call_also_in_one_message_and_after_others() {
+    let world = World::new("calls");
+    let call = |id: &str, name: &str| json!({"type": "tool_call", "id": id, "name": name, "arguments": {}});
+    let result =
+        |id: &str, content: &str| json!({"type": "tool_result", "call_id": id, "content": content});
+    world.says("main", &json!([call("1", "one"), result("1", "first"), call("2", "two")]));
+    world.says("main", &json!([call("3", "three")]));
+    world.result("main", "3", &json!("third"), false);
+    world.append("main", "user_message", &json!({"content": [result("2", "second")]}));
+    world.append("main", "user_message", &json!({"content": "Next."}));
+    world.result("main", "2", &json!("late"), false);
+    let (html, messages) = world.page("main", Format::Html, None);
+    let summaries = html.split("<summary>").skip(1);
+    let summaries: Vec<_> = summaries.map(|it| it.split("</summary>").next().unwrap()).collect();
+    let expected = [
+        "<code>→ one</code> <span>← one: first</span>",
+        "<code>→ two</code> <span>← two: second</span>",
+        "<code>→ three</code> <span>← three: third</span>",
+        "← result: late",
+    ];
+    assert_eq!((messages, summaries), (6, expected.to_vec()));
+}
+
+#[test]
+fn a_result_that_comes_very_late_stands_alone() {
+    let world = World::new("late");
+    world.says("main", &json!([{"type": "tool_call", "id": "1", "name": "one", "arguments": {}}]));
+    for _ in 0..600 {
+        world.says("main", &json!("Still working."));
+    }
+    world.result("main", "1", &json!("done"), false);
+    let (html, messages) = world.page("main", Format::Html, None);
+    assert_eq!(messages, 602);
+    let (begin, end) = html.split_once("Still working.").unwrap();
+    assert!(begin.contains("<summary><code>→ one</code></summary>"), "{begin}");
+    assert!(end.contains("<summary>← one: done</summary>"), "{end}");
+}
+
+#[test]
 fn what_is_large_is_named_instead() {
     let world = World::new("large");
     let image = |media_type: &str, data: &str| {
