@@ -195,9 +195,8 @@ impl<'a> Hits<'a> {
         Answer { hits: self.hits, more, problems: self.problems }
     }
 
-    /// Records that an event could not be read.
-    /// A session that was deleted
-    /// meanwhile is no problem. Returns `None` if the error is about more than this event.
+    /// Records that an event could not be read. A session that was deleted meanwhile is no problem.
+    /// Returns `None` if the error is about more than this event.
     pub(crate) fn note(&mut self, session: &SessionId, error: &StoreError) -> Option<()> {
         match error.kind() {
             ErrorKind::NotFound => Some(()),

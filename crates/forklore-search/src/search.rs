@@ -14,7 +14,7 @@ use crate::scan;
 use crate::update::{Progress, update};
 
 /// The largest number of documents that are ranked. Of more, the latest are ranked.
-const RANKED: usize = 20_000;
+const RANKED: usize = 5_000;
 /// The largest number of hits of one answer.
 pub(crate) const MOST_HITS: usize = 10_000;
 
