@@ -160,7 +160,7 @@ fn a_store_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_name_of_another_folder_does_what_was_asked_where_it_is_unique() {
+fn a_name_of_another_folder_is_used_where_it_is_unique() {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["fork", "plan-1", "--id", "plan-2", "--label", "idea", "--title", "The idea"]);
     let verbs: &[&[&str]] = &[
@@ -174,8 +174,8 @@ fn a_name_of_another_folder_does_what_was_asked_where_it_is_unique() {
     for words in verbs {
         let ran = ran(sandbox.command(words));
         assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
-        let said = ran.err.lines().next().unwrap_or_default();
-        assert_eq!(said, "plan-2 is a session of the folder /demo", "{words:?}");
+        let remark = ran.err.lines().next().unwrap_or_default();
+        assert_eq!(remark, "plan-2 is a session of the folder /demo", "{words:?}");
         let json = crate::sandbox::ran(sandbox.command(&[&["--json"], *words].concat()));
         assert!(json.err.is_empty(), "{json:?}");
     }

@@ -42,7 +42,7 @@ pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Resul
 ///
 /// # Errors
 /// If their folders or the store cannot be read.
-pub(in crate::commands) fn unread(engine: &Engine) -> Result<Vec<FoundAgent>> {
+pub(crate) fn unread(engine: &Engine) -> Result<Vec<FoundAgent>> {
     let mut found = found(engine, None)?;
     found.retain(|agent| agent.survey.to_read > 0);
     Ok(found)
