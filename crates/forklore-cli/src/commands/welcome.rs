@@ -73,7 +73,7 @@ impl Found {
 
     fn show(&self, page: &mut Page) {
         if !self.sessions.is_empty() {
-            let of = if self.is_elsewhere { "other folders; this one has none" } else { "here" };
+            let of = if self.is_elsewhere { "of other folders; this one has none" } else { "here" };
             page.end().put(Tone::Plain, format!("The latest sessions {of}:")).end();
             list::show(page, &self.sessions, self.is_elsewhere);
         }

@@ -107,8 +107,8 @@ fn references_are_tried_in_order() {
 #[test]
 fn a_command_of_another_program_is_corrected_with_its_arguments() {
     let sandbox = Sandbox::with_a_plan();
-    let (code, error) = sandbox.error(&["rm", "plan-1", "a title", "--json"]);
-    let corrected = json!("forklore delete plan-1 'a title' --json");
+    let (code, error) = sandbox.error(&["rm", "plan-1", "a title"]);
+    let corrected = json!("forklore --workspace /demo --json delete plan-1 'a title'");
     assert_eq!((code, &error["next_actions"][0]), (2, &corrected), "{error}");
     let message = "forklore has no command `rm`, but `delete` does that";
     assert_eq!(error["message"], message);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::sandbox::{Sandbox, ran};
+use crate::sandbox::{Sandbox, is_generated_label, ran};
 
 const SECTIONS: [&str; 6] = [
     "## Try it",
@@ -67,7 +67,7 @@ fn its_lines_do_what_they_say_in_an_empty_home() {
     }
     let trees: Vec<&str> = ran.out.split("BRANCH  ").skip(1).collect();
     let [tried, all, _, own, forked] = trees.as_slice() else { panic!("{}", ran.out) };
-    assert!(tried.contains("└─ fork-"), "{tried}");
+    assert!(tried.split_whitespace().any(is_generated_label), "{tried}");
     assert!(all.contains("└─ ") && all.lines().count() > 15, "{all}");
     for dialect in ["claude", "codex", "gemini", "opencode", "pi"] {
         assert!(all.contains(&format!(" {dialect} ")), "{dialect} is named in the tree: {all}");
@@ -85,9 +85,9 @@ fn its_lines_do_what_they_say_in_an_empty_home() {
 fn lasting(line: &str) -> String {
     let is_id =
         |word: &str| word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-    let words = line.split_whitespace().map(|word| match word.strip_prefix("fork-") {
-        Some(id) if is_id(id) => "fork-ID",
-        _ if is_id(word) => "ID",
+    let words = line.split_whitespace().map(|word| match word {
+        label if is_generated_label(label) => "LABEL",
+        id if is_id(id) => "ID",
         _ => word,
     });
     let line = words.collect::<Vec<_>>().join(" ");

@@ -199,3 +199,10 @@ pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r"\b1[789]\d{11}\b", "[ms]"),
     (r"[^\s]*/\.tmp[A-Za-z0-9]{6}", "[dir]"),
 ];
+
+/// Checks whether text has the form of a label that a fork gets without `--label`, such as
+/// `brave-otter`.
+pub(crate) fn is_generated_label(text: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase());
+    text.split_once('-').is_some_and(|(first, second)| is_word(first) && is_word(second))
+}

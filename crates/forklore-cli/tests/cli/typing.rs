@@ -241,7 +241,7 @@ fn the_second_conversation_is_offered_a_fork() {
     second.until("question", |screen| screen.ends_with(question));
     keys(&second, &["Enter"]);
     let screen = second.until("answer", |screen| screen.contains("\nthree.\n"));
-    assert!(screen.contains("\nNow on fork-"), "{screen}");
+    assert!(screen.contains("\nNow on "), "{screen}");
     let branches = sandbox.json(&["branches", "last"]);
     assert_eq!(branches["branches"].as_array().unwrap().len(), 2);
 }

@@ -10,42 +10,42 @@ const SHORTEST: usize = 8;
 /// The minimum length, in characters, of the short form of a UUIDv7. Its first 12 hex digits are
 /// the time, so that ids of one minute differ only after the first eight.
 const SHORTEST_BY_TIME: usize = 13;
+/// The maximum length, in characters, of a prefix. If a generated id needs a longer one, its end is
+/// shorter.
+const LONGEST: usize = 18;
 /// The maximum length, in characters, of a chosen id that is shown in full.
 const WHOLE: usize = 32;
 
-/// The short forms of some session ids. Each short form is a prefix that only one of them has.
+/// The short forms of some session ids. Each is the beginning of an id, or the end of an id that
+/// begins as another does, which only one of the ids has.
 #[derive(Clone, Debug, Default)]
 pub struct ShortIds(HashMap<SessionId, ShortId>);
 
 /// The short form of one session id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortId {
-    /// The prefix to show.
+    /// The part of the id to show.
     pub shown: String,
-    /// How many characters of [`shown`](Self::shown) suffice to tell the id from the others.
+    /// How many characters at the beginning of [`shown`](Self::shown) suffice to tell the id from
+    /// the others.
     pub unique: usize,
 }
 
 impl ShortIds {
     /// Computes the short form of each of these ids.
     pub fn of<'a>(ids: impl IntoIterator<Item = &'a SessionId>) -> Self {
-        let mut sorted: Vec<(String, &SessionId)> =
-            ids.into_iter().map(|id| (id.as_str().to_lowercase(), id)).collect();
-        sorted.sort();
-        sorted.dedup();
-        let mut short = HashMap::with_capacity(sorted.len());
-        for (at, (text, id)) in sorted.iter().enumerate() {
-            let shared = |other: Option<&(String, &SessionId)>| {
-                other.map_or(0, |(other, _)| common(text, other))
-            };
-            let before = at.checked_sub(1).and_then(|at| sorted.get(at));
-            let unique = shared(before).max(shared(sorted.get(at + 1))) + 1;
-            short.insert((*id).clone(), ShortId::new(id, unique));
-        }
-        Self(short)
+        let ids: Vec<_> = ids.into_iter().collect();
+        let prefixes = needed(ids.iter().map(|id| (id.as_str().to_lowercase(), *id)));
+        let backwards = |id: &SessionId| id.as_str().to_lowercase().chars().rev().collect();
+        let suffixes = needed(ids.iter().map(|id| (backwards(id), *id)));
+        let short = prefixes.into_iter().map(|(id, unique)| {
+            let at_end = suffixes.get(id).copied().unwrap_or_default();
+            (id.clone(), ShortId::new(id, unique, at_end))
+        });
+        Self(short.collect())
     }
 
-    /// Returns the prefix to show for an id, or the full id if no short form was computed for it.
+    /// Returns the part of an id to show, or the full id if no short form was computed for it.
     #[must_use]
     pub fn get<'a>(&'a self, id: &'a SessionId) -> &'a str {
         self.0.get(id).map_or_else(|| id.as_str(), |short| &short.shown)
@@ -54,40 +54,73 @@ impl ShortIds {
     /// Returns the short form of an id. An id for which none was computed is shown in full.
     #[must_use]
     pub fn short(&self, id: &SessionId) -> ShortId {
-        self.0.get(id).cloned().unwrap_or_else(|| ShortId {
-            shown: id.to_string(),
-            unique: id.as_str().chars().count(),
-        })
+        self.0.get(id).cloned().unwrap_or_else(|| ShortId::whole(id))
     }
 }
 
 impl ShortId {
-    /// Computes the short form of an id that `unique` characters tell from all others.
-    fn new(id: &SessionId, unique: usize) -> Self {
-        let shown = prefix(id, unique);
-        let unique = unique.min(shown.chars().count());
-        Self { shown, unique }
+    /// Computes the short form of an id that its first `unique` characters tell from all others,
+    /// and so do its last `at_end`.
+    fn new(id: &SessionId, unique: usize, at_end: usize) -> Self {
+        let Some(least) = least(id) else { return Self::whole(id) };
+        let text = id.as_str();
+        let len = text.chars().count();
+        if unique > LONGEST {
+            let ends = (at_end.max(SHORTEST)..len).map(|end| text.chars().skip(len - end));
+            let shown = ends.map(String::from_iter).find(|end: &String| is_name(end));
+            let unique = usize::MAX;
+            return shown.map_or_else(|| Self::whole(id), |shown| Self { shown, unique });
+        }
+        let prefixes = (unique.max(least)..len).map(|len| text.chars().take(len));
+        let shown = prefixes
+            .map(String::from_iter)
+            // A dash at the end looks broken.
+            .find(|prefix: &String| !prefix.ends_with(['-', '.']) && is_name(prefix));
+        shown.map_or_else(|| Self::whole(id), |shown| Self { shown, unique })
+    }
+
+    fn whole(id: &SessionId) -> Self {
+        Self { shown: id.to_string(), unique: usize::MAX }
     }
 }
 
-/// Returns the shortest prefix that may be shown and has at least `unique` characters. Returns the
-/// whole id if it is short, or if someone chose it and it is not long.
-#[must_use]
-fn prefix(id: &SessionId, unique: usize) -> String {
-    let text = id.as_str();
-    let len = text.chars().count();
-    let least = match uuid::Uuid::parse_str(text).map(|uuid| uuid.get_version_num()) {
-        Ok(7) => SHORTEST_BY_TIME,
-        Ok(_) => SHORTEST,
-        Err(_) if len <= WHOLE => return text.to_owned(),
-        Err(_) => WHOLE / 2,
+/// Returns how many characters at the beginning of each text tell it from all others.
+fn needed<'a>(
+    texts: impl Iterator<Item = (String, &'a SessionId)>,
+) -> HashMap<&'a SessionId, usize> {
+    let mut sorted: Vec<_> = texts.collect();
+    sorted.sort();
+    sorted.dedup();
+    let shared = |text: &str, other: Option<&(String, &SessionId)>| {
+        other.map_or(0, |(other, _)| common(text, other))
     };
-    // A prefix must be an id itself, so that it can be typed, and a dash at its end looks broken.
-    let prefixes = (unique.max(least)..len).map(|len| text.chars().take(len).collect::<String>());
-    prefixes
-        .filter(|prefix| !prefix.ends_with(['-', '.']))
-        .find(|prefix| prefix.parse::<SessionId>().is_ok())
-        .unwrap_or_else(|| text.to_owned())
+    let needed = sorted.iter().enumerate().map(|(at, (text, id))| {
+        let before = at.checked_sub(1).and_then(|at| sorted.get(at));
+        (*id, shared(text, before).max(shared(text, sorted.get(at + 1))) + 1)
+    });
+    needed.collect()
+}
+
+/// Returns the minimum length of the short form of a generated id, in characters. Returns `None`
+/// for an id that somebody chose, and that is not too long to be shown in full.
+fn least(id: &SessionId) -> Option<usize> {
+    let text = id.as_str();
+    if let Ok(uuid) = uuid::Uuid::parse_str(text) {
+        return Some(if uuid.get_version_num() == 7 { SHORTEST_BY_TIME } else { SHORTEST });
+    }
+    // The form of `SessionId::derived`.
+    if let Some((dialect, hex)) = text.rsplit_once('-')
+        && hex.len() == 16
+        && hex.chars().all(|c| c.is_ascii_hexdigit())
+    {
+        return Some(dialect.chars().count() + 1 + SHORTEST);
+    }
+    (text.chars().count() > WHOLE).then_some(WHOLE / 2)
+}
+
+/// Checks whether a part of an id can be typed as a reference.
+fn is_name(part: &str) -> bool {
+    part.parse::<SessionId>().is_ok()
 }
 
 fn common(a: &str, b: &str) -> usize {
@@ -103,9 +136,14 @@ mod tests {
         let short = ShortIds::of(&ids);
         let short = |id| {
             let ShortId { shown, unique } = short.short(id);
+            let unique = unique.min(shown.chars().count());
             (shown, unique)
         };
         ids.iter().map(short).collect()
+    }
+
+    fn named(shown: &str, unique: usize) -> (String, usize) {
+        (shown.to_owned(), unique)
     }
 
     #[test]
@@ -117,9 +155,9 @@ mod tests {
             "4c5d6e7f-0000-8000-8000-111122223333",
             "4c5d6e7f-0001-8000-8000-111122223333",
             "two-writers-interleaved",
+            "opencode-1dbcf245de883c15",
             "ses_41d3e8f9affe0000000000000000000000000001",
         ]);
-        let named = |shown: &str, unique| (shown.to_owned(), unique);
         assert_eq!(
             shown,
             [
@@ -127,7 +165,8 @@ mod tests {
                 named("0198aaaa-0000-7001", 18),
                 named("4c5d6e7f-0000", 13),
                 named("4c5d6e7f-0001", 13),
-                named("two-writers-interleaved", 1),
+                named("two-writers-interleaved", 23),
+                named("opencode-1dbcf245", 1),
                 named("ses_41d3e8f9affe", 1),
             ]
         );
@@ -136,17 +175,20 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_differ_only_in_case_are_whole() {
-        let upper = "ABCDEF01-0000-4000-8000-111122223333";
-        assert_eq!(
-            short(&[upper, upper]),
-            [("ABCDEF01".to_owned(), 1), ("ABCDEF01".to_owned(), 1)]
-        );
+    fn ids_of_one_millisecond_show_their_ends() {
+        let ids = ["01a1fff4-d641-71c4-b766-62fb00001111", "01a1fff4-d641-71c4-b766-62fb00001112"];
+        assert_eq!(short(&ids), [named("00001111", 8), named("00001112", 8)]);
     }
 
     #[test]
-    fn a_prefix_is_a_reference_itself() {
+    fn the_same_id_twice_is_one() {
+        let upper = "ABCDEF01-0000-4000-8000-111122223333";
+        assert_eq!(short(&[upper, upper]), [named("ABCDEF01", 1), named("ABCDEF01", 1)]);
+    }
+
+    #[test]
+    fn a_short_form_is_a_reference_itself() {
         let long = format!("a{}-{}", "b".repeat(14), "c".repeat(40));
-        assert_eq!(short(&[&long]), [(format!("a{}-c", "b".repeat(14)), 1)]);
+        assert_eq!(short(&[&long]), [named(&format!("a{}-c", "b".repeat(14)), 1)]);
     }
 }
