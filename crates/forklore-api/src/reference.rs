@@ -17,7 +17,7 @@ use crate::{
     Exploration, ExportedFile, FlatNode, Forked, Form, GraphFile, Imported, Inspection, Lineage,
     ManPage, ManPages, Packed, QueryAnswer, Record, Recovered, Refusal, Request, RequestPreview,
     RestoredFile, RestoredFiles, ResumeIn, SessionAnswer, SessionFiles, SessionPage, StatsAnswer,
-    Tree, TurnAnswer, Verification, Vocabulary, WatchLine,
+    Tree, TurnAnswer, Undeleted, Verification, Vocabulary, WatchLine,
 };
 
 /// A placeholder in the JSON Schema for the fields of any verb's (forklore command's) answer.

@@ -7,6 +7,7 @@ mod branches;
 mod bring;
 mod chat;
 mod completions;
+mod confirm;
 mod damaged;
 mod delete;
 mod detach;
@@ -38,6 +39,7 @@ mod show;
 mod sparql;
 mod stats;
 mod tree;
+mod undelete;
 mod verify;
 mod views;
 mod welcome;
@@ -72,6 +74,7 @@ pub(crate) enum Command {
     Label(label::Args),
     Detach(detach::Args),
     Delete(delete::Args),
+    Undelete(undelete::Args),
     Export(export::Args),
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
@@ -119,6 +122,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Label(args) => label::run(&args, app, output),
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),
+        Command::Undelete(args) => undelete::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),

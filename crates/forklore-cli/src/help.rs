@@ -5,7 +5,13 @@ use clap::builder::StyledStr;
 /// The groups of commands in the order of the help, each with its heading and its commands.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Talk to an agent", &["chat", "resume", "explore"]),
-    ("Write", &["new", "append", "attach", "import", "fork", "bring", "label", "detach", "delete"]),
+    (
+        "Write",
+        &[
+            "new", "append", "attach", "import", "fork", "bring", "label", "detach", "delete",
+            "undelete",
+        ],
+    ),
     (
         "Read",
         &[

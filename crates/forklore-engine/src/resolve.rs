@@ -82,7 +82,7 @@ impl Engine {
             Some(of) => filter.family = Some(of.root_id.clone()),
         }
         let what = format!("the label {label}");
-        match Self::only(self.store.sessions(&filter, None, 0)?, &what) {
+        match only(self.store.sessions(&filter, None, 0)?, &what) {
             Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
                 let everywhere = Filter { workspace: None, ..filter };
                 Err(self.elsewhere(&what, &everywhere, CANDIDATES)?.unwrap_or(none))
@@ -114,22 +114,22 @@ impl Engine {
         if found.sound.is_empty() && found.damaged.is_empty() {
             return Err(forklore_store::Error::NotFound(part.clone()).into());
         }
-        Self::only(found, &format!("the part {part} of an id"))
+        only(found, &format!("the part {part} of an id"))
     }
+}
 
-    /// Returns the only session in `found`, and an error if there are several or none. If no
-    /// session is readable but a header is damaged, returns the error of that header instead of
-    /// `NoMatch`.
-    fn only(found: Headers, what: &str) -> Result<Header> {
-        let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
-        match found.len() {
-            0 => Err(Error::NoMatch { what: what.to_owned() }),
-            1 => found.pop().ok_or_else(|| Error::NoMatch { what: what.to_owned() }),
-            count => Err(Error::Ambiguous {
-                what: what.to_owned(),
-                candidates: found.into_iter().take(CANDIDATES).map(|h| h.id).collect(),
-                count,
-            }),
-        }
+/// Returns the only session in `found`, and an error if there are several or none. If no
+/// session is readable but a header is damaged, returns the error of that header instead of
+/// `NoMatch`.
+pub(crate) fn only(found: Headers, what: &str) -> Result<Header> {
+    let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
+    match found.len() {
+        0 => Err(Error::NoMatch { what: what.to_owned() }),
+        1 => found.pop().ok_or_else(|| Error::NoMatch { what: what.to_owned() }),
+        count => Err(Error::Ambiguous {
+            what: what.to_owned(),
+            candidates: found.into_iter().take(CANDIDATES).map(|h| h.id).collect(),
+            count,
+        }),
     }
 }

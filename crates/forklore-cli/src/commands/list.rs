@@ -20,6 +20,7 @@ Examples:
   forklore list
   forklore list --all --since 2d
   forklore list --kind delegate
+  forklore list --deleted                    what forklore undelete brings back
   forklore list --json --limit 0 | jq -r '.sessions[].id'";
 
 /// List sessions, the last updated first
@@ -38,12 +39,15 @@ pub(crate) struct Args {
     /// List only sessions updated since a time (RFC 3339), or since 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
+    /// List the deleted sessions that can be brought back
+    #[arg(long)]
+    deleted: bool,
 }
 
 impl Args {
     /// Returns the arguments with which `forklore list` shows the last updated sessions.
     pub(super) fn latest() -> Self {
-        Self { limit: USUAL, after: None, kind: None, since: None }
+        Self { limit: USUAL, after: None, kind: None, since: None, deleted: false }
     }
 }
 
@@ -58,6 +62,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         since: args.since.as_deref().map(|text| since(text, now)).transpose()?,
         limit: args.limit,
         after: args.after.clone(),
+        deleted: args.deleted,
     })?;
     let sessions = &listing.sessions;
     let next = listing.next.as_deref();
@@ -75,18 +80,23 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let people = |page: &mut Page| {
         if sessions.is_empty() {
             let scope = if everywhere { "the store" } else { "this folder" };
-            page.put(Tone::Plain, format!("No sessions in {scope}.")).end();
+            let what = if args.deleted { "deleted sessions" } else { "sessions" };
+            page.put(Tone::Plain, format!("No {what} in {scope}.")).end();
         } else {
             show(page, engine, sessions, &titles, everywhere);
         }
     };
     output.answer_with(&answer, people, failure.as_ref())?;
+    let deleted = if args.deleted { " --deleted" } else { "" };
     if sessions.is_empty() && !everywhere {
-        output.hint("forklore list --all", "those of every folder");
+        output.hint(&format!("forklore list --all{deleted}"), "those of every folder");
+    }
+    if let Some(one) = sessions.first().filter(|_| args.deleted) {
+        output.hint(&format!("forklore undelete {}", one.id), "bring it back");
     }
     if let Some(next) = next {
         let all = if everywhere { " --all" } else { "" };
-        output.hint(&format!("forklore list{all} --after {next}"), "the next page");
+        output.hint(&format!("forklore list{all}{deleted} --after {next}"), "the next page");
     }
     super::damaged::tell(problems, output)
 }
@@ -113,6 +123,7 @@ fn show(
     everywhere: bool,
 ) {
     let now = page.look().now;
+    let deleted = sessions.iter().any(|header| header.deleted.is_some());
     let owner = |header: &Header| match header.kind {
         SessionKind::Delegate => header.parent_id.clone(),
         _ => None,
@@ -127,7 +138,7 @@ fn show(
         Column::new("TURNS").right(),
         Column::new("MESSAGES").right().optional(),
         Column::new("SIZE").right().optional(),
-        Column::new("UPDATED"),
+        Column::new(if deleted { "DELETED" } else { "UPDATED" }),
         Column::new("TITLE").gives_way(),
         Column::new("FOLDER").gives_way().optional(),
     ]);
@@ -135,7 +146,8 @@ fn show(
         let updated = if engine.is_leased(header) {
             Cell::new(Tone::Warn, "running")
         } else {
-            Cell::new(Tone::Dim, age(now, header.updated))
+            let when = header.deleted.map_or(header.updated, |tombstone| tombstone.deleted);
+            Cell::new(Tone::Dim, age(now, when))
         };
         let folder = if everywhere { header.workspace.as_str() } else { "" };
         table.row([

@@ -43,5 +43,6 @@ mod signals;
 mod stopped;
 mod streams;
 mod terminal;
+mod trash;
 mod typing;
 mod watch;

@@ -42,7 +42,7 @@ impl Any for GraphScope {
 
 impl Any for Request {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(38) {
+        match dice.below(39) {
             0 => Self::New(any(dice)),
             1 => Self::Append(any(dice)),
             2 => Self::List(any(dice)),
@@ -62,7 +62,7 @@ impl Any for Request {
             16 => Self::Delete(any(dice)),
             17 => Self::Stats { scope: any(dice), models: any(dice) },
             18 => Self::Verify { session_id: any(dice) },
-            19 => Self::Gc {},
+            19 => Self::Gc(any(dice)),
             20 => Self::Pack { idle_days: any(dice) },
             21 => Self::Turn(any(dice)),
             22 => Self::Attach { session_id: any(dice), attachment: any(dice) },
@@ -80,6 +80,7 @@ impl Any for Request {
             34 => Self::Vocabulary { part: any(dice) },
             35 => Self::Sparql(any(dice)),
             36 => Self::Repair { store: any(dice) },
+            37 => Self::Undelete(any(dice)),
             _ => Self::Doctor {},
         }
     }
