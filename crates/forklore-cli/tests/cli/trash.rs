@@ -55,7 +55,7 @@ fn the_answers_of_scripts_name_what_came_back() {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["fork", "plan-1", "--id", "b", "--label", "idea"]);
     let deleted = sandbox.json(&["delete", "b"]);
-    let expected = json!({"ok": true, "deleted": ["b"], "store_segments": 0, "dry_run": false});
+    let expected = json!({"ok": true, "deleted": ["b"], "kept_segments": 0, "dry_run": false});
     assert_eq!(deleted, expected);
     let trash = sandbox.json(&["list", "--deleted"]);
     assert_eq!(trash["sessions"][0]["id"], "b");
@@ -125,6 +125,13 @@ fn a_file_that_grew_meanwhile_is_read_on_afterwards() {
     assert_eq!(std::fs::read_to_string(sandbox.path().join("after")).unwrap(), whole);
 }
 
+/// Runs a command of the program at a terminal, which then shows how it ended.
+fn at_terminal<'a>(sandbox: &'a Sandbox, name: &'static str, words: &[&str]) -> Terminal<'a> {
+    let program = env!("CARGO_BIN_EXE_forklore");
+    let script = format!("{program} --workspace /demo {}; echo ended with $?", words.join(" "));
+    Terminal::running(sandbox, name, &["sh", "-c", &script])
+}
+
 #[test]
 fn a_person_confirms_before_anything_is_deleted() {
     let sandbox = Sandbox::with_a_plan();
@@ -134,10 +141,10 @@ fn a_person_confirms_before_anything_is_deleted() {
         page["sessions"].as_array().unwrap().len()
     };
     let answers = |name, words: &[&str], question: &str, answer: &str| {
-        let terminal = Terminal::start(&sandbox, name, words);
+        let terminal = at_terminal(&sandbox, name, words);
         terminal.until(question, |screen| screen.contains(question));
         assert!(terminal.tmux(&["send-keys", answer, "Enter"]).status().unwrap().success());
-        terminal.until("end", |screen| screen.contains("Pane is dead"))
+        terminal.until("end", |screen| screen.contains("ended with"))
     };
     let delete = ["delete", "plan-1", "--cascade"];
     let question = "Delete 2 sessions? They can be brought back for 30 days. [y/N]";
@@ -152,8 +159,8 @@ fn a_person_confirms_before_anything_is_deleted() {
     let question = "Erase 1 session? Nothing brings them back. [y/N]";
     answers("erase", &["delete", "plan-b", "--erase"], question, "y");
     assert_eq!(listed(&["--deleted"]), 1);
-    let silent = Terminal::start(&sandbox, "silent", &["gc", "--now", "--yes"]);
-    let screen = silent.until("end", |screen| screen.contains("Pane is dead"));
+    let silent = at_terminal(&sandbox, "silent", &["gc", "--now", "--yes"]);
+    let screen = silent.until("end", |screen| screen.contains("ended with"));
     assert!(!screen.contains("[y/N]"), "{screen}");
     assert_eq!(listed(&["--deleted"]), 0);
 }

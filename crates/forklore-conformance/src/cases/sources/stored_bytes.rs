@@ -29,11 +29,12 @@ pub(crate) fn a_delete_erases_stored_bytes(scene: &Scene<'_>) {
 pub(crate) fn the_trash_retains_stored_bytes(scene: &Scene<'_>) {
     let store = scene.store();
     let file = import(store, step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
-    let beside = import(store, sidecar("/f.d/a", "/f")).unwrap();
+    let sidecar_file = import(store, sidecar("/f.d/a", "/f")).unwrap();
     let found = store.sources(&FindSource::Session(id("t"))).unwrap();
     let delete =
         |deletion| store.delete(&[id("t")], Children::Refuse, deletion, scene.clock.now()).unwrap();
-    let spans = || [file, beside].map(|source| store.source_spans(source, 0).unwrap().unwrap());
+    let spans =
+        || [file, sidecar_file].map(|source| store.source_spans(source, 0).unwrap().unwrap());
     delete(Deletion::Trash);
     scene.collect();
     let stored = vec![SourceSpan::Other(b"kept".to_vec())];
