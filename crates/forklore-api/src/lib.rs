@@ -98,7 +98,9 @@ pub use preview::{ModelName, Preview, RequestPreview, SharedPrefix, TokenCount};
 pub use program::{CompletionScript, ManPage, ManPages};
 pub use read::{Malformed, read, read_line};
 pub use recovery::{LostKind, LostPiece, Recovered, Recovery};
-pub use removal::{Delete, DeleteMode, Deleted, Detached};
+pub use removal::{
+    Delete, DeleteMode, Deleted, Detached, Gc, Undelete, Undeleted, UndeletedSession,
+};
 pub use request::Request;
 pub use restore::{
     DamagedFile, Restore, RestoreAll, RestoredFile, RestoredFiles, SessionFile, SessionFiles,

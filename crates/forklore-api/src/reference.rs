@@ -17,7 +17,8 @@ use crate::{
     Envelope, EventLine, Exploration, ExportedFile, FlatNode, Forked, Form, GraphFile, Imported,
     Inspection, Lineage, ManPage, ManPages, Packed, QueryAnswer, Record, Recovered, Refusal,
     Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn, SearchAnswer, SessionAnswer,
-    SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer, Verification, Vocabulary, WatchLine,
+    SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer, Undeleted, Verification, Vocabulary,
+    WatchLine,
 };
 
 /// A placeholder in the JSON Schema for the fields of any verb's (forklore command's) answer.

@@ -1,6 +1,6 @@
-//! Types of `delete` and `detach`.
+//! Types of `delete`, `undelete`, `gc` and `detach`.
 
-use forklore_core::SessionId;
+use forklore_core::{Label, SessionId};
 use serde::{Deserialize, Serialize};
 
 /// How `delete` treats the branches that were forked from the deleted session.
@@ -37,6 +37,10 @@ pub struct Delete {
     /// Whether to return only the plan, and delete nothing.
     #[serde(default)]
     pub dry_run: bool,
+    /// Whether to erase the sessions at once. Otherwise they go into the trash, from which `undelete`
+    /// brings them back until `gc` erases them. To erase, also a session in the trash can be named.
+    #[serde(default)]
+    pub erase: bool,
 }
 
 /// The answer of `delete`: the sessions that were deleted.
@@ -45,12 +49,76 @@ pub struct Delete {
 pub struct Deleted {
     /// The deleted sessions, in the order of their deletion. In a dry run: the sessions to delete.
     pub deleted: Vec<SessionId>,
-    /// The number of deleted sessions that have events which remain stored because other sessions
-    /// need them. Always 0 in a dry run.
+    /// The number of erased sessions that have events which remain stored because other sessions
+    /// need them. Always 0 in a dry run, and if the sessions are in the trash.
     #[serde(rename = "kept_segments")]
     pub retained_segments: u64,
     /// Whether this answer is only a plan: nothing was deleted.
     pub dry_run: bool,
+}
+
+/// The request of `undelete`: brings a session back from the trash, with those of its delegates
+/// that the same `delete` removed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Undelete {
+    /// The session to bring back.
+    #[serde(rename = "session_id")]
+    pub session: SessionId,
+    /// Whether to bring back everything that the same `delete` removed.
+    #[serde(default)]
+    pub cascade: bool,
+}
+
+/// The answer of `undelete`: the sessions that came back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Undeleted {
+    /// The sessions that came back, parents before their children. Empty if the session was not
+    /// deleted.
+    pub undeleted: Vec<UndeletedSession>,
+}
+
+/// A session that came back from the trash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UndeletedSession {
+    /// The id of the session.
+    pub session_id: SessionId,
+    /// The label that the session has now.
+    pub label: Label,
+    /// The label that the session had before the delete, if another session has that label now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub former_label: Option<Label>,
+}
+
+/// The request of `gc`: erases what has been in the trash for long enough, and the bytes of erased
+/// sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Gc {
+    /// Erases the sessions that have been in the trash for this many seconds or longer. 0 erases
+    /// all of the trash.
+    pub trash_older_than_seconds: u64,
+}
+
+impl Gc {
+    /// The number of days for which a session can be brought back, unless a request says otherwise.
+    pub const TRASH_DAYS: u64 = 30;
+
+    /// Creates a request that erases all of the trash.
+    #[must_use]
+    pub fn all() -> Self {
+        Self { trash_older_than_seconds: 0 }
+    }
+}
+
+impl Default for Gc {
+    fn default() -> Self {
+        Self { trash_older_than_seconds: Self::TRASH_DAYS * 24 * 60 * 60 }
+    }
 }
 
 /// The answer of `detach`: the session that now has its own copy of the events that it inherits.

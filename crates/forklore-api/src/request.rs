@@ -4,9 +4,9 @@ use forklore_core::{Label, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Append, Attach, Blame, Bring, Create, Delete, Explore, Export, Fork, Graph, Import,
+    Append, Attach, Blame, Bring, Create, Delete, Explore, Export, Fork, Gc, Graph, Import,
     ListRequest, LogRange, Preview, ReadAttachment, Restore, RestoreAll, ResumeInRequest, Search,
-    Sparql, TreeRequest, TurnRequest, UsageScope, VocabularyPart,
+    Sparql, TreeRequest, TurnRequest, Undelete, UsageScope, VocabularyPart,
 };
 
 /// The request of one verb (forklore command), with the verb's name. In JSON, a fork is
@@ -151,6 +151,8 @@ pub enum Request {
     },
     /// Deletes a session. The answer is [`Deleted`](crate::Deleted).
     Delete(Delete),
+    /// Brings a session back from the trash. The answer is [`Undeleted`](crate::Undeleted).
+    Undelete(Undelete),
     /// Writes a session in the format of an agent, or as plain messages. The answer is
     /// [`ExportedFile`](crate::ExportedFile), or the bytes if the request names no file to write.
     Export(Export),
@@ -206,9 +208,9 @@ pub enum Request {
         /// exist at this location yet.
         store: String,
     },
-    /// Erases the bytes of deleted sessions from the store's files. The answer is
-    /// [`Collected`](crate::Collected).
-    Gc {},
+    /// Erases what has been in the trash for long enough, and the bytes of erased sessions from the
+    /// store's files. The answer is [`Collected`](crate::Collected).
+    Gc(Gc),
     /// Compresses families (roots with all their descendants) that were not written to recently.
     /// The answer is [`Packed`](crate::Packed).
     Pack {

@@ -81,6 +81,9 @@ pub struct Session {
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
+    /// When the session was deleted. Absent if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Timestamp>,
 }
 
 impl Session {
@@ -117,6 +120,7 @@ impl Session {
             source: header.source.clone(),
             copy_of: header.copy_of.clone(),
             deleted: header.deleted.is_some(),
+            deleted_at: header.deleted.map(|tombstone| tombstone.deleted),
         }
     }
 }
@@ -218,6 +222,8 @@ pub struct ListRequest {
     /// The position at which the requested page begins: the field `next` of the previous page.
     /// `null` begins with the first session.
     pub after: Option<String>,
+    /// Lists the sessions in the trash instead of the living ones.
+    pub deleted: bool,
 }
 
 /// The answer of `list`: one page of sessions. The most recently written session comes first.

@@ -62,6 +62,7 @@ macro_rules! with_answers {
             "rename", rename => SessionAnswer, Object;
             "detach", detach => Detached, Object;
             "delete", delete => Deleted, Object;
+            "undelete", undelete => Undeleted, Object;
             "export -o PATH", export => ExportedFile, Object;
             "resume-in", resume_in => ResumeIn, Object;
             "restore -o PATH", restore => RestoredFile, Object;

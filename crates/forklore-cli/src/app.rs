@@ -160,6 +160,22 @@ impl App {
         }
     }
 
+    /// Returns the session in the trash that `reference` names. A session that is not in the trash is
+    /// returned too, if `reference` is its id.
+    ///
+    /// # Errors
+    /// `invalid_args` for a session file or an ambiguous reference, `not_found` if no session
+    /// matches.
+    pub(crate) fn in_trash(&self, reference: &SessionRef) -> Result<Header> {
+        match reference {
+            SessionRef::Stored(text) => {
+                Ok(self.engine()?.resolve_in_trash(text, &self.scope()?)?)
+            }
+            SessionRef::File(_) => Err(Failure::invalid("the trash has sessions, not files")
+                .or_try("forklore list --deleted")),
+        }
+    }
+
     /// Returns the session that `reference` names, for a command that only reads or forks it. If
     /// `reference` names a session file, imports the file first.
     ///

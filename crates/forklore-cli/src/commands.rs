@@ -8,6 +8,7 @@ mod branches;
 mod bring;
 mod chat;
 mod completions;
+mod confirm;
 mod damaged;
 mod delete;
 mod detach;
@@ -41,6 +42,7 @@ mod show;
 mod sparql;
 mod stats;
 mod tree;
+mod undelete;
 mod verify;
 mod views;
 mod welcome;
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     Rename(rename::Args),
     Detach(detach::Args),
     Delete(delete::Args),
+    Undelete(undelete::Args),
     Export(export::Args),
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
@@ -126,6 +129,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Rename(args) => rename::run(&args, app, output),
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),
+        Command::Undelete(args) => undelete::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),

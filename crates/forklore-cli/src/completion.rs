@@ -53,32 +53,38 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
+/// The command whose session is one in the trash.
+const OF_TRASH: &str = "undelete";
+
 /// Adds completion to the arguments that take a session.
 fn with_completers(program: clap::Command) -> clap::Command {
     let names = |arg: &clap::Arg| SESSIONS.contains(&arg.get_id().as_str());
-    let completer = || ArgValueCompleter::new(sessions);
     program.mut_subcommands(|verb| {
+        let deleted = verb.get_name() == OF_TRASH;
+        let completer = || ArgValueCompleter::new(move |typed: &OsStr| sessions(typed, deleted));
         verb.mut_args(|arg| if names(&arg) { arg.add(completer()) } else { arg })
     })
 }
 
-/// Returns the completions for an argument that takes a session. If the typed text looks like a
-/// path, these are file names.
-fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
+/// Returns the completions for an argument that takes a session, or with `deleted` one in the trash.
+/// If the typed text looks like a path, these are file names.
+fn sessions(typed: &OsStr, deleted: bool) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     if text.contains('/') || text.contains('~') {
         return PathCompleter::file().complete(typed);
     }
-    let offered = listing().map(|listing| candidates(&listing.sessions)).unwrap_or_default();
+    let offered = listing(deleted).map(|listing| candidates(&listing.sessions));
+    let mut offered = offered.unwrap_or_default();
+    offered.retain(|candidate| !deleted || candidate.get_value() != "last");
     let fits = |candidate: &CompletionCandidate| {
         candidate.get_value().to_string_lossy().starts_with(&*text)
     };
     offered.into_iter().filter(fits).collect()
 }
 
-/// Returns the last updated sessions of this folder, or `None` if the store does not exist or
-/// cannot be read.
-fn listing() -> Option<Listing> {
+/// Returns the last updated sessions of this folder, or with `deleted` those in the trash. Returns
+/// `None` if the store does not exist or cannot be read.
+fn listing(deleted: bool) -> Option<Listing> {
     let url = store::url(env::var(store::VARIABLE).ok().as_deref()).ok()?;
     if !url.exists() {
         return None;
@@ -86,6 +92,7 @@ fn listing() -> Option<Listing> {
     let request = ListRequest {
         workspace: Some(workspace::of(None).ok()?),
         limit: OFFERED,
+        deleted,
         ..ListRequest::default()
     };
     blocking::open_url(&url).ok()?.list(&request).ok()

@@ -42,7 +42,7 @@ use pager::Out;
 pub(crate) use progress::Progress;
 pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
-pub(crate) use units::{age, cut, minute, money, since, time};
+pub(crate) use units::{age, cut, minute, money, seconds, since, span, time};
 
 /// The width, in columns, of output that does not go to a terminal.
 const PIPE_WIDTH: usize = 120;
@@ -244,6 +244,28 @@ impl Output {
         let mut page = Page::new(self.error_look);
         page.put(Tone::Dim, text).end();
         let _ = self.err.write_all(page.as_str().as_bytes());
+    }
+
+    /// Checks whether the output can ask a person: standard input and standard error are a terminal,
+    /// and the answer is not JSON.
+    pub(crate) fn can_ask(&self) -> bool {
+        !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Asks a person a question on standard error, and returns whether the answer is yes. No answer
+    /// means no.
+    ///
+    /// # Errors
+    /// When the question cannot be written or the answer cannot be read.
+    pub(crate) fn asks(&mut self, question: &str) -> Result<bool> {
+        let mut page = Page::new(self.error_look);
+        page.put(Tone::Warn, question).put(Tone::Plain, " [y/N] ");
+        self.out.flush().map_err(Failure::Answer)?;
+        self.err.write_all(page.as_str().as_bytes()).map_err(Failure::Answer)?;
+        self.err.flush().map_err(Failure::Answer)?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).map_err(Failure::Answer)?;
+        Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
     }
 
     /// Creates the progress bar of an import. The bar is visible only if standard error is a

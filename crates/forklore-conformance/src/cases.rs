@@ -3,12 +3,12 @@
 
 use std::fmt;
 
-use super::factory::TestStore;
 use super::scene::Scene;
 
 mod append;
 mod attachments;
 mod calls;
+mod capability;
 mod content;
 mod create;
 mod cut;
@@ -34,9 +34,12 @@ mod size;
 mod sources;
 mod transaction;
 mod transaction_attachments;
+mod trash;
 mod unfinished_line;
 mod verbatim;
 mod verify;
+
+pub use capability::Capability;
 
 use super::machine;
 
@@ -55,67 +58,6 @@ pub struct Case {
     /// The function that runs the conformance test. It panics if the store violates the
     /// requirement.
     pub run: fn(&mut Scene<'_>),
-}
-
-/// A part of the store contract that conformance tests need. All parts except `Base` are optional
-/// for a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capability {
-    /// The part of the contract that every store must fulfil.
-    Base,
-    /// Data persists when the store is reopened, and two handles on the store may be open at once.
-    Durable,
-    /// Several processes may use the store at once.
-    Processes,
-    /// The store frees the space of deleted data.
-    Maintenance,
-    /// The store records the sources of imported sessions, i.e. the files from which they were
-    /// read.
-    Sources,
-    /// The store offers attachments: bytes that messages name by their sha256.
-    Attachments,
-    /// The store's attachments persist when it is reopened. Several processes may store the same
-    /// attachment at once.
-    SharedAttachments,
-    /// The test can remove a session from the open store without the store noticing, as damage of
-    /// the disk may.
-    Loss,
-}
-
-impl Capability {
-    /// Returns the name of the capability, as it is written in a call of the macro `suite!`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Base => "base",
-            Self::Durable => "durable",
-            Self::Processes => "processes",
-            Self::Maintenance => "maintenance",
-            Self::Sources => "sources",
-            Self::Attachments => "attachments",
-            Self::SharedAttachments => "shared_attachments",
-            Self::Loss => "loss",
-        }
-    }
-}
-
-impl Capability {
-    /// Checks whether the store at this location offers this capability. The location itself says
-    /// whether it offers `Loss`. The store reports all others.
-    #[must_use]
-    pub fn is_offered(self, test_store: &dyn TestStore) -> bool {
-        let reported = || test_store.open().store.capabilities();
-        match self {
-            Self::Base => true,
-            Self::Durable => reported().durable,
-            Self::Processes => reported().processes,
-            Self::Maintenance => reported().maintenance,
-            Self::Sources => reported().sources,
-            Self::Attachments => reported().attachments,
-            Self::SharedAttachments => reported().attachments && reported().processes,
-            Self::Loss => test_store.can_lose(),
-        }
-    }
 }
 
 impl fmt::Display for Case {
@@ -344,6 +286,8 @@ macro_rules! __forklore_cases {
                 1806 a_pack_changes_no_answer
                 1807 a_second_pack_finds_nothing
                 1808 what_is_in_use_is_not_packed
+                1809 gc_leaves_the_trash_alone
+                1810 gc_gives_back_what_was_erased_from_the_trash
             }
             durable durable {
                 1901 everything_is_there_again
@@ -355,6 +299,7 @@ macro_rules! __forklore_cases {
                 1907 a_second_handle_sees_every_write_at_once
                 1908 two_handles_lose_none_of_each_others_appends
                 1909 histories_agree_over_reopening
+                1910 the_trash_outlives_a_reopening
             }
             processes processes {
                 2001 appends_of_all_processes_are_there
@@ -435,6 +380,7 @@ macro_rules! __forklore_cases {
                 2713 spans_of_an_earlier_revision_come_back
                 2714 a_delete_leaves_spans_that_refer_to_the_session
                 2715 the_latest_source_comes_first
+                2716 the_trash_retains_stored_bytes
             }
             sources unfinished_line {
                 2751 an_unfinished_last_line_comes_back_until_it_is_erased
@@ -457,6 +403,21 @@ macro_rules! __forklore_cases {
                 3002 a_lost_parent_never_makes_a_shorter_history
                 3003 a_lost_root_and_parent_still_have_their_family
                 3004 a_deleted_child_of_a_lost_root_stays_deleted
+            }
+            base trash {
+                3101 what_is_in_the_trash_answers_nothing
+                3102 it_comes_back_as_it_was
+                3103 a_label_in_use_refuses_it
+                3104 a_child_comes_back_without_its_parent
+                3105 it_retains_what_it_inherits
+                3106 copies_and_detached_sessions_come_back
+                3107 it_can_be_erased
+                3108 only_what_is_old_enough_expires
+                3109 doing_it_again_is_harmless
+                3110 children_and_leases_refuse_it
+                3111 several_come_back_in_one_step
+                3112 the_trash_is_listed
+                3113 the_feed_shows_it_removed_and_created
             }
         }
     };

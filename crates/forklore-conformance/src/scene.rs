@@ -13,8 +13,8 @@ use super::process::Role;
 use forklore_store::attachments::Attachments;
 use forklore_store::error::Result;
 use forklore_store::port::{
-    Append, Appended, At, Beginning, Change, Changed, Children, Direction, LogEntry, NewSession,
-    Page, Query, Removed, Store,
+    Append, Appended, At, Beginning, Change, Changed, Children, Deletion, Direction, LogEntry,
+    NewSession, Page, Query, Removed, Store,
 };
 
 /// A store under test, with helper methods for the operations of a conformance test.
@@ -352,6 +352,23 @@ impl<'f> Scene<'f> {
     pub fn remove_at(&self, sessions: &[&str], now: Timestamp) -> Result<Removed> {
         let ids: Vec<_> = sessions.iter().map(|session| id(session)).collect();
         self.store().remove(&ids, Children::Refuse, now)
+    }
+
+    /// Puts sessions into the trash.
+    ///
+    /// # Errors
+    /// Those of [`Store::delete`].
+    pub fn trash(&self, sessions: &[&str], children: Children) -> Result<Removed> {
+        let ids: Vec<_> = sessions.iter().map(|session| id(session)).collect();
+        self.store().delete(&ids, children, Deletion::Trash, self.clock.now())
+    }
+
+    /// Brings a session back from the trash, with this label.
+    ///
+    /// # Errors
+    /// Those of [`Store::change`].
+    pub fn undelete(&self, session: &str, with: &str) -> Result<Changed> {
+        self.store().change(&id(session), &Change::Undelete(label(with)))
     }
 
     /// Deletes one session from the store. Its children retain the events that they inherit from

@@ -144,6 +144,10 @@ impl Store for Keeps {
         self.store.read(session, query)
     }
 
+    fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.store.read_in_trash(session, query)
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         self.store.sessions(filter, after, limit)
     }

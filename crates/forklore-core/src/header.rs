@@ -117,6 +117,19 @@ impl Header {
         if shares { self.inherited.bytes } else { 0 }
     }
 
+    /// Checks whether the session is in the trash: it was deleted, but the store still has all of
+    /// it, and it can be brought back.
+    #[must_use]
+    pub fn is_in_trash(&self) -> bool {
+        self.deleted.is_some_and(|tombstone| tombstone.restorable)
+    }
+
+    /// Checks whether the session was erased: it was deleted, and cannot be brought back.
+    #[must_use]
+    pub fn is_erased(&self) -> bool {
+        self.deleted.is_some_and(|tombstone| !tombstone.restorable)
+    }
+
     /// Returns the session's lease if it is valid at `now` and belongs to a runtime other than
     /// `owner`. The runtime's process may be gone: `lease_of_other` of the store port asks that too.
     #[must_use]
@@ -156,6 +169,8 @@ impl Lease {
 pub struct Tombstone {
     /// When the session was deleted.
     pub deleted: Timestamp,
+    /// Whether the session is in the trash: nothing of it was erased, and it can be brought back.
+    pub restorable: bool,
 }
 
 /// A link from a session to the session whose beginning it repeats (docs/semantics.md, Words).

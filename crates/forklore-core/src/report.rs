@@ -49,6 +49,9 @@ pub struct Collected {
     pub events: u64,
     /// The number of attachments removed, because no event names them any more.
     pub attachments: u64,
+    /// The number of sessions that were erased from the trash.
+    #[serde(default)]
+    pub sessions: u64,
 }
 
 /// The result of `pack`, which compresses idle families. A family is a root session and its

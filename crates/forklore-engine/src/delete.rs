@@ -1,24 +1,26 @@
-//! `delete`: removes sessions, but retains the events that other sessions inherit.
+//! `delete`: puts sessions into the trash, or erases them, but retains the events that other sessions
+//! inherit.
 
 use std::collections::{HashMap, HashSet};
 
 use forklore_api::{Delete, DeleteMode, Deleted};
 use forklore_core::{Header, Lease, SessionId, SessionKind};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{Children, Filter, Removed};
+use forklore_store::port::{Children, Deletion, Filter, Removed};
 use forklore_store::rules::lease_of_other;
 use jiff::Timestamp;
 
-use crate::{Engine, Result};
+use crate::{Engine, Result, living};
 
 /// Maximum number of attempts of a cascading delete. Another attempt is necessary if another writer
 /// created a branch in the subtree in the meantime.
 const TRIES: usize = 8;
 
 impl Engine {
-    /// Deletes a session, and those of its delegates (sub-agent sessions) that have no branch
-    /// children (docs/semantics.md, Delete, detach). In cascade mode, also deletes the descendants,
-    /// except detached ones (which have their own copy of the inherited events).
+    /// Deletes a session: puts it into the trash, or erases it if the request says so (also if it is
+    /// in the trash already). Does the same with those of its delegates (sub-agent sessions) that
+    /// have no branch children (docs/semantics.md, Delete, detach). In cascade mode, also deletes
+    /// the descendants, except detached ones (which have their own copy of the inherited events).
     ///
     /// # Errors
     /// `has_children` if a branch child still reads the session's history and the request does not
@@ -29,7 +31,7 @@ impl Engine {
         let mut tries = TRIES;
         loop {
             let set = self.closed_set(request, now)?;
-            let Set { sessions, family } = &set;
+            let Set { sessions, family, deletion } = &set;
             if request.dry_run {
                 family.refuse_leased(sessions)?;
                 if request.mode != DeleteMode::DetachChildren {
@@ -42,7 +44,7 @@ impl Engine {
                 DeleteMode::Refuse | DeleteMode::Cascade => Children::Refuse,
             };
             tries -= 1;
-            match self.store.remove(sessions, children, now) {
+            match self.store.delete(sessions, children, *deletion, now) {
                 Ok(Removed { deleted, retained_segments }) => {
                     let (session, sessions) = (&request.session, deleted.len());
                     tracing::info!(%session, sessions, retained_segments, "deleted sessions");
@@ -58,12 +60,21 @@ impl Engine {
 
     /// Determines from the current headers which sessions the delete request removes.
     fn closed_set(&self, request: &Delete, now: Timestamp) -> Result<Set> {
-        let header = self.show(&request.session)?;
+        let header = self.store.header(&request.session)?;
+        if let Some(tombstone) = header.deleted.filter(|it| request.erase && it.restorable) {
+            let together = self.deleted_together(&header, request.mode == DeleteMode::Cascade)?;
+            let sessions = together.into_iter().rev().map(|header| header.id).collect();
+            let family = Family::of(Vec::new(), now);
+            // A session that was brought back meanwhile must not be erased.
+            return Ok(Set { sessions, family, deletion: Deletion::Expire(tombstone.deleted) });
+        }
+        let header = living(header)?;
         let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
         // A damaged header may belong to a descendant. Return it as an error.
         let family = Family::of(self.store.sessions(&filter, None, 0)?.all()?, now);
         let sessions = family.closed_set(&header, request.mode == DeleteMode::Cascade);
-        Ok(Set { sessions, family })
+        let deletion = if request.erase { Deletion::Erase } else { Deletion::Trash };
+        Ok(Set { sessions, family, deletion })
     }
 }
 
@@ -72,6 +83,7 @@ impl Engine {
 struct Set {
     sessions: Vec<SessionId>,
     family: Family,
+    deletion: Deletion,
 }
 
 /// The children and the lease of each session in a family. Leaves out deleted sessions.

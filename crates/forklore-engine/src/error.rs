@@ -101,6 +101,9 @@ pub enum Error {
     /// The parent links of this session form a cycle.
     #[error("the ancestors of session {0} run in a circle")]
     Cycle(SessionId),
+    /// The session was deleted. It is in the trash, from which it can be brought back.
+    #[error("session {0} was deleted, and can be brought back")]
+    InTrash(SessionId),
     /// A session reference, such as an id or `@label`, matches no session.
     #[error("no session fits {what}")]
     NoMatch {
@@ -199,7 +202,8 @@ impl Error {
             Self::OtherChild { .. } | Self::NotEmpty => ErrorKind::AlreadyExists,
             Self::Permission(_) => ErrorKind::PermissionDenied,
             Self::Cycle(_) => ErrorKind::LineageCycle,
-            Self::NoMatch { .. }
+            Self::InTrash(_)
+            | Self::NoMatch { .. }
             | Self::Elsewhere { .. }
             | Self::NoAttachment(_)
             | Self::NoSource(_) => ErrorKind::NotFound,
@@ -232,7 +236,9 @@ impl Error {
             Self::TooDeep { session, links, max } => {
                 json!({"session_id": session, "links": links, "max_fork_depth": max})
             }
-            Self::Cycle(session) | Self::NoSource(session) => json!({"session_id": session}),
+            Self::Cycle(session) | Self::NoSource(session) | Self::InTrash(session) => {
+                json!({"session_id": session})
+            }
             Self::NoAttachment(id) => json!({"ref": id}),
             Self::SourceGone { sessions } => json!({
                 "count": sessions.len(),

@@ -17,6 +17,8 @@ const PAGE_EVENTS: usize = 512;
 pub struct Events {
     store: Arc<dyn Store>,
     session: SessionId,
+    /// Whether to read also a session in the trash.
+    in_trash: bool,
     /// The position at which the next page of events starts; `None` after the last page.
     next: Option<At>,
     /// The maximum number of events in the next page.
@@ -58,11 +60,17 @@ impl Engine {
         Events {
             store: self.store.clone(),
             session: session.clone(),
+            in_trash: false,
             next: Some(at),
             limit: FIRST_EVENTS,
             near_damage: false,
             page: Vec::new().into_iter(),
         }
+    }
+
+    /// Iterates like [`events`](Self::events), also over a session in the trash.
+    pub(crate) fn events_in_trash(&self, session: &SessionId, at: At) -> Events {
+        Events { in_trash: true, ..self.events(session, at) }
     }
 
     /// Returns the event at the position `at`, without its `data`. Returns `None` if there is none.
@@ -91,7 +99,11 @@ impl Events {
         loop {
             let limit = self.limit;
             let query = Query { at: at.clone(), direction: Direction::Forward, limit, bare: false };
-            match self.store.read(&self.session, &query) {
+            let page = match self.in_trash {
+                true => self.store.read_in_trash(&self.session, &query),
+                false => self.store.read(&self.session, &query),
+            };
+            match page {
                 Err(error) if limit > 1 && is_damage(error.kind()) => {
                     self.near_damage = true;
                     self.limit = limit / 2;

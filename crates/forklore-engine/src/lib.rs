@@ -85,7 +85,9 @@ mod resolve;
 pub mod sources;
 mod stats;
 mod summary;
+mod trash;
 mod tree;
+mod undelete;
 mod usage_report;
 mod verify;
 mod view;
@@ -110,10 +112,11 @@ pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
     Ancestor, Attach, Attached, Batch, Branch, Branches, Bring, Brought, BroughtMark, Create,
     Delete, DeleteMode, Deleted, Detached, DetachedSubagent, Difference, DifferenceStats,
-    Elsewhere, ExportTo, Exported, Fork, Forked, IdStyle, Inspection, LeftOut, Lineage,
+    Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle, Inspection, LeftOut, Lineage,
     ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent, NodeHeader,
     Record, RecordOrigin, Recovery, Relative, ReplayRange, SessionUsage, SideStats, Stats,
-    Summarize, TreeNode, TreeRequest, Trees, UsageReport, UsageScope,
+    Summarize, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, UsageReport,
+    UsageScope,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;
@@ -246,8 +249,11 @@ impl Engine {
     }
 }
 
-/// Returns `header` unchanged, or a `Deleted` error if its session was deleted.
+/// Returns `header` unchanged, or an error if its session was deleted.
 fn living(header: Header) -> Result<Header> {
+    if header.is_in_trash() {
+        return Err(Error::InTrash(header.id));
+    }
     if header.deleted.is_some() {
         return Err(StoreError::Deleted(header.id).into());
     }

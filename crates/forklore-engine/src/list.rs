@@ -35,7 +35,7 @@ pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
 }
 
 impl Engine {
-    /// Returns one page of the list of sessions. Includes delegates (sub-agent sessions) only if
+    /// Returns one page of the list of sessions, or of those in the trash. Includes delegates (sub-agent sessions) only if
     /// the request names that kind of session.
     ///
     /// # Errors
@@ -49,6 +49,7 @@ impl Engine {
             workspace: request.workspace.clone(),
             since: request.since,
             kinds,
+            trash: request.deleted,
             ..Filter::default()
         };
         let after = request.after.as_deref().map(parse_cursor).transpose()?;

@@ -77,7 +77,7 @@ impl Engine {
             found.sound.append(&mut labelled);
         }
         if !found.sound.is_empty() || !found.damaged.is_empty() {
-            return Self::only(found, &format!("the name {id}"));
+            return only(found, &format!("the name {id}"));
         }
         let elsewhere = label.filter(|_| scope.workspace.is_some());
         if let Some(label) = elsewhere {
@@ -129,7 +129,7 @@ impl Engine {
             Some(of) => filter.family = Some(of.root_id.clone()),
         }
         let what = format!("the label {label}");
-        match Self::only(self.store.sessions(&filter, None, 0)?, &what) {
+        match only(self.store.sessions(&filter, None, 0)?, &what) {
             Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
                 self.elsewhere(&what, &Filter { workspace: None, ..filter })?.ok_or(none)
             }
@@ -154,21 +154,21 @@ impl Engine {
         let filter = Filter { id_part: Some(part.to_string()), ..Filter::default() };
         Ok(self.store.sessions(&filter, None, 0)?)
     }
+}
 
-    /// Returns the only session in `found`, and an error if there are several or none. If no
-    /// session is readable but a header is damaged, returns the error of that header instead of
-    /// `NoMatch`.
-    fn only(found: Headers, what: &str) -> Result<Header> {
-        let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
-        match found.len() {
-            0 => Err(Error::NoMatch { what: what.to_owned() }),
-            1 => found.pop().ok_or_else(|| Error::NoMatch { what: what.to_owned() }),
-            count => Err(Error::Ambiguous {
-                what: what.to_owned(),
-                candidates: found.into_iter().take(CANDIDATES).map(|h| h.id).collect(),
-                count,
-            }),
-        }
+/// Returns the only session in `found`, and an error if there are several or none. If no
+/// session is readable but a header is damaged, returns the error of that header instead of
+/// `NoMatch`.
+pub(crate) fn only(found: Headers, what: &str) -> Result<Header> {
+    let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
+    match found.len() {
+        0 => Err(Error::NoMatch { what: what.to_owned() }),
+        1 => found.pop().ok_or_else(|| Error::NoMatch { what: what.to_owned() }),
+        count => Err(Error::Ambiguous {
+            what: what.to_owned(),
+            candidates: found.into_iter().take(CANDIDATES).map(|h| h.id).collect(),
+            count,
+        }),
     }
 }
 

@@ -92,7 +92,7 @@ impl Engine {
             header: header.map(|header| NodeHeader {
                 parent: header.parent_id.clone(),
                 label: header.label.clone(),
-                title: header.title.clone(),
+                title: header.title.clone().filter(|_| header.deleted.is_none()),
                 first_words: None,
                 kind: header.kind,
                 dialect: header.dialect.clone(),

@@ -1,4 +1,4 @@
-//! Changes a session's header: label, title, leaf, `copy_of`, lease.
+//! Changes a session's header: label, title, leaf, `copy_of`, lease, and back from the trash.
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
@@ -6,11 +6,14 @@ use forklore_store::rules::take_lease;
 use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
-use crate::label;
+use crate::{label, remove};
 
 /// Changes a field of a session's header, such as its label, title or lease. Returns the header
 /// after the change. Changes nothing for [`Change::Detach`], which the function `detach` performs.
 pub(crate) fn change(folder: &Folder, id: &SessionId, change: &Change) -> Result<Header> {
+    if let Change::Undelete(label) = change {
+        return remove::undelete(folder, id, label);
+    }
     let mut session = folder.writable(id)?;
     let old = session.header.clone();
     let header = &mut session.header;
@@ -31,7 +34,7 @@ pub(crate) fn change(folder: &Folder, id: &SessionId, change: &Change) -> Result
                 return Err(Error::LeaseLost { session: id.clone(), owner: owner.clone() });
             }
         }
-        Change::Detach => {}
+        Change::Detach | Change::Undelete(_) => {}
     }
     if session.header != old {
         folder.commit(&mut session, String::new())?;

@@ -15,19 +15,29 @@ use crate::session::Session;
 impl Folder {
     /// Opens the session with this id for writing; fails if it is deleted. First repairs the
     /// session's file, in case a killed process left an incomplete write.
+    pub(crate) fn writable(&self, id: &SessionId) -> Result<Session> {
+        let session = self.writable_in_trash(id)?;
+        if session.header.deleted.is_some() {
+            return Err(Error::Deleted(id.clone()));
+        }
+        Ok(session)
+    }
+
+    /// Opens the session with this id for writing like [`writable`](Self::writable), also if it is
+    /// in the trash.
     ///
     /// In a change to several files, it repairs the real file at once. The change then only adds
     /// bytes after acknowledged ones, and whoever undoes it removes nothing else.
-    pub(crate) fn writable(&self, id: &SessionId) -> Result<Session> {
+    pub(crate) fn writable_in_trash(&self, id: &SessionId) -> Result<Session> {
         if let Some(real) = self.real() {
-            match real.writable(id) {
+            match real.writable_in_trash(id) {
                 // The change itself may create the session.
                 Ok(_) | Err(Error::NotFound(_) | Error::Deleted(_)) => {}
                 Err(error) => return Err(error),
             }
         }
         let mut session = self.writable_any(id)?;
-        if session.header.deleted.is_some() {
+        if session.header.is_erased() {
             return Err(Error::Deleted(id.clone()));
         }
         if self.real().is_none() {
@@ -94,8 +104,18 @@ impl Folder {
     /// # Errors
     /// `Io` if the lines cannot be written; the session is then unchanged. `Poisoned` if the sync
     /// failed; it is then unknown whether the lines are durable.
-    pub(crate) fn commit(&self, session: &mut Session, mut lines: String) -> Result<()> {
+    pub(crate) fn commit(&self, session: &mut Session, lines: String) -> Result<()> {
         let what = if lines.is_empty() { What::Changed } else { What::Appended };
+        self.commit_as(what, session, lines)
+    }
+
+    /// Commits like [`commit`](Self::commit). The feed reports the change as `what`.
+    pub(crate) fn commit_as(
+        &self,
+        what: What,
+        session: &mut Session,
+        mut lines: String,
+    ) -> Result<()> {
         let _write = self.announce(what, &session.header.id)?;
         let log = &session.log;
         let commit = Commit {

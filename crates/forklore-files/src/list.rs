@@ -98,11 +98,12 @@ pub(crate) struct Damaged {
 }
 
 impl Survey {
-    /// Returns the ancestries (lists of inherited spans) that living or damaged sessions may use.
+    /// Returns the ancestries (lists of inherited spans) that living or damaged sessions may use, and
+    /// sessions in the trash.
     /// Each comes with the number of inheritable events that it covers.
     pub(crate) fn lists(&self) -> Vec<(Ancestry, u64)> {
-        let living = self.sessions.iter().filter(|session| session.header.deleted.is_none());
-        let mut lists: Vec<_> = living
+        let unerased = self.sessions.iter().filter(|session| !session.header.is_erased());
+        let mut lists: Vec<_> = unerased
             .map(|Outline { segment, header, line }| {
                 (line.ancestry_of(header, segment), header.inherited.inheritable)
             })

@@ -33,7 +33,7 @@ pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
     }
     let needs = Needs::read(folder, &found)?;
     let mut damaged = None;
-    for session in found.sessions.iter().filter(|session| session.header.deleted.is_some()) {
+    for session in found.sessions.iter().filter(|session| session.header.is_erased()) {
         let need = needs.of(&session.segment);
         if session.line.trimmed.is_none_or(|trimmed| need < trimmed) {
             collected.segments += u64::from(need == 0);

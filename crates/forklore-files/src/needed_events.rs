@@ -1,4 +1,4 @@
-//! Determines which events of each segment living sessions need.
+//! Determines which events of each segment sessions need, living ones and those in the trash.
 
 use std::collections::{HashMap, HashSet};
 

@@ -49,6 +49,10 @@ impl Store for FilesStore {
         again(|| read::page(self.reading()?, session, query))
     }
 
+    fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        again(|| read::page_in_trash(self.reading()?, session, query))
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         self.reading()?.list(filter, after, limit)
     }

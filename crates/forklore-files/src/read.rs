@@ -8,6 +8,7 @@ use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 use crate::folder::Folder;
 use crate::history::History;
 use crate::log::Next;
+use crate::session::Session;
 
 /// Size at which a page of read events is complete: the total length of their payloads in bytes.
 /// The event that reaches this size is still included.
@@ -15,8 +16,16 @@ const PAGE_BYTES: usize = 8 << 20;
 
 /// Reads a page of a session's history: the events that `query` selects.
 pub(crate) fn page(folder: &Folder, id: &SessionId, query: &Query) -> Result<Page> {
-    let session = folder.living(id)?;
-    let history = History::of(folder, &session);
+    page_of(folder, &folder.living(id)?, query)
+}
+
+/// Reads like [`page`], but also a session in the trash.
+pub(crate) fn page_in_trash(folder: &Folder, id: &SessionId, query: &Query) -> Result<Page> {
+    page_of(folder, &folder.unerased(id)?, query)
+}
+
+fn page_of(folder: &Folder, session: &Session, query: &Query) -> Result<Page> {
+    let history = History::of(folder, session);
     if let At::Id(event) = &query.at {
         return named(&history, event, query);
     }

@@ -1,12 +1,14 @@
-//! Deletes sessions. Events that other sessions need remain in the files, but the deleted session
+//! Deletes sessions: puts them into the trash, or erases them. Events that other sessions need remain in the files, but the deleted session
 //! no longer shows them (docs/semantics.md, Delete, detach).
 
 use std::collections::{HashMap, HashSet};
 
-use forklore_core::SessionId;
-use forklore_core::header::Tombstone;
-use forklore_store::port::{Children, Removal, Removed};
-use forklore_store::rules::{builds_on_parent, lease_of_other, make_tombstone, refuse_children};
+use forklore_core::{Header, Label, SessionId, Tombstone};
+use forklore_store::feed::What;
+use forklore_store::port::{Removal, Removed};
+use forklore_store::rules::{
+    self, Deleted, builds_on_parent, is_deleted_by, lease_of_other, refuse_children,
+};
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
@@ -19,34 +21,42 @@ use crate::sources::{self, Index};
 /// Deletes the sessions in `removal`. If one of them cannot be deleted, deletes none. `index` is
 /// the index of imported files; it may be `None` if none of the sessions was imported.
 pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) -> Result<Removed> {
-    let Removal { sessions: ids, children, now } = removal;
+    let Removal { sessions: ids, deletion, now, .. } = removal;
     let here = folder.clock.now();
-    let (children, now) = (*children, (*now).min(here));
+    let now = (*now).min(here);
     let mut found = folder.survey()?;
     let kin = Kin::of(&found.sessions, ids);
     for id in ids {
-        check_removable(folder, id, &kin, children, here)?;
+        check_removable(folder, id, &kin, removal, here)?;
     }
-    let mut removed = Removed::default();
+    let (mut removed, mut erased) = (Removed::default(), Vec::new());
     for id in ids {
-        let mut session = match folder.writable(id) {
+        let mut session = match folder.writable_in_trash(id) {
             Err(Error::Deleted(_)) => continue,
             found => found?,
         };
         let before = session.header.clone();
-        make_tombstone(&mut session.header, now);
-        session.header.deleted = Some(Tombstone { deleted: now });
+        match rules::delete(&mut session.header, *deletion, now) {
+            Deleted::Skipped => continue,
+            Deleted::Trashed => {}
+            Deleted::Erased => erased.push(id.clone()),
+        }
         folder.commit(&mut session, String::new())?;
-        label::free(folder, &before)?;
+        if before.deleted.is_none() {
+            label::free(folder, &before)?;
+        }
         removed.deleted.push(id.clone());
     }
-    if let Some(index) = index {
-        sources::forget_files_of(folder, index, &removed.deleted)?;
+    if erased.is_empty() {
+        return Ok(removed);
     }
-    let gone: HashSet<_> = removed.deleted.iter().collect();
+    if let Some(index) = index {
+        sources::forget_files_of(folder, index, &erased)?;
+    }
+    let gone: HashSet<_> = erased.iter().collect();
     // Nothing else changed since the sessions were read, so they need not be read again.
     for outline in found.sessions.iter_mut().filter(|one| gone.contains(&one.header.id)) {
-        outline.header.deleted = Some(Tombstone { deleted: now });
+        outline.header.deleted = Some(Tombstone { deleted: now, restorable: false });
     }
     let needs = Needs::read(folder, &found)?;
     let stays = |session: &&Outline| {
@@ -55,6 +65,17 @@ pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) 
     };
     removed.retained_segments = found.sessions.iter().filter(stays).count() as u64;
     Ok(removed)
+}
+
+/// Brings a session back from the trash, with this label. The feed reports the session as created.
+pub(crate) fn undelete(folder: &Folder, id: &SessionId, label: &Label) -> Result<Header> {
+    let mut session = folder.writable_in_trash(id)?;
+    if rules::undelete(&mut session.header, label)? {
+        label::check(folder, &session.header.root_id, label, id)?;
+        label::claim(folder, &session.header.root_id, label, id)?;
+        folder.commit_as(What::Created, &mut session, String::new())?;
+    }
+    Ok(session.header)
 }
 
 /// For each session to delete: its branches that inherit events and are not deleted too. This is a
@@ -88,12 +109,15 @@ fn check_removable(
     folder: &Folder,
     id: &SessionId,
     kin: &Kin,
-    children: Children,
+    removal: &Removal,
     now: Timestamp,
 ) -> Result<()> {
     let header = folder.any(id)?.header;
+    if !is_deleted_by(&header, removal.deletion) {
+        return Ok(());
+    }
     if let Some(lease) = lease_of_other(&header, None, now) {
         return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() });
     }
-    refuse_children(&header, children, kin.of_parent(id))
+    refuse_children(&header, removal.children, kin.of_parent(id))
 }

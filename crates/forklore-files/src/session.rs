@@ -104,6 +104,15 @@ impl Folder {
         Ok(session)
     }
 
+    /// Reads the session with this id, whether it is living or in the trash. Fails if it was erased.
+    pub(crate) fn unerased(&self, id: &SessionId) -> Result<Session> {
+        let session = self.any(id)?;
+        if session.header.is_erased() {
+            return Err(Error::Deleted(id.clone()));
+        }
+        Ok(session)
+    }
+
     /// Reads a session from the file that `found` names, opened in the mode `how`. Returns `None`
     /// if the file does not exist.
     pub(crate) fn load(&self, found: &Found, how: Open) -> Result<Option<Session>> {

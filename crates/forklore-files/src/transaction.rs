@@ -74,7 +74,7 @@ impl FilesStore {
                 Ok(Written::Changed(Box::new(detached?)))
             }
             Write::Change { session, change } => {
-                let header = if matches!(change, Change::Label(_)) {
+                let header = if matches!(change, Change::Label(_) | Change::Undelete(_)) {
                     let (_passed, folder) = self.exclusive()?;
                     change::change(folder, session, change)?
                 } else {

@@ -53,9 +53,7 @@ pub(crate) fn all(folder: &Folder) -> Result<Verification> {
             // Skip a session that was deleted since the survey, because other events of its file
             // are needed now.
             Ok(session) => {
-                let as_seen = |session: &Session| {
-                    session.header.deleted.is_some() == outline.header.deleted.is_some()
-                };
+                let as_seen = |session: &Session| session.header.deleted == outline.header.deleted;
                 if let Some(session) = session.filter(as_seen) {
                     check.session(&session, &needs, &parents);
                 }
@@ -110,10 +108,13 @@ impl<'f> Check<'f> {
         needs: &Needs,
         parents: &HashMap<String, Option<SessionId>>,
     ) {
-        if session.header.deleted.is_none() {
-            self.found.sessions += 1;
+        if !session.header.is_erased() {
             self.own(session);
-            self.claims(session);
+            // The label of a session in the trash is free.
+            if session.header.deleted.is_none() {
+                self.found.sessions += 1;
+                self.claims(session);
+            }
             self.spans(session);
             self.lineage(&session.header, parents);
         } else {

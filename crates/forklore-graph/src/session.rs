@@ -93,10 +93,11 @@ fn fork(header: &Header, parent: &SessionId, about: &mut About<'_>) {
     activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&header.id));
 }
 
-/// Adds a session's title, permissions, metadata and configuration. For an imported session, also
+/// Adds a session's title, permissions, metadata and configuration. A deleted session shows only its
+/// permissions, also if it is in the trash. For an imported session, also
 /// adds its file, its record format, and the session that the agent would resume.
 fn notes(header: &Header, about: &mut About<'_>) {
-    if let Some(title) = &header.title {
+    if let Some(title) = header.title.as_ref().filter(|_| header.deleted.is_none()) {
         about.text(v::TITLE, title);
     }
     if let Some(permissions) = &header.permissions {
@@ -104,14 +105,14 @@ fn notes(header: &Header, about: &mut About<'_>) {
         permissions.iter().for_each(|name| about.text(v::PERMISSION, name));
     }
     for (predicate, data) in [(v::METADATA, &header.metadata), (v::CONFIG, &header.config)] {
-        if let Some(data) = data {
+        if let Some(data) = data.as_ref().filter(|_| header.deleted.is_none()) {
             about.json(predicate, data.get());
         }
     }
     if let Some(dialect) = &header.dialect {
         about.text(v::DIALECT, dialect);
     }
-    if let Some(leaf) = &header.leaf {
+    if let Some(leaf) = header.leaf.as_ref().filter(|_| header.deleted.is_none()) {
         about.put(v::LEAF, iri::session(leaf));
     }
     if let Some(path) = &header.source {

@@ -184,10 +184,9 @@ impl<'a> Run<'a> {
             found => source_state::called(found, &file, candidate.title.as_deref())?,
         };
         let found = match self.unless_deleted(found)? {
-            Some(found) => found,
-            None => {
-                let message = "the session of the file was deleted and stays so".to_owned();
-                return Ok(Outcome::passed(candidate, ProblemKind::Deleted, message));
+            Ok(found) => found,
+            Err(message) => {
+                return Ok(Outcome::passed(candidate, ProblemKind::Deleted, message.to_owned()));
             }
         };
         let unchanged = matches!(found, SourceState::Unchanged(_));
@@ -210,22 +209,32 @@ impl<'a> Run<'a> {
         Ok(Outcome::read(input, &records, start, std::mem::take(earlier), problems))
     }
 
-    /// Returns the state from which the import of a file continues. Returns `None` for a rewritten
-    /// file whose first session was deleted, unless the options request the import of deleted
-    /// sessions.
-    fn unless_deleted(&self, found: SourceState) -> Result<Option<SourceState>> {
+    /// Returns the state from which the import of a file continues. Returns the reason not to import
+    /// a rewritten file whose first session was deleted, unless the options request the import of
+    /// deleted sessions. Also returns a reason for a file that grew while one of its sessions is in
+    /// the trash: what it would skip now, the session would lack when it comes back.
+    fn unless_deleted(&self, found: SourceState) -> Result<Result<SourceState, &'static str>> {
+        if let SourceState::Grown(source, _) = &found {
+            for session in &source.sessions {
+                if self.engine.store().header(&session.id)?.is_in_trash() {
+                    return Ok(Err("a session of the file is in the trash; nothing more is read \
+                        until it is brought back or erased"));
+                }
+            }
+        }
         let SourceState::New { earlier: Some(earlier), .. } = &found else {
-            return Ok(Some(found));
+            return Ok(Ok(found));
         };
         if source_state::lacks_base(self.engine, earlier)? {
-            return Ok(Some(unshared(found)));
+            return Ok(Ok(unshared(found)));
         }
         let first = earlier.sessions.first();
         let gone = |id| Ok::<_, Error>(self.engine.store().header(id)?.deleted.is_some());
         if !first.map(|first| gone(&first.id)).transpose()?.unwrap_or(false) {
-            return Ok(Some(found));
+            return Ok(Ok(found));
         }
-        Ok(self.options.again.then(|| unshared(found)))
+        let deleted = "the session of the file was deleted and stays so";
+        Ok(if self.options.again { Ok(unshared(found)) } else { Err(deleted) })
     }
 }
 

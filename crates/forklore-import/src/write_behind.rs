@@ -214,6 +214,11 @@ impl Store for WriteBehind {
         self.store.read(session, query)
     }
 
+    fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.before_session(session)?;
+        self.store.read_in_trash(session, query)
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         self.before_all()?;
         self.store.sessions(filter, after, limit)

@@ -1,4 +1,4 @@
-//! Changes a session's header: label, title, leaf, `copy_of`, lease.
+//! Changes a session's header: label, title, leaf, `copy_of`, lease, and back from the trash.
 
 use forklore_core::{Header, Lease, SessionId};
 use forklore_store::Error;
@@ -10,12 +10,17 @@ use crate::create::check_label;
 use crate::fault::Result;
 use crate::feed;
 use crate::integer::signed;
+use crate::remove;
 use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 
 /// Changes a field of a session's header, such as its label, title or lease. Returns the header
 /// after the change. Changes nothing for [`Change::Detach`], which the function `detach` performs.
 pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Result<Header> {
+    if let Change::Undelete(label) = change {
+        remove::undelete(tx, id, label)?;
+        return Ok(session::with_notes(tx, id)?.header);
+    }
     let mut session = session::living(tx, id)?;
     match change {
         Change::Label(label) => {
@@ -59,7 +64,7 @@ pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Resul
             }
             set_lease(tx, session, None)?;
         }
-        Change::Detach => {}
+        Change::Detach | Change::Undelete(_) => {}
     }
     Ok(session::with_notes(tx, id)?.header)
 }

@@ -202,7 +202,9 @@ fn query(filter: &Filter, after: Option<&Cursor>, lost: bool) -> (String, Values
     if let Some(part) = &filter.id_part {
         add("instr(s.id, ?) > 0", Box::new(part.clone()));
     }
-    if !filter.deleted {
+    if filter.trash {
+        conditions.push("s.deleted IS NOT NULL AND s.kept_to IS NULL");
+    } else if !filter.deleted {
         conditions.push("s.deleted IS NULL");
     }
     let ordered = filter.family.is_none() && filter.parent.is_none();

@@ -64,6 +64,12 @@ impl Store for SqliteStore {
         })
     }
 
+    fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.read_with("reading", |conn| {
+            read::page_in_trash(conn, session, query, self.identities())
+        })
+    }
+
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         let doing = "reading";
         let found = self.read_in_parts(doing, |conn, _, begin_part| {

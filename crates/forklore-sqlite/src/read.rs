@@ -49,6 +49,17 @@ pub(crate) fn page(
     Ok(page)
 }
 
+/// Reads like [`page`], but also a session in the trash. Such reads are rare, so they use no cache.
+pub(crate) fn page_in_trash(
+    conn: &Connection,
+    id: &SessionId,
+    query: &Query,
+    identities: &Identities,
+) -> Result<Page> {
+    let history = History::of(conn, Cow::Owned(session::unerased(conn, id)?))?;
+    page_of(conn, &history, query, identities)
+}
+
 fn page_of(
     conn: &Connection,
     history: &History<'_>,

@@ -1,17 +1,20 @@
-//! Deletes sessions. Events that other sessions still need remain in nameless segments: the
-//! segments of tombstones, and private segments (docs/semantics.md, Delete, detach).
+//! Deletes sessions: puts them into the trash, or erases them. Events that other sessions still need
+//! remain in nameless segments: the segments of tombstones, and private segments
+//! (docs/semantics.md, Delete, detach).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use forklore_core::{SessionId, Strategy};
+use forklore_core::{Label, SessionId, Strategy};
 use forklore_store::Error;
 use forklore_store::feed::What;
-use forklore_store::port::{Children, Removed};
-use forklore_store::rules::{lease_of_other, make_tombstone, refuse_children};
-use jiff::Timestamp;
+use forklore_store::port::{Children, Removal, Removed};
+use forklore_store::rules::{
+    self, Deleted, delete, is_deleted_by, lease_of_other, refuse_children,
+};
 use rusqlite::Connection;
 
 use crate::ancestry;
+use crate::create::check_label;
 use crate::fault::{Fault, Result};
 use crate::feed;
 use crate::integer::signed;
@@ -22,14 +25,10 @@ use crate::sources;
 use crate::trim::trim;
 use crate::write_tx::WriteTx;
 
-/// Deletes the sessions with these ids. If one of them cannot be deleted, deletes none.
-pub(crate) fn remove(
-    tx: &WriteTx<'_>,
-    ids: &[SessionId],
-    children: Children,
-    now: Timestamp,
-) -> Result<Removed> {
-    let now = now.min(tx.now);
+/// Deletes the sessions of `removal`. If one of them cannot be deleted, deletes none.
+pub(crate) fn remove(tx: &WriteTx<'_>, removal: &Removal) -> Result<Removed> {
+    let Removal { sessions: ids, children, deletion, now } = removal;
+    let (children, deletion, now) = (*children, *deletion, (*now).min(tx.now));
     let set: HashSet<&str> = ids.iter().map(SessionId::as_str).collect();
     let mut sessions = Vec::with_capacity(ids.len());
     for id in ids {
@@ -38,25 +37,38 @@ pub(crate) fn remove(
             Err(Fault::Refused(Error::Deleted(_))) => continue,
             found => found?,
         };
+        if !is_deleted_by(&session.header, deletion) {
+            continue;
+        }
         if let Some(lease) = lease_of_other(&session.header, None, tx.now) {
             return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() }.into());
         }
-        if children == Children::Refuse && session.header.deleted.is_none() {
+        if children == Children::Refuse {
             refuse_children(&session.header, children, branches(tx, &session, &set)?)?;
         }
         sessions.push(session);
     }
     let mut removed = Removed::default();
+    let (mut done, mut families) = (HashSet::new(), BTreeSet::new());
     let mut gone = BTreeMap::new();
     for session in &mut sessions {
-        if session.header.deleted.is_none() && !gone.contains_key(&session.sid) {
-            gone.insert(session.sid, segments(tx, session)?);
-            entomb(tx, session, now)?;
-            removed.deleted.push(session.header.id.clone());
+        // The same session may be named twice.
+        if !done.insert(session.sid) {
+            continue;
         }
+        let segments = segments(tx, session)?;
+        match delete(&mut session.header, deletion, now) {
+            Deleted::Skipped => continue,
+            Deleted::Trashed => put_into_trash(tx, session)?,
+            Deleted::Erased => {
+                entomb(tx, session)?;
+                gone.insert(session.sid, segments);
+                families.insert(session.root);
+            }
+        }
+        removed.deleted.push(session.header.id.clone());
     }
     sources::forget_files_of(tx, gone.keys().copied())?;
-    let families: BTreeSet<Segment> = sessions.iter().map(|session| session.root).collect();
     let mut retained = HashSet::new();
     for root in families {
         retained.extend(trim(tx, root)?.retained);
@@ -94,11 +106,32 @@ fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
     Ok(segments)
 }
 
-/// Turns the session into a tombstone: removes its title, metadata, configuration, leaf, lease and
-/// list of inherited events. Erases no events; [`trim`] later erases those that no other session
+/// Marks the session as deleted, and removes its lease. Without `kept_to`, the row says that nothing
+/// of the session was erased.
+fn put_into_trash(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
+    let deleted = session.header.deleted.map(|tombstone| tombstone.deleted.as_microsecond());
+    let sql = "UPDATE session SET deleted = ?, lease_owner = NULL, lease_expires = NULL,
+             lease_began = NULL, feed_changed = ?, crc = ? WHERE sid = ?";
+    feed::update(tx, session, What::Changed, sql, &[&deleted])
+}
+
+/// Brings a session back from the trash, with this label. The feed reports the session as created.
+pub(crate) fn undelete(tx: &WriteTx<'_>, id: &SessionId, label: &Label) -> Result<()> {
+    let mut session = session::unerased(tx, id)?;
+    if !rules::undelete(&mut session.header, label)? {
+        return Ok(());
+    }
+    check_label(tx, session.root, label, session.sid)?;
+    let sql = "UPDATE session SET deleted = NULL, label = ?, feed_created = ?, crc = ?
+         WHERE sid = ?";
+    feed::update(tx, &mut session, What::Created, sql, &[&label.as_str()])
+}
+
+/// Makes the session's row that of a tombstone: removes its title, metadata, configuration, leaf,
+/// lease and list of inherited events. Erases no events; [`trim`] later erases those that no other session
 /// needs.
-fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()> {
-    make_tombstone(&mut session.header, now);
+fn entomb(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
+    let deleted = session.header.deleted.map(|tombstone| tombstone.deleted.as_microsecond());
     session.inheritable_to = Some(session.header.own_events);
     session.note_sum = None;
     let own_events = signed(session.header.own_events);
@@ -109,7 +142,7 @@ fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()>
         "UPDATE session SET deleted = ?, kept_to = ?, title = NULL, leaf = NULL, lease_owner = NULL,
              lease_expires = NULL, lease_began = NULL, note_crc = NULL, feed_changed = ?, crc = ?
          WHERE sid = ?",
-        &[&now.as_microsecond(), &own_events],
+        &[&deleted, &own_events],
     )?;
     tx.write("DELETE FROM session_note WHERE sid = ?", &[&session.sid])?;
     tx.write("DELETE FROM ancestry WHERE sid = ?", &[&session.sid])?;

@@ -51,8 +51,9 @@ pub(crate) struct Session {
     pub(crate) parent: Option<Segment>,
     /// An upper bound of `updated` in the session's header. It is at most a minute later.
     pub(crate) fresh_until: Timestamp,
-    /// `None` unless the session was deleted. For a deleted session: the end (exclusive) of the
-    /// positions in its segment that other sessions still need.
+    /// `None` unless the session was erased. For an erased session: the end (exclusive) of the
+    /// positions in its segment that other sessions still need. A deleted session without this is
+    /// in the trash.
     pub(crate) inheritable_to: Option<u64>,
     /// The checksum of the session's notes (`metadata` and `config`). `None` if it has no notes.
     pub(crate) note_sum: Option<u32>,
@@ -174,6 +175,15 @@ pub(crate) fn living(conn: &Connection, id: &SessionId) -> Result<Session> {
     Ok(session)
 }
 
+/// Reads the session with this id, whether it is living or in the trash. Fails if it was erased.
+pub(crate) fn unerased(conn: &Connection, id: &SessionId) -> Result<Session> {
+    let session = any(conn, id)?;
+    if session.header.is_erased() {
+        return Err(Error::Deleted(id.clone()).into());
+    }
+    Ok(session)
+}
+
 fn one(conn: &Connection, sql: &str, id: &SessionId, notes: bool) -> Result<Session> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([id.fold()])?;
@@ -275,6 +285,9 @@ pub(crate) fn read(conn: &Connection, row: &Row<'_>, notes: bool) -> Result<Sess
             written: written(row)?,
             header,
         };
+        if let Some(tombstone) = &mut session.header.deleted {
+            tombstone.restorable = session.inheritable_to.is_none();
+        }
         if notes {
             take_notes(row, &mut session)?;
         }
@@ -400,9 +413,11 @@ fn lease(cells: &mut Cells<'_, '_>) -> Result<Option<Lease>> {
     lease.transpose()
 }
 
+/// Reads when the session was deleted. Another column tells whether it is in the trash.
 fn deleted(cells: &mut Cells<'_, '_>) -> Result<Option<Tombstone>> {
     let deleted: Option<i64> = cells.next()?;
-    deleted.map(|micros| Ok(Tombstone { deleted: timestamp(micros)? })).transpose()
+    let tombstone = |micros| Ok(Tombstone { deleted: timestamp(micros)?, restorable: false });
+    deleted.map(tombstone).transpose()
 }
 
 fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {

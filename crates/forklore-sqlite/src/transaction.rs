@@ -5,7 +5,7 @@ use std::iter;
 use forklore_core::{SessionId, SessionKind, Strategy};
 use forklore_store::Result as StoreResult;
 use forklore_store::port::{
-    Change, Changed, Committed, NewSession, Removal, Store as _, Transaction, Write, Written,
+    Change, Changed, Committed, NewSession, Store as _, Transaction, Write, Written,
 };
 use forklore_store::sources::SourceStep;
 
@@ -132,9 +132,7 @@ fn one(tx: &WriteTx<'_>, write: &Write, staged: Option<&Staged>) -> Result<Writt
             let header = change::change(tx, session, change)?;
             Written::Changed(Box::new(Changed { header, copied_events: 0 }))
         }
-        Write::Remove(Removal { sessions, children, now }) => {
-            Written::Removed(remove::remove(tx, sessions, *children, *now)?)
-        }
+        Write::Remove(removal) => Written::Removed(remove::remove(tx, removal)?),
     })
 }
 

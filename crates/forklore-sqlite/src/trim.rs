@@ -42,12 +42,13 @@ fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     Ok(found)
 }
 
-/// Returns which positions of each segment the living sessions of a family inherit. Each value is
-/// the end (exclusive) of the needed positions. Reads each ancestry page once.
+/// Returns which positions of each segment the sessions of a family inherit that were not erased.
+/// Those in the trash count too. Each value is the end (exclusive) of the needed positions. Reads
+/// each ancestry page once.
 fn needs(conn: &Connection, family: &[Session]) -> Result<BTreeMap<Segment, u64>> {
     let mut needs = BTreeMap::new();
     let mut pages = HashSet::new();
-    for session in family.iter().filter(|session| session.header.deleted.is_none()) {
+    for session in family.iter().filter(|session| !session.header.is_erased()) {
         let ancestry = ancestry::of(conn, session)?;
         note(&mut needs, &ancestry);
         let mut next: Vec<_> = ancestry.page.into_iter().collect();

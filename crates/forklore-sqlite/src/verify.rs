@@ -172,16 +172,16 @@ impl<'s> Check<'s> {
     }
 
     /// Verifies a session: its row, its own events, its list of inherited ranges and its ancestors.
-    /// For a deleted session, checks only the events that remain.
+    /// For an erased session, checks only the events that remain. A session in the trash is checked
+    /// like a living one, but not counted.
     fn stored(&mut self, session: &Session) {
-        let deleted = session.header.deleted.is_some();
         let own = Range {
             segment: session.sid,
             from: 0,
             to: session.header.own_events,
             inherited: false,
         };
-        if deleted {
+        if session.header.is_erased() {
             let to = session.inheritable_to.unwrap_or_default();
             self.range(
                 Range { to, ..own },
@@ -191,7 +191,7 @@ impl<'s> Check<'s> {
             self.nothing_behind(session.sid, to, Some(&session.header.id));
             return;
         }
-        self.found.sessions += 1;
+        self.found.sessions += u64::from(session.header.deleted.is_none());
         self.lineage(session);
         self.range(own, Some(&session.header), session.header.inherited.inheritable);
         self.head(session);
@@ -328,7 +328,7 @@ impl<'s> Check<'s> {
     /// of the session in whose history the range is, if any. `inherited` is the number of inherited
     /// events before the range.
     fn range(&mut self, range: Range, owner: Option<&Header>, inherited: u64) {
-        let living = owner.is_some_and(|header| header.deleted.is_none()) && !range.inherited;
+        let living = owner.is_some_and(|header| !header.is_erased()) && !range.inherited;
         let seq = |position: u64| match owner {
             Some(header) if !range.inherited => header.seq_of_own(position),
             _ => inherited + position + 1,

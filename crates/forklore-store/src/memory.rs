@@ -94,6 +94,10 @@ impl Store for MemoryStore {
         self.state().page(id, query)
     }
 
+    fn read_in_trash(&self, id: &SessionId, query: &Query) -> Result<Page> {
+        self.state().page_in_trash(id, query)
+    }
+
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         let state = self.state();
         Ok(sessions.iter().map(|id| Ok(state.any(id)?.header.clone())).collect())
@@ -158,16 +162,16 @@ impl Store for MemoryStore {
         Ok(self.state().source(source).map(StoredSource::locations))
     }
 
-    /// Frees nothing, because a delete already drops the session's history.
+    /// Frees nothing, because an erasure already drops the session's history.
     fn gc(&self) -> Result<Collected> {
         Ok(Collected::default())
     }
 
-    /// Returns the total size, in bytes, of the payloads of events that sessions need. Deleted
+    /// Returns the total size, in bytes, of the payloads of events that sessions need. Erased
     /// sessions need none. An event that several sessions share counts once.
     fn store_bytes(&self) -> Result<u64> {
         let state = self.state();
-        let entries = state.living().flat_map(|session| &session.log);
+        let entries = state.unerased().flat_map(|session| &session.log);
         let sizes: BTreeMap<_, _> = entries
             .map(|entry| ((&entry.holder, &entry.origin), entry.event.data.get().len() as u64))
             .collect();

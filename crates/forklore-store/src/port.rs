@@ -21,7 +21,7 @@ use jiff::Timestamp;
 pub use feed::{Changes, Mark, SessionChange, Since};
 pub use forklore_core::report::{Collected, Packed, Problem, Verification};
 pub use read::{At, Cursor, Direction, Filter, Headers, LogEntry, Page, Query};
-pub use transaction::{Committed, Removal, Transaction, Write, Written};
+pub use transaction::{Committed, Deletion, Removal, Transaction, Write, Written};
 pub use write::{Append, Appended, Beginning, Change, Changed, Children, NewSession, Removed};
 
 use crate::attachments::Attachments;
@@ -87,8 +87,9 @@ pub trait Store: Send + Sync {
         Ok(done)
     }
 
-    /// Returns the header of a session. The header of a deleted session has `deleted` set. In this
-    /// and all other methods, ids match exactly, including case.
+    /// Returns the header of a session. The header of a deleted session has `deleted` set; that of a
+    /// session in the trash is otherwise complete. In this and all other methods, ids match exactly,
+    /// including case.
     ///
     /// # Errors
     /// `NotFound` if no session has this id; `Corrupt` if the stored header is damaged.
@@ -101,6 +102,16 @@ pub trait Store: Send + Sync {
     /// stored bytes are damaged; `MissingAncestor` if the store no longer has events that the
     /// history refers to.
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page>;
+
+    /// Reads like [`read`](Self::read), but also a session in the trash. `gc` needs this to find the
+    /// attachments that such a session mentions. The default implementation reads no session in the
+    /// trash, so that a `gc` fails instead of removing its attachments.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read); `Deleted` only if the session was erased.
+    fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.read(session, query)
+    }
 
     /// Returns the headers of several sessions in one call. Each result is that of
     /// [`header`](Self::header) for the session at the same index.
@@ -272,7 +283,7 @@ pub trait Store: Send + Sync {
         self.commit(Write::Change { session, change }.into())?.changed()
     }
 
-    /// Deletes sessions, in a transaction with a single [`Write::Remove`].
+    /// Erases sessions, in a transaction with a single [`Write::Remove`].
     ///
     /// # Errors
     /// The errors of [`Write::Remove`].
@@ -282,7 +293,21 @@ pub trait Store: Send + Sync {
         children: Children,
         now: Timestamp,
     ) -> Result<Removed> {
-        let removal = Removal { sessions: sessions.to_vec(), children, now };
+        self.delete(sessions, children, Deletion::Erase, now)
+    }
+
+    /// Deletes sessions in the given way, in a transaction with a single [`Write::Remove`].
+    ///
+    /// # Errors
+    /// The errors of [`Write::Remove`].
+    fn delete(
+        &self,
+        sessions: &[SessionId],
+        children: Children,
+        deletion: Deletion,
+        now: Timestamp,
+    ) -> Result<Removed> {
+        let removal = Removal { sessions: sessions.to_vec(), children, deletion, now };
         self.commit(Write::Remove(removal).into())?.removed()
     }
 

@@ -2,6 +2,7 @@
 //! functions inside its own transactions.
 
 mod append;
+mod deletion;
 mod depth;
 mod family;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod tests;
 use std::sync::Arc;
 
 use forklore_core::header::LONGEST_LEASE;
-use forklore_core::{AttachmentId, Counts, Header, Lease, Tombstone};
+use forklore_core::{AttachmentId, Counts, Header, Lease};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::attachments::Attachments;
@@ -20,6 +21,7 @@ use crate::port::{Cursor, Filter, NewSession, Write};
 use crate::sources::SourceSession;
 
 pub use append::{appended, check_append, repeated_seqs, repetition};
+pub use deletion::{Deleted, delete, is_deleted_by, make_tombstone, undelete};
 pub use depth::{ForkDepth, Link, fork_depth};
 pub use family::{builds_on_parent, check_cut, check_kind, refuse_children};
 
@@ -72,7 +74,7 @@ impl Filter {
             let id = header.id.as_str();
             id.starts_with(&**part) || id.ends_with(&**part)
         };
-        (self.deleted || header.deleted.is_none())
+        (if self.trash { header.is_in_trash() } else { self.deleted || header.deleted.is_none() })
             && self.family.as_ref().is_none_or(|root| *root == header.root_id)
             && self.workspace.as_ref().is_none_or(|workspace| *workspace == header.workspace)
             && self.parent.as_ref().is_none_or(|parent| Some(parent) == header.parent_id.as_ref())
@@ -201,16 +203,4 @@ pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Op
         }
         Write::Change { .. } | Write::Remove(_) => None,
     }
-}
-
-/// Turns the header of a session into a tombstone (what remains of a deleted session). The header
-/// retains the session's lineage and usage, and loses title, metadata, config, leaf and lease
-/// (docs/semantics.md, Delete, detach).
-pub fn make_tombstone(header: &mut Header, now: Timestamp) {
-    header.deleted = Some(Tombstone { deleted: now });
-    header.title = None;
-    header.metadata = None;
-    header.config = None;
-    header.leaf = None;
-    header.lease = None;
 }

@@ -81,6 +81,10 @@ impl<S: Store> Store for Audited<S> {
         self.inner.read(session, query)
     }
 
+    fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.inner.read_in_trash(session, query)
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         self.inner.sessions(filter, after, limit)
     }

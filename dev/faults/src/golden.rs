@@ -297,7 +297,7 @@ impl Scene {
 
     fn delete(&self, session: &SessionId) -> Result<()> {
         let (session, mode) = (session.clone(), DeleteMode::DetachChildren);
-        self.engine.delete(&Delete { session, mode, dry_run: false })?;
+        self.engine.delete(&Delete { session, mode, dry_run: false, erase: true })?;
         Ok(())
     }
 }

@@ -44,6 +44,10 @@ impl Store for Waiting {
         self.0.read(session, query)
     }
 
+    fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.0.read_in_trash(session, query)
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         self.0.sessions(filter, after, limit)
     }

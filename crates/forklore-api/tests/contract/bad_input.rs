@@ -33,6 +33,7 @@ pub(crate) fn requests() -> Vec<Value> {
         json!({"attachments": {"session_id": id}}),
         json!({"detach": {"session_id": id}}),
         json!({"delete": {"session_id": id, "mode": "cascade"}}),
+        json!({"undelete": {"session_id": id, "cascade": true}}),
         json!({"stats": {"scope": {"family": id}, "models": true}}),
         json!({"verify": {"session_id": id}}),
         json!({"gc": {}}),
@@ -158,6 +159,7 @@ fn a_missing_field_is_named_with_the_object_that_lacks_it() {
         ("attachments", "session_id"),
         ("detach", "session_id"),
         ("delete", "session_id"),
+        ("undelete", "session_id"),
         ("stats", "scope"),
         ("pack", "idle_days"),
         ("attach", "session_id"),
@@ -253,8 +255,8 @@ fn a_huge_value_is_named() {
         let error = read::<Request>(&request.to_string()).unwrap_err().to_string();
         assert!(error.len() < 1_000, "it does not repeat what was sent: {} bytes", error.len());
     }
-    let deep = format!("{{\"gc\": {}{}}}", "[".repeat(10_000), "]".repeat(10_000));
-    assert_eq!(read::<Request>(&deep).unwrap_err().path(), "gc");
+    let deep = format!("{{\"discover\": {}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+    assert_eq!(read::<Request>(&deep).unwrap_err().path(), "discover");
 }
 
 #[test]

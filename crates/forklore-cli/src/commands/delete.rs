@@ -1,7 +1,10 @@
-//! `delete`: deletes sessions, except for the data that other sessions need.
+//! `delete`: puts sessions into the trash, or erases them, except for the data that other sessions
+//! need.
 
+use forklore::api::Gc;
 use forklore::engine::{Delete, DeleteMode};
 
+use super::confirm::confirm;
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Output, Tone, count};
@@ -11,6 +14,9 @@ use crate::session_ref::SessionRef;
 const NAMED: usize = 20;
 
 const EXAMPLES: &str = "\
+A deleted session goes into the trash, and forklore undelete brings it back. What has been in the \
+trash for 30 days is erased by the next forklore gc.
+
 Refused while a branch builds on it, unless you say what becomes of that. What other sessions \
 still need always stays.
 
@@ -18,7 +24,7 @@ Examples:
   forklore delete last
   forklore delete @plan-b --cascade --dry-run
   forklore delete @main --detach-children
-  forklore gc                                gives the space back";
+  forklore delete @secret --erase && forklore gc     its bytes are gone";
 
 /// Delete a session
 #[derive(Debug, clap::Args)]
@@ -32,24 +38,45 @@ pub(crate) struct Args {
     /// Keep its branches and all that they inherit; nothing is copied
     #[arg(long)]
     detach_children: bool,
+    /// Erase it at once, also from the trash; it cannot be brought back
+    #[arg(long)]
+    erase: bool,
     /// Only print what would be deleted
     #[arg(long)]
     dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let header = app.stored(&SessionRef::parse(&args.session)?, output)?;
+    let reference = SessionRef::parse(&args.session)?;
+    let header = match app.stored(&reference, output) {
+        // With `--erase`, the session may be in the trash.
+        Err(failure) if args.erase => app.in_trash(&reference).map_err(|_| failure),
+        found => found,
+    }?;
     let mode = match (args.cascade, args.detach_children) {
         (true, _) => DeleteMode::Cascade,
         (false, true) => DeleteMode::DetachChildren,
         (false, false) => DeleteMode::Refuse,
     };
-    let request = Delete { session: header.id, mode, dry_run: args.dry_run };
-    let deleted = app.engine()?.delete(&request)?;
+    let (dry_run, erase) = (args.dry_run, args.erase);
+    let request = Delete { session: header.id, mode, dry_run, erase };
+    let engine = app.engine()?;
+    if !dry_run && !args.yes && output.can_ask() {
+        let plan = engine.delete(&Delete { dry_run: true, ..request.clone() })?;
+        confirm(&question(plan.deleted.len(), erase), args.yes, output)?;
+    }
+    let deleted = engine.delete(&request)?;
     output.answer(&deleted, |page| {
         let sessions = count(deleted.deleted.len() as u64, "session");
-        let (tone, did) =
-            if deleted.dry_run { (Tone::Warn, "Would delete") } else { (Tone::Good, "Deleted") };
+        let (tone, did) = match (deleted.dry_run, erase) {
+            (true, true) => (Tone::Warn, "Would erase"),
+            (true, false) => (Tone::Warn, "Would delete"),
+            (false, true) => (Tone::Good, "Erased"),
+            (false, false) => (Tone::Good, "Deleted"),
+        };
         page.put(tone, did).put(Tone::Plain, format!(" {sessions}")).end();
         for id in deleted.deleted.iter().take(NAMED) {
             page.put(Tone::Plain, "  ").put(Tone::Id, id).end();
@@ -63,8 +90,34 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
                 .end();
         }
     })?;
-    if !deleted.dry_run {
-        output.hint("forklore gc", "give the space back");
+    match (deleted.dry_run, erase) {
+        (true, _) => {}
+        (false, true) => output.hint("forklore gc", "give the space back"),
+        (false, false) => {
+            let all = if mode == DeleteMode::Cascade { " --cascade" } else { "" };
+            let back = format!("forklore undelete {}{all}", request.session);
+            output
+                .hint(&back, &format!("bring back what was deleted, for {} days", Gc::TRASH_DAYS));
+        }
     }
     Ok(())
+}
+
+fn question(sessions: usize, erase: bool) -> String {
+    let sessions = count(sessions as u64, "session");
+    if erase {
+        return format!("Erase {sessions}? Nothing brings them back.");
+    }
+    format!("Delete {sessions}? They can be brought back for {} days.", Gc::TRASH_DAYS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::question;
+
+    #[test]
+    fn a_question_says_how_many_and_for_how_long() {
+        assert_eq!(question(3, false), "Delete 3 sessions? They can be brought back for 30 days.");
+        assert_eq!(question(1, true), "Erase 1 session? Nothing brings them back.");
+    }
 }

@@ -1,30 +1,91 @@
-//! `gc`: erases deleted data from the store's files and frees its space.
+//! `gc`: erases what has been in the trash for long enough, erases deleted data from the store's
+//! files, and frees its space.
 
+use forklore::api::Gc;
+
+use super::confirm::confirm;
 use crate::app::App;
-use crate::failure::Result;
-use crate::output::{Output, Tone, bytes, count};
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Tone, bytes, count, seconds, span};
 
 const EXAMPLES: &str = "\
-Afterwards no file of the store contains deleted bytes, and no attachment is kept that no \
-message names.
+Erases the sessions that were deleted more than 30 days ago. Afterwards no file of the store \
+contains bytes of erased sessions, and no attachment is kept that no message names.
 
 Examples:
-  forklore delete @plan-b && forklore gc";
+  forklore gc
+  forklore gc --trash-older-than 12h
+  forklore gc --now                          erases all of the trash";
 
-/// Erase deleted data and free its space
+/// Erase old deleted sessions, and free their space
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Erase what was deleted longer ago than this: 30d, 12h, 0s
+    #[arg(long, value_name = "TIME", default_value = "30d", conflicts_with = "now")]
+    trash_older_than: String,
+    /// Erase all deleted sessions
+    #[arg(long)]
+    now: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
 
-pub(super) fn run(_args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let freed = app.engine()?.gc()?;
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let request = request(args)?;
+    let engine = app.engine()?;
+    // A plain `gc` erases only what everybody was told is erased then.
+    if request != Gc::default() && !args.yes && output.can_ask() {
+        let sessions = engine.expired(&request)?.len();
+        if sessions > 0 {
+            confirm(&question(sessions, &request), args.yes, output)?;
+        }
+    }
+    let freed = engine.collect(&request)?;
     output.answer(&freed, |page| {
         page.put(Tone::Good, "Freed ").put(Tone::Plain, bytes(freed.freed_bytes));
         let mut what =
             format!("{}, {}", count(freed.segments, "segment"), count(freed.events, "event"));
+        if freed.sessions > 0 {
+            what = format!("{} erased, {what}", count(freed.sessions, "deleted session"));
+        }
         if freed.attachments > 0 {
             what = format!("{what}, {}", count(freed.attachments, "attachment"));
         }
         page.put(Tone::Dim, format!("  {what}")).end();
     })
+}
+
+fn request(args: &Args) -> Result<Gc> {
+    if args.now {
+        return Ok(Gc::all());
+    }
+    let seconds = seconds(&args.trash_older_than)
+        .ok_or_else(|| Failure::invalid("--trash-older-than takes a time like 30d, 12h or 0s"))?;
+    Ok(Gc { trash_older_than_seconds: seconds })
+}
+
+fn question(sessions: usize, request: &Gc) -> String {
+    let sessions = count(sessions as u64, "deleted session");
+    let old = match request.trash_older_than_seconds {
+        0 => String::new(),
+        age => format!(" from more than {} ago", span(age)),
+    };
+    format!("Erase {sessions}{old}? Nothing brings them back.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_says_how_many_and_how_old() {
+        assert_eq!(question(1, &Gc::all()), "Erase 1 deleted session? Nothing brings them back.");
+        let old = Gc { trash_older_than_seconds: 43_200 };
+        assert_eq!(
+            question(20, &old),
+            "Erase 20 deleted sessions from more than 12 hours ago? Nothing brings them back."
+        );
+    }
 }

@@ -18,6 +18,7 @@ Examples:
   forklore list
   forklore list --all --since 2d
   forklore list --kind delegate
+  forklore list --deleted                    what forklore undelete brings back
   forklore list --json --limit 0 | jq -r '.sessions[].id'";
 
 /// List sessions, the last updated first
@@ -36,12 +37,15 @@ pub(crate) struct Args {
     /// List only sessions updated since a time (RFC 3339), or since 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
+    /// List the deleted sessions that can be brought back
+    #[arg(long)]
+    deleted: bool,
 }
 
 impl Args {
     /// Returns the arguments with which `forklore list` shows the last updated sessions.
     pub(super) fn latest() -> Self {
-        Self { limit: USUAL, after: None, kind: None, since: None }
+        Self { limit: USUAL, after: None, kind: None, since: None, deleted: false }
     }
 }
 
@@ -56,6 +60,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         since: args.since.as_deref().map(|text| since(text, now)).transpose()?,
         limit: args.limit,
         after: args.after.clone(),
+        deleted: args.deleted,
     })?;
     let sessions = &listing.sessions;
     let next = listing.next.as_deref();
@@ -69,19 +74,24 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let people = |page: &mut Page| {
         if sessions.is_empty() {
             let scope = if everywhere { "the store" } else { "this folder" };
-            page.put(Tone::Plain, format!("No sessions in {scope}.")).end();
+            let what = if args.deleted { "deleted sessions" } else { "sessions" };
+            page.put(Tone::Plain, format!("No {what} in {scope}.")).end();
         } else {
             show(page, &answer.sessions, everywhere);
         }
     };
     output.page_through();
     output.answer_with(&answer, people, failure.as_ref())?;
+    let deleted = if args.deleted { " --deleted" } else { "" };
     if sessions.is_empty() && !everywhere {
-        output.hint("forklore list --all", "those of every folder");
+        output.hint(&format!("forklore list --all{deleted}"), "those of every folder");
+    }
+    if let Some(one) = sessions.first().filter(|_| args.deleted) {
+        output.hint(&format!("forklore undelete {}", one.id), "bring it back");
     }
     if let Some(next) = next {
         let all = if everywhere { " --all" } else { "" };
-        output.hint(&format!("forklore list{all} --after {next}"), "the next page");
+        output.hint(&format!("forklore list{all}{deleted} --after {next}"), "the next page");
     }
     super::damaged::tell(problems, output)
 }
@@ -89,6 +99,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 /// Draws a table of sessions. `everywhere` adds their folders.
 pub(super) fn show(page: &mut Page, sessions: &[Session], everywhere: bool) {
     let now = page.look().now;
+    let deleted = sessions.iter().any(|session| session.deleted);
     let owner = |session: &Session| match session.kind {
         SessionKind::Delegate => session.parent_id.clone(),
         _ => None,
@@ -103,14 +114,16 @@ pub(super) fn show(page: &mut Page, sessions: &[Session], everywhere: bool) {
         Column::new("TURNS").right().optional(),
         Column::new("MESSAGES").right().optional(),
         Column::new("SIZE").right().optional(),
-        Column::new("UPDATED"),
+        Column::new(if deleted { "DELETED" } else { "UPDATED" }),
         Column::new("TITLE").gives_way(),
         Column::new("FOLDER").gives_way().optional(),
     ]);
     for (session, owner) in sessions.iter().zip(&owners) {
         let updated = match session.status {
             Status::Running => Cell::new(Tone::Warn, "running"),
-            Status::Idle => Cell::new(Tone::Dim, age(now, session.updated)),
+            Status::Idle => {
+                Cell::new(Tone::Dim, age(now, session.deleted_at.unwrap_or(session.updated)))
+            }
         };
         let folder = if everywhere { session.workspace.as_str() } else { "" };
         let (title, words) = (session.title.as_deref(), session.first_words.as_deref());

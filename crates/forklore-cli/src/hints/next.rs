@@ -80,6 +80,7 @@ pub(crate) fn engine(error: &Error) -> Vec<String> {
             format!("forklore detach {session}"),
             format!("forklore fork {session} --strategy replay_v1"),
         ],
+        Error::InTrash(session) => vec![format!("forklore undelete {session}")],
         Error::NoMatch { .. } => vec!["forklore list --all".into()],
         Error::Elsewhere { found, .. } => found.iter().take(NAMED).map(shown_by).collect(),
         Error::NoSource(session) => vec![format!("forklore export {session} --to plain")],

@@ -1,6 +1,7 @@
 //! Formats times and cuts for users. Also parses the value of `--since`.
 
 use forklore::core::Cut;
+use forklore::core::units::count;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::failure::{Failure, Result};
@@ -57,22 +58,36 @@ pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp> {
     if let Ok(time) = text.parse() {
         return Ok(time);
     }
-    let ago = || {
-        let (at, unit) = text.char_indices().last()?;
-        let unit = match unit {
-            's' => 1,
-            'm' => MINUTE,
-            'h' => HOUR,
-            'd' => DAY,
-            'w' => 7 * DAY,
-            _ => return None,
-        };
-        let amount: u32 = text.get(..at)?.parse().ok()?;
-        now.checked_sub(SignedDuration::from_secs(i64::from(amount) * unit)).ok()
-    };
-    ago().ok_or_else(|| {
+    let ago = seconds(text).and_then(|seconds| {
+        now.checked_sub(SignedDuration::from_secs(i64::try_from(seconds).ok()?)).ok()
+    });
+    ago.ok_or_else(|| {
         Failure::invalid("--since takes a time like 2026-01-31T12:00:00Z, or 30m, 3h, 2d, 1w")
     })
+}
+
+/// Parses a duration, such as `30d`, `12h` or `0s`, and returns its number of seconds. Returns `None`
+/// when the text is no duration.
+pub(crate) fn seconds(text: &str) -> Option<u64> {
+    let (at, unit) = text.char_indices().last()?;
+    let unit = match unit {
+        's' => 1,
+        'm' => MINUTE,
+        'h' => HOUR,
+        'd' => DAY,
+        'w' => 7 * DAY,
+        _ => return None,
+    };
+    let amount: u32 = text.get(..at)?.parse().ok()?;
+    Some(u64::from(amount) * unit.unsigned_abs())
+}
+
+/// Formats a number of seconds as a duration in the largest unit of which it is a multiple.
+pub(crate) fn span(seconds: u64) -> String {
+    let units = [(DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
+    let unit = units.into_iter().find(|(unit, _)| seconds.is_multiple_of(unit.unsigned_abs()));
+    let (unit, name) = unit.filter(|_| seconds > 0).unwrap_or((1, "second"));
+    count(seconds / unit.unsigned_abs(), name)
 }
 
 #[cfg(test)]
@@ -87,6 +102,18 @@ mod tests {
         assert_eq!([ago(59), ago(60), ago(3_599)], ["just now", "1 min ago", "59 min ago"]);
         assert_eq!([ago(HOUR), ago(DAY), ago(3 * DAY)], ["1 h ago", "1 day ago", "3 days ago"]);
         assert_eq!(ago(40 * DAY), "2026-01-29");
+    }
+
+    #[test]
+    fn durations_are_read_and_shown() {
+        let read = ["0s", "90s", "5m", "12h", "30d", "2w"].map(|text| seconds(text).unwrap());
+        assert_eq!(read, [0, 90, 300, 43_200, 2_592_000, 1_209_600]);
+        let shown = read.map(span);
+        let expected = ["0 seconds", "90 seconds", "5 minutes", "12 hours", "30 days", "14 days"];
+        assert_eq!(shown, expected);
+        for bad in ["", "d", "30", "-1d", "1.5d", "30 d", "é"] {
+            assert_eq!(seconds(bad), None, "{bad}");
+        }
     }
 
     #[test]

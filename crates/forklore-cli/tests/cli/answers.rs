@@ -97,6 +97,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         StatsAnswer,
         Tree,
         TurnAnswer,
+        Undeleted,
         Verification,
         Vocabulary,
         WatchLine,

@@ -120,7 +120,9 @@ fn a_deletion_and_a_collection_are_logged() {
     assert_eq!(records(&deleted), [expected], "{deleted:?}");
     let collected = logged(&sandbox, "info", &["gc"]);
     let [record] = records(&collected)[..] else { panic!("{collected:?}") };
-    assert!(record.starts_with("INFO forklore_engine::gc: collected garbage freed_bytes="));
+    assert!(
+        record.starts_with("INFO forklore_engine::gc: collected garbage sessions=0 freed_bytes=")
+    );
 }
 
 /// Starts a model that refuses its first request with the HTTP status 503.

@@ -45,5 +45,6 @@ mod signals;
 mod stopped;
 mod streams;
 mod terminal;
+mod trash;
 mod typing;
 mod watch;

@@ -104,7 +104,7 @@ fn files_deleted_with_a_session_are_reported() {
     sandbox.file("w/s/tool-results/a.txt", "found");
     let report = sandbox.json(&["import", "w"]);
     let branch = report["sessions"][1]["session_id"].as_str().unwrap();
-    sandbox.ok(&["delete", branch]);
+    sandbox.ok(&["delete", branch, "--erase"]);
     let (code, error) = sandbox.error(&["restore", "s", "--all", "-o", "out"]);
     assert_eq!((code, &error["kind"]), (4, &json!("conflict")), "{error}");
     let listed = sandbox.json(&["restore", "s", "--list"]);

@@ -113,7 +113,7 @@ pub(super) fn a_tombstone_retains_its_lineage_and_cost(scene: &Scene<'_>) {
     let now = scene.clock.now();
     scene.store().remove(&[id("b")], Children::Refuse, now).unwrap();
     let stone = scene.header("b");
-    assert_eq!(stone.deleted, Some(Tombstone { deleted: now }));
+    assert_eq!(stone.deleted, Some(Tombstone { deleted: now, restorable: false }));
     let position = |header: &forklore_core::Header| {
         let lineage = (header.id.clone(), header.parent_id.clone(), header.root_id.clone());
         (

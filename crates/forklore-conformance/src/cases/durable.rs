@@ -6,7 +6,7 @@ use crate::events::{asks, result, turns, user};
 use crate::race::race;
 use crate::scene::{LONG, Scene, id, label, refused};
 use forklore_store::error::Error;
-use forklore_store::port::{Append, At, Change, Filter, Store};
+use forklore_store::port::{Append, At, Change, Children, Filter, Store};
 
 fn everything(
     scene: &Scene<'_>,
@@ -130,4 +130,24 @@ pub(super) fn two_handles_lose_none_of_each_others_appends(scene: &mut Scene<'_>
 
 pub(super) fn histories_agree_over_reopening(scene: &mut Scene<'_>) {
     crate::machine::histories_agree_over_reopening(scene);
+}
+
+pub(super) fn the_trash_outlives_a_reopening(scene: &mut Scene<'_>) {
+    super::read::three_generations(scene);
+    scene.copy("c", "d", 20, turns(1));
+    scene.change("b", &Change::Title(Some("titled".into())));
+    let sessions = ["b", "c", "d"];
+    let before = sessions.map(|session| (scene.header(session), scene.log(session)));
+    scene.trash(&["d", "c", "b"], Children::Refuse).unwrap();
+    let trashed = sessions.map(|session| scene.header(session));
+    scene.reopen();
+    assert_eq!(sessions.map(|session| scene.header(session)), trashed);
+    scene.undelete("c", "c").unwrap();
+    scene.reopen();
+    for session in ["b", "d"] {
+        scene.undelete(session, session).unwrap();
+    }
+    scene.reopen();
+    assert_eq!(sessions.map(|session| (scene.header(session), scene.log(session))), before);
+    scene.assert_sound();
 }

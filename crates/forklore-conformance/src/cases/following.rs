@@ -63,8 +63,8 @@ impl Follower {
     }
 
     /// Reads one page of the feed. Checks that the page contains no session twice, no session that
-    /// was already reported as removed, and no head that is lower than the session's head reported
-    /// before.
+    /// was already reported as removed unless it is removed or created again, and no head that is
+    /// lower than the session's head reported before.
     #[track_caller]
     pub(super) fn read(&mut self, scene: &Scene<'_>, limit: usize, wait: Duration) {
         let page = scene.store().changes(&self.since, limit, wait).unwrap();
@@ -72,11 +72,12 @@ impl Follower {
         for change in &page.sessions {
             let name = change.session.to_string();
             assert!(met.insert(name.clone()), "{name} is twice in one page");
-            assert!(!self.removed.contains(&name), "{name} was removed before");
             if change.removed {
                 self.removed.insert(name);
                 continue;
             }
+            let was_removed = self.removed.remove(&name);
+            assert!(!was_removed || change.created, "{name} was removed before");
             let before = self.heads.insert(name.clone(), change.head_seq);
             assert!(before.is_none_or(|head| head <= change.head_seq), "{name} went back");
         }

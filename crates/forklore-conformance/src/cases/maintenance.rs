@@ -2,8 +2,8 @@
 //! no answer of the store.
 
 use crate::events::{Draft, turns, user};
-use crate::scene::Scene;
-use forklore_store::port::Children;
+use crate::scene::{Scene, id};
+use forklore_store::port::{Children, Deletion};
 
 fn collect(scene: &Scene<'_>) -> forklore_store::port::Collected {
     scene.store().gc().unwrap()
@@ -109,4 +109,34 @@ pub(super) fn a_second_gc_finds_nothing(scene: &Scene<'_>) {
     collect(scene);
     let again = collect(scene);
     assert_eq!((again.segments, again.events), (0, 0));
+}
+
+pub(super) fn gc_leaves_the_trash_alone(scene: &Scene<'_>) {
+    scene.root("a", vec![user("needed"), megabyte()]);
+    scene.fork("a", "b", 2, vec![megabyte()]);
+    scene.copy("a", "c", 2, vec![megabyte()]);
+    let sessions = ["a", "b", "c"];
+    let before = sessions.map(|session| (scene.header(session), scene.log(session)));
+    scene.trash(&["c", "b", "a"], Children::Refuse).unwrap();
+    let collected = collect(scene);
+    assert_eq!((collected.segments, collected.events), (0, 0));
+    scene.assert_sound();
+    for (session, label) in [("c", "c"), ("b", "b"), ("a", "main")] {
+        scene.undelete(session, label).unwrap();
+    }
+    assert_eq!(sessions.map(|session| (scene.header(session), scene.log(session))), before);
+}
+
+pub(super) fn gc_gives_back_what_was_erased_from_the_trash(scene: &Scene<'_>) {
+    scene.root("a", vec![user("needed"), megabyte(), megabyte()]);
+    scene.fork("a", "b", 1, vec![megabyte()]);
+    let full = scene.store().store_bytes().unwrap();
+    scene.trash(&["b", "a"], Children::Refuse).unwrap();
+    let ids = [id("b"), id("a")];
+    let last = Deletion::Expire(scene.clock.now());
+    scene.store().delete(&ids, Children::Retain, last, scene.clock.now()).unwrap();
+    collect(scene);
+    let left = scene.store().store_bytes().unwrap();
+    assert!(left + (3 << 20) <= full, "{full} bytes before, {left} after");
+    scene.assert_sound();
 }

@@ -2,6 +2,7 @@
 //! from them.
 
 mod latest;
+mod stored_bytes;
 
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
@@ -14,6 +15,7 @@ use forklore_core::{Data, Effect, Event, EventType, Label, SessionKind};
 use jiff::Timestamp;
 
 pub(super) use latest::the_latest_source_comes_first;
+pub(super) use stored_bytes::{a_delete_erases_stored_bytes, the_trash_retains_stored_bytes};
 
 use crate::scene::{Scene, id};
 use forklore_store::error::{Error, Result};
@@ -331,25 +333,6 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
     assert_eq!(store.source_spans(source, 0).unwrap(), Some(gone.clone()));
     scene.collect();
     assert_eq!(store.source_spans(source, 0).unwrap(), Some(gone));
-}
-
-pub(super) fn a_delete_erases_stored_bytes(scene: &Scene<'_>) {
-    let store = scene.store();
-    let mut first = step(new(), "/f", 10, vec![create("s"), create("t")]);
-    let raw = SourceSpan::Raw { session: 0, position: 0, bytes: b"raw".to_vec() };
-    let events = SourceSpan::Events { session: 0, from: 0, count: 2, end: LineEnd::Lf };
-    let spread = SourceSpan::Spread {
-        session: 1,
-        position: 0,
-        margin: b"  ".to_vec(),
-        indent: b"\t".to_vec(),
-        end: LineEnd::CrLf,
-    };
-    first.ranges.extend([raw, spread.clone(), events.clone()]);
-    let source = import(store, first).unwrap();
-    store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
-    let left = vec![SourceSpan::Gone(4), SourceSpan::Gone(3), spread, events];
-    assert_eq!(store.source_spans(source, 0).unwrap(), Some(left));
 }
 
 fn sidecar(path: &str, of: &str) -> Step {

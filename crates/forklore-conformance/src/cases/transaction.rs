@@ -6,7 +6,7 @@ use crate::events::{turns, user};
 use crate::scene::{LONG, Scene, id, label, refused};
 use forklore_store::error::{Error, Result};
 use forklore_store::port::{
-    Append, Appended, Change, Children, Committed, Filter, NewSession, Removal, Removed,
+    Append, Appended, Change, Children, Committed, Deletion, Filter, NewSession, Removal, Removed,
     Transaction, Write, Written,
 };
 
@@ -29,7 +29,8 @@ fn change(session: &str, change: Change) -> Write {
 
 fn remove(scene: &Scene<'_>, sessions: &[&str]) -> Write {
     let sessions = sessions.iter().map(|session| id(session)).collect();
-    Write::Remove(Removal { sessions, children: Children::Refuse, now: scene.clock.now() })
+    let (children, deletion) = (Children::Refuse, Deletion::Erase);
+    Write::Remove(Removal { sessions, children, deletion, now: scene.clock.now() })
 }
 
 /// Returns the headers of all sessions, including deleted ones. For a session that is not deleted,

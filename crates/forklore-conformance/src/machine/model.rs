@@ -298,6 +298,7 @@ impl Model {
                 }
                 state.header.lease = None;
             }
+            Change::Undelete(_) => unreachable!("no random history brings sessions back"),
             Change::Detach => {
                 state.header.detached = true;
                 for line in state.prefix.iter_mut().filter(|line| line.needed_by != *session) {
@@ -336,7 +337,7 @@ impl Model {
         for id in ids {
             let Ok(at) = self.living(id) else { continue };
             let header = &mut self.sessions[at].header;
-            header.deleted = Some(Tombstone { deleted: now });
+            header.deleted = Some(Tombstone { deleted: now, restorable: false });
             header.lease = None;
             deleted.push(id.clone());
         }

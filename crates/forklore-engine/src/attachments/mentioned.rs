@@ -31,7 +31,8 @@ impl Engine {
         Ok(attachments.store().sweep(&unneeded)?)
     }
 
-    /// Returns the attachments that the events of all sessions mention. May miss events that are
+    /// Returns the attachments that the events of all sessions mention, including those in the trash.
+    /// May miss events that are
     /// appended during the scan; the writers of such events pin the attachments that they mention.
     /// If a session is deleted during the scan, the scan still finds those of its events that other
     /// sessions inherit: it reads them in the histories of these sessions.
@@ -39,8 +40,9 @@ impl Engine {
         let (mut found, mut read) = (HashSet::new(), HashSet::new());
         let mut failures = 0;
         loop {
-            let mut unread = self.store.sessions(&Filter::default(), None, 0)?.all()?;
-            unread.retain(|header| !read.contains(&header.id));
+            let all = Filter { deleted: true, ..Filter::default() };
+            let mut unread = self.store.sessions(&all, None, 0)?.all()?;
+            unread.retain(|header| !header.is_erased() && !read.contains(&header.id));
             if unread.is_empty() {
                 return Ok(found);
             }
@@ -118,7 +120,7 @@ impl Engine {
         mut give: impl FnMut(u64, Mention),
     ) -> Result<()> {
         let from = if own_only { header.inherited.inheritable + 1 } else { 0 };
-        for stored in self.events(&header.id, At::Seq(from)) {
+        for stored in self.events_in_trash(&header.id, At::Seq(from)) {
             let stored = stored?;
             mentions(&stored.event.data).into_iter().for_each(|it| give(stored.seq, it));
         }

@@ -4,7 +4,7 @@ use forklore_core::Header;
 use forklore_core::workspace::Workspace;
 use forklore_store::port::{Cursor, Filter, Headers};
 
-use super::{Scope, only_elsewhere};
+use super::{Scope, only, only_elsewhere};
 use crate::{Engine, Error, Result};
 
 /// The minimum length in characters of the beginning of a title.
@@ -46,7 +46,7 @@ impl Engine {
                 only_elsewhere(&what, others)?.ok_or(Error::NoMatch { what })
             }
             0 => Err(Error::NoMatch { what }),
-            _ => Self::only(Headers { sound: found, damaged: Vec::new() }, &what),
+            _ => only(Headers { sound: found, damaged: Vec::new() }, &what),
         }
     }
 

@@ -46,7 +46,10 @@ fn read(world: &World, attachment: &AttachmentId) -> Result<Vec<u8>, ErrorKind> 
 
 fn delete(world: &World, session: &str) {
     let mode = DeleteMode::DetachChildren;
-    world.engine.delete(&Delete { session: id(session), mode, dry_run: false }).unwrap();
+    world
+        .engine
+        .delete(&Delete { session: id(session), mode, dry_run: false, erase: true })
+        .unwrap();
 }
 
 /// Returns the parts of the last message, after checking that `replay` and `inspect` agree.

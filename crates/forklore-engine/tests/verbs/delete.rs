@@ -20,7 +20,7 @@ on_every_store!(
 );
 
 fn delete(world: &World, name: &str, mode: DeleteMode) -> Result<Deleted, Error> {
-    world.engine.delete(&Delete { session: id(name), mode, dry_run: false })
+    world.engine.delete(&Delete { session: id(name), mode, dry_run: false, erase: true })
 }
 
 fn family(world: &World) {
@@ -39,7 +39,7 @@ fn delete_refuses_with_children(world: &World) {
         error.details(),
         serde_json::json!({"session_id": "a", "children": ["b"], "count": 1})
     );
-    let dry = Delete { session: id("a"), mode: DeleteMode::Refuse, dry_run: true };
+    let dry = Delete { session: id("a"), mode: DeleteMode::Refuse, dry_run: true, erase: true };
     assert_eq!(refusal(world.engine.delete(&dry)).0, ErrorKind::HasChildren);
     assert_eq!(world.shape("a"), "u1 $ a1 w u2 a2");
 }
@@ -83,7 +83,8 @@ fn detach_in_the_middle_then_delete_the_root(world: &World) {
 fn a_cascade_lists_leaves_first_and_takes_what_an_earlier_one_left(world: &World) {
     family(world);
     world.fork("a", "", "d");
-    let ask = |dry_run| Delete { session: id("a"), mode: DeleteMode::Cascade, dry_run };
+    let ask =
+        |dry_run| Delete { session: id("a"), mode: DeleteMode::Cascade, dry_run, erase: true };
     let plan = world.engine.delete(&ask(true)).unwrap();
     assert_eq!(plan.deleted.len(), 4);
     let at = |name: &str| plan.deleted.iter().position(|gone| *gone == id(name)).unwrap();
@@ -107,7 +108,8 @@ fn a_cascade_deletes_nothing_while_one_of_its_sessions_runs_a_turn(world: &World
         world.engine.take_lease(&id(running), "run1").unwrap();
         let before = all();
         for dry_run in [true, false] {
-            let delete = Delete { session: id("a"), mode: DeleteMode::Cascade, dry_run };
+            let delete =
+                Delete { session: id("a"), mode: DeleteMode::Cascade, dry_run, erase: true };
             let error = world.engine.delete(&delete).unwrap_err();
             assert_eq!(
                 (error.kind(), error.details()["session_id"].as_str()),

@@ -28,7 +28,7 @@ fn a_follower_hears_that_its_session_was_deleted(world: &World) {
     world.session("p", "u1 a1");
     let mut follower = world.engine.follow(&id("p")).unwrap();
     let mode = forklore_engine::DeleteMode::Refuse;
-    let gone = forklore_engine::Delete { session: id("p"), mode, dry_run: false };
+    let gone = forklore_engine::Delete { session: id("p"), mode, dry_run: false, erase: true };
     world.engine.delete(&gone).unwrap();
     assert!(follower.next_change().unwrap().removed);
 }

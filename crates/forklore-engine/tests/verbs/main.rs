@@ -26,5 +26,6 @@ mod reading;
 mod reference;
 mod round_trips;
 mod summary;
+mod trash;
 mod tree;
 mod world;

@@ -186,8 +186,12 @@ fn others_wait_while_a_runtime_holds_the_session(world: &World) {
     let error = world.engine.append(&id("p"), &events("u2").into()).unwrap_err();
     assert_eq!((error.kind(), error.details()["owner"].as_str()), (ErrorKind::Busy, Some("one")));
     assert_eq!(refusal(world.engine.take_lease(&id("p"), "two")).0, ErrorKind::Busy);
-    let delete =
-        forklore_engine::Delete { session: id("p"), mode: Default::default(), dry_run: false };
+    let delete = forklore_engine::Delete {
+        session: id("p"),
+        mode: Default::default(),
+        dry_run: false,
+        erase: true,
+    };
     assert_eq!(refusal(world.engine.delete(&delete)).0, ErrorKind::Busy);
     world.engine.release(&id("p"), "one").unwrap();
     world.write("p", "u2");

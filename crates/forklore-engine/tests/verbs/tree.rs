@@ -103,7 +103,10 @@ fn deleted_ancestors_stay_as_marks_dead_ends_go(world: &World) {
     world.fork("p", "", "e");
     let delete = |name: &str| {
         let mode = DeleteMode::DetachChildren;
-        world.engine.delete(&Delete { session: id(name), mode, dry_run: false }).unwrap();
+        world
+            .engine
+            .delete(&Delete { session: id(name), mode, dry_run: false, erase: true })
+            .unwrap();
     };
     delete("c");
     delete("e");

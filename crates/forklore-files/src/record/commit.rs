@@ -40,6 +40,9 @@ pub(crate) struct State {
     pub(crate) detached: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deleted: Option<Timestamp>,
+    /// Whether the deleted session is in the trash: nothing of it may be erased.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) trash: bool,
 }
 
 /// A lease as a session's file stores it.
@@ -77,6 +80,7 @@ impl State {
             }),
             detached: header.detached,
             deleted: header.deleted.map(|tombstone| tombstone.deleted),
+            trash: header.is_in_trash(),
         }
     }
 }

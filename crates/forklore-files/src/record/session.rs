@@ -202,9 +202,12 @@ impl Facts {
             copy_of: state.copy_of.or(self.copy_of),
             deleted: None,
         };
-        if let Some(deleted) = state.deleted {
-            make_tombstone(&mut header, deleted);
-            header.deleted = Some(Tombstone { deleted });
+        match state.deleted {
+            Some(deleted) if state.trash => {
+                header.deleted = Some(Tombstone { deleted, restorable: true });
+            }
+            Some(deleted) => make_tombstone(&mut header, deleted),
+            None => {}
         }
         header
     }

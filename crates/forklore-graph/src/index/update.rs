@@ -99,14 +99,13 @@ impl Family<'_, '_> {
         Ok(headers)
     }
 
-    /// Checks whether a session was deleted whose events, or whose deleted ancestors' events, other
-    /// sessions may still inherit. Which of them the graph contains can then have changed for the
+    /// Checks whether a session was deleted or brought back whose events, or whose deleted ancestors'
+    /// events, other sessions may still inherit. Which of them the graph contains can then have changed for the
     /// whole family.
     fn must_begin_anew(&self, pending: &[Indexed], headers: &[Header]) -> Result<bool> {
         let conn = self.writer.conn;
         for (indexed, header) in pending.iter().zip(headers) {
-            if header.deleted.is_some()
-                && !indexed.deleted
+            if header.deleted.is_some() != indexed.deleted
                 && (sessions::has_children(conn, &header.id)?
                     || !sessions::buried_ancestors(conn, header)?.is_empty())
             {

@@ -95,6 +95,10 @@ impl Store for GraphStore {
         self.journal.read(session, query)
     }
 
+    fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.journal.read_in_trash(session, query)
+    }
+
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         self.journal.headers(sessions)
     }

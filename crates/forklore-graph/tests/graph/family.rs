@@ -119,7 +119,12 @@ pub(crate) fn grow(engine: &Engine) {
     fork(engine, "demo-c", "end", "demo-d", "plan-d");
     assistant(engine, "demo-d", "here it is");
     engine
-        .delete(&Delete { session: id("demo-c"), mode: DeleteMode::DetachChildren, dry_run: false })
+        .delete(&Delete {
+            session: id("demo-c"),
+            mode: DeleteMode::DetachChildren,
+            dry_run: false,
+            erase: true,
+        })
         .unwrap();
     let mut other = Create::in_workspace(Workspace::new("/home/ann/other"));
     other.id = Some(id("other"));

@@ -118,7 +118,8 @@ fn the_index_follows_every_change() {
         assert_in_step(&engine, &Scope::Everything);
         user(&engine, "other", "not that family");
         assert_eq!(assert_in_step(&engine, &Scope::Everything), 1);
-        let gone = Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false };
+        let gone =
+            Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false, erase: true };
         engine.delete(&gone).unwrap();
         assert_eq!(assert_in_step(&engine, &Scope::Everything), 1);
         let fork = Fork { id: Some(id("late")), ..Fork::of(id("demo-d")) };

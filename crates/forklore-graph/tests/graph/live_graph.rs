@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, EventType, Header};
-use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork, NewEvent};
+use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork, NewEvent, Undelete};
 use forklore_graph::{Graph, GraphStore, Projection, Scope};
 use forklore_store::Store;
 use forklore_store::memory::MemoryStore;
@@ -56,9 +56,32 @@ fn the_graph_stands_and_follows_every_change() {
     assert_in_step(&store, &engine);
     user(&engine, "other", "not that family");
     assert_in_step(&store, &engine);
-    let gone = Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false };
+    let gone =
+        Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false, erase: true };
     engine.delete(&gone).unwrap();
     assert_in_step(&store, &engine);
+}
+
+#[test]
+fn the_graph_follows_into_the_trash_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let engine = engine(&store);
+    family::grow(&engine);
+    let whole = store.graph().unwrap().len().unwrap();
+    let session = id("demo-a");
+    let delete = |erase| {
+        let (session, mode) = (session.clone(), DeleteMode::DetachChildren);
+        engine.delete(&Delete { session, mode, dry_run: false, erase }).unwrap();
+        assert_in_step(&store, &engine);
+    };
+    delete(false);
+    assert!(store.graph().unwrap().len().unwrap() < whole);
+    engine.undelete(&Undelete { session: session.clone(), cascade: true }).unwrap();
+    assert_in_step(&store, &engine);
+    assert_eq!(store.graph().unwrap().len().unwrap(), whole);
+    delete(false);
+    delete(true);
 }
 
 #[test]

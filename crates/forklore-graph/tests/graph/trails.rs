@@ -115,11 +115,12 @@ fn a_parent_goes_only_after_its_children_were_detached() {
     user(&engine, "s0", "q");
     fork(&engine, "s0", Selector::End, "s1").unwrap();
     for mode in [DeleteMode::Refuse, DeleteMode::DetachChildren] {
-        let delete = Delete { session: id("s0"), mode, dry_run: false };
+        let delete = Delete { session: id("s0"), mode, dry_run: false, erase: true };
         assert_eq!(engine.delete(&delete).unwrap_err().kind(), ErrorKind::HasChildren);
     }
     engine.detach(&id("s1")).unwrap();
-    let delete = Delete { session: id("s0"), mode: DeleteMode::Refuse, dry_run: false };
+    let delete =
+        Delete { session: id("s0"), mode: DeleteMode::Refuse, dry_run: false, erase: true };
     engine.delete(&delete).unwrap();
     assert_eq!(engine.replay(&id("s1"), None).unwrap().count(), 1);
 }

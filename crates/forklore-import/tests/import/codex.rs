@@ -304,7 +304,7 @@ fn a_child_of_a_child_that_wrote_nothing_begins_where_that_began() {
     let scene = Scene::new();
     let parent = [meta("p", None, 0), user(Some(1), "one")].concat();
     scene.import(&scene.file("p.jsonl", parent.as_bytes()));
-    let gone = Delete { session: id("p"), mode: DeleteMode::Refuse, dry_run: false };
+    let gone = Delete { session: id("p"), mode: DeleteMode::Refuse, dry_run: false, erase: true };
     scene.engine.delete(&gone).unwrap();
     let child = [meta("c", Some(("p", 2, None)), 2), user(Some(3), "mine")].concat();
     let report = scene.import(&scene.file("c.jsonl", child.as_bytes()));

@@ -170,7 +170,7 @@ fn a_survey_knows_how_each_session_of_a_database_stands() {
     scene.import(&path);
     assert_eq!(counts(), (1, 1, 0));
     // A session that was deleted in forklore is not imported again, even if it grows in opencode.
-    let delete = Delete { session, mode: DeleteMode::Refuse, dry_run: false };
+    let delete = Delete { session, mode: DeleteMode::Refuse, dry_run: false, erase: true };
     scene.engine.delete(&delete).unwrap();
     say(&db, "msg_c", "user", 1_003, true);
     assert_eq!(counts(), (1, 1, 0));

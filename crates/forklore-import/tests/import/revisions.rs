@@ -221,8 +221,14 @@ fn a_deleted_session_takes_the_bytes_of_later_revisions_along_and_no_revision_br
         let root = first(&import(&scene, &path, "gemini", "/folder"));
         scene.file("chat.json", gemini(&["one", "two", "three"], true).as_bytes());
         let revision = first(&import(&scene, &path, "gemini", "/folder"));
-        let delete =
-            |mode| scene.engine.delete(&Delete { session: root.clone(), mode, dry_run: false });
+        let delete = |mode| {
+            scene.engine.delete(&Delete {
+                session: root.clone(),
+                mode,
+                dry_run: false,
+                erase: true,
+            })
+        };
         assert_eq!(delete(DeleteMode::Refuse).unwrap_err().kind(), ErrorKind::HasChildren);
         delete(DeleteMode::DetachChildren).unwrap();
         // The shared records remain in the history of the revision's session, but the revision's
@@ -234,7 +240,7 @@ fn a_deleted_session_takes_the_bytes_of_later_revisions_along_and_no_revision_br
         let scene = Scene::new();
         let path = scene.file("chat.json", gemini(&["one", "two"], true).as_bytes());
         let session = first(&import(&scene, &path, "gemini", "/folder"));
-        let delete = Delete { session, mode: DeleteMode::Refuse, dry_run: false };
+        let delete = Delete { session, mode: DeleteMode::Refuse, dry_run: false, erase: true };
         scene.engine.delete(&delete).unwrap();
         scene.file("chat.json", gemini(&["one", "two", "three"], true).as_bytes());
         let report = import(&scene, &path, "gemini", "/folder");

@@ -201,7 +201,8 @@ fn a_delete_takes_them_and_they_stay_away() {
         fs::write(&path, "the marker is SECRETWORD in it").unwrap();
         scene.import(&folder);
         assert!(!scene.on_disk() || scene.holds(b"SECRETWORD"));
-        let delete = Delete { session: id(SESSION), mode: DeleteMode::Refuse, dry_run: false };
+        let delete =
+            Delete { session: id(SESSION), mode: DeleteMode::Refuse, dry_run: false, erase: true };
         scene.engine.delete(&delete).unwrap();
         let files = scene.engine.files(&id(SESSION)).unwrap();
         assert!(files.len() == 2 && files.iter().all(|file| file.about.gone));
@@ -246,7 +247,12 @@ fn forks_and_detached_sessions_have_none_of_their_own() {
     scene.engine.detach(&fork).unwrap();
     let refused = scene.engine.files(&fork);
     assert!(matches!(&refused, Err(Error::NoSource(session)) if *session == fork), "{refused:?}");
-    let delete = Delete { session: id(SESSION), mode: DeleteMode::DetachChildren, dry_run: false };
+    let delete = Delete {
+        session: id(SESSION),
+        mode: DeleteMode::DetachChildren,
+        dry_run: false,
+        erase: true,
+    };
     scene.engine.delete(&delete).unwrap();
     assert!(scene.engine.files(&id(SESSION)).unwrap().iter().all(|file| file.about.gone));
     assert!(matches!(scene.engine.show(&id(SESSION)), Err(Error::Store(StoreError::Deleted(_)))));

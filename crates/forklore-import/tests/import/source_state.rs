@@ -129,7 +129,12 @@ fn a_deleted_session_stays_deleted_unless_forced() {
         let s1: SessionId = "s1".parse().unwrap();
         scene
             .engine
-            .delete(&Delete { session: s1.clone(), mode: DeleteMode::Refuse, dry_run: false })
+            .delete(&Delete {
+                session: s1.clone(),
+                mode: DeleteMode::Refuse,
+                dry_run: false,
+                erase: true,
+            })
             .unwrap();
         let mut nowhere = Vec::new();
         let error = scene.engine.restore(&s1, &mut nowhere).unwrap_err();
@@ -181,7 +186,7 @@ fn what_a_deleted_session_was_called_is_in_no_file_either() {
         assert_eq!(scene.engine.show(&s1).unwrap().title.as_deref(), Some("the launch code"));
         std::fs::remove_file(&path).unwrap();
         assert!(!holding(scene.folder.path(), "the launch code").is_empty());
-        let delete = Delete { session: s1, mode: DeleteMode::Refuse, dry_run: false };
+        let delete = Delete { session: s1, mode: DeleteMode::Refuse, dry_run: false, erase: true };
         scene.engine.delete(&delete).unwrap();
         scene.engine.gc().unwrap();
         let left = holding(scene.folder.path(), "the launch code");

@@ -9,7 +9,7 @@ use forklore_search::SearchIndex;
 use forklore_store::port::{At, NewSession};
 use serde_json::json;
 
-use crate::world::{KINDS, Kind, assistant, create, delete, fork, id, lines, say, user};
+use crate::world::{KINDS, Kind, assistant, create, delete, fork, id, lines, say, undelete, user};
 
 #[test]
 fn appends_labels_and_titles_are_found_at_once() {
@@ -66,6 +66,12 @@ fn deleted_text_is_found_only_where_another_session_inherits_it() {
             assert_eq!(lines(&engine, "label"), ["c:label in c"]);
             delete(&engine, "c", DeleteMode::Cascade);
             assert_eq!(lines(&engine, "word"), [""; 0]);
+            undelete(&engine, "b");
+            check("word", &["b:1 in b", "b:2 in b", "b:3 in b"]);
+            undelete(&engine, "a");
+            undelete(&engine, "c");
+            let all = ["a:0 in a b c", "a:1 in a", "b:2 in b c", "b:3 in b", "c:3 in c"];
+            assert_eq!(lines(&engine, "word"), all, "{kind:?}");
         }
     }
 }

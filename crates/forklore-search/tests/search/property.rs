@@ -2,7 +2,7 @@
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{EventType, SessionId, SessionKind, Strategy as Copying};
-use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork};
+use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork, Undelete};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::json;
@@ -19,19 +19,21 @@ enum Step {
     Fork(usize, u8),
     Detach(usize),
     Delete(usize, u8),
+    Undelete(usize, bool),
     Gc,
     Check(Vec<usize>),
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let any = 0..64_usize;
+    let of = 0..64_usize;
     let words = || prop::collection::vec(0..WORDS.len(), 1..5);
     prop_oneof![
         1 => Just(Step::Create),
-        6 => (any.clone(), 0..5_u8, words()).prop_map(|(of, kind, words)| Step::Append(of, kind, words)),
-        5 => (any.clone(), 0..6_u8).prop_map(|(of, how)| Step::Fork(of, how)),
-        1 => any.clone().prop_map(Step::Detach),
-        2 => (any.clone(), 0..3_u8).prop_map(|(of, mode)| Step::Delete(of, mode)),
+        6 => (of.clone(), 0..5_u8, words()).prop_map(|(of, kind, words)| Step::Append(of, kind, words)),
+        5 => (of.clone(), 0..6_u8).prop_map(|(of, how)| Step::Fork(of, how)),
+        1 => of.clone().prop_map(Step::Detach),
+        2 => (of.clone(), 0..6_u8).prop_map(|(of, mode)| Step::Delete(of, mode)),
+        2 => (of.clone(), any::<bool>()).prop_map(|(of, cascade)| Step::Undelete(of, cascade)),
         1 => Just(Step::Gc),
         3 => words().prop_map(Step::Check),
     ]
@@ -97,12 +99,17 @@ impl World {
             }
             Step::Detach(of) => drop(engine.detach(&self.pick(*of))),
             Step::Delete(of, mode) => {
-                let mode = match mode {
+                let erase = *mode >= 3;
+                let mode = match mode % 3 {
                     0 => DeleteMode::Refuse,
                     1 => DeleteMode::Cascade,
                     _ => DeleteMode::DetachChildren,
                 };
-                let _ = engine.delete(&Delete { session: self.pick(*of), mode, dry_run: false });
+                let session = self.pick(*of);
+                let _ = engine.delete(&Delete { session, mode, dry_run: false, erase });
+            }
+            Step::Undelete(of, cascade) => {
+                let _ = engine.undelete(&Undelete { session: self.pick(*of), cascade: *cascade });
             }
             Step::Gc => drop(engine.gc()),
             Step::Check(words) => {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use forklore_api::{Hit, Search, SearchAnswer};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Content, Data, EventType, Part, SessionId};
-use forklore_engine::{Clock, Create, Delete, DeleteMode, Engine, Fork, NewEvent};
+use forklore_engine::{Clock, Create, Delete, DeleteMode, Engine, Fork, NewEvent, Undelete};
 use forklore_files::FilesStore;
 use forklore_formats::AGENT_FORMATS;
 use forklore_search::SearchIndex;
@@ -100,7 +100,12 @@ pub(crate) fn fork(engine: &Engine, parent: &str, at: &str, child: &str) {
 }
 
 pub(crate) fn delete(engine: &Engine, session: &str, mode: DeleteMode) {
-    engine.delete(&Delete { session: id(session), mode, dry_run: false }).unwrap();
+    let delete = Delete { session: id(session), mode, dry_run: false, erase: false };
+    engine.delete(&delete).unwrap();
+}
+
+pub(crate) fn undelete(engine: &Engine, session: &str) {
+    engine.undelete(&Undelete { session: id(session), cascade: false }).unwrap();
 }
 
 pub(crate) fn search(engine: &Engine, query: &str) -> SearchAnswer {

@@ -137,6 +137,9 @@ impl Preview {
                 layer.roots.insert(new.id.fold(), root);
                 Ok(())
             }
+            Write::Change { change: Change::Undelete(_), .. } => {
+                Err(Error::Unsupported("a preview brings nothing back".into()))
+            }
             Write::Append { session, .. } | Write::Change { session, change: Change::Detach } => {
                 self.copy_log(layer, session)
             }
@@ -276,6 +279,11 @@ impl Store for Preview {
             return layer.state.page(id, query);
         }
         self.base.read(id, query)
+    }
+
+    fn read_in_trash(&self, id: &SessionId, query: &Query) -> Result<Page> {
+        let in_layer = self.layer().logs.contains(&id.fold());
+        if in_layer { self.read(id, query) } else { self.base.read_in_trash(id, query) }
     }
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {

@@ -9,9 +9,9 @@ use super::feed::Feed;
 use super::session::Session;
 use super::sources::StoredSource;
 use crate::error::{Error, Result};
-use crate::port::{Append, Appended, Children, NewSession, Page, Query};
+use crate::port::{Append, Appended, NewSession, Page, Query, Removal};
 use crate::rules::{
-    appended, builds_on_parent, check_append, check_cut, check_kind, lease_of_other,
+    appended, builds_on_parent, check_append, check_cut, check_kind, is_deleted_by, lease_of_other,
     refuse_children, repeated_seqs, repetition,
 };
 
@@ -41,11 +41,22 @@ impl State {
     }
 
     pub(super) fn page(&self, id: &SessionId, query: &Query) -> Result<Page> {
-        let session = self.get(id)?;
+        Ok(Self::page_of(self.get(id)?, query))
+    }
+
+    pub(super) fn page_in_trash(&self, id: &SessionId, query: &Query) -> Result<Page> {
+        let session = self.any(id)?;
+        if session.header.is_erased() {
+            return Err(Error::Deleted(id.clone()));
+        }
+        Ok(Self::page_of(session, query))
+    }
+
+    fn page_of(session: &Session, query: &Query) -> Page {
         let seqs = session.seqs(query);
         let limit = query.limit.max(1);
         let page = seqs.iter().take(limit).filter_map(|seq| session.stored(*seq, query.bare));
-        Ok(Page { events: page.collect(), more: seqs.len() > limit })
+        Page { events: page.collect(), more: seqs.len() > limit }
     }
 
     pub(super) fn living(&self) -> impl Iterator<Item = &Session> {
@@ -123,14 +134,13 @@ impl State {
         Ok(Session { header, log, open })
     }
 
-    pub(super) fn check_removable(
-        &self,
-        ids: &[SessionId],
-        children: Children,
-        now: Timestamp,
-    ) -> Result<()> {
+    pub(super) fn check_removable(&self, removal: &Removal, now: Timestamp) -> Result<()> {
+        let Removal { sessions: ids, children, deletion, .. } = removal;
         for id in ids {
             let header = &self.any(id)?.header;
+            if !is_deleted_by(header, *deletion) {
+                continue;
+            }
             if let Some(lease) = lease_of_other(header, None, now) {
                 return Err(Error::Leased { session: id.clone(), owner: lease.owner.clone() });
             }
@@ -139,15 +149,21 @@ impl State {
                     && builds_on_parent(child)
                     && !ids.contains(&child.id)
             });
-            refuse_children(header, children, stay.map(|child| child.id.clone()).collect())?;
+            refuse_children(header, *children, stay.map(|child| child.id.clone()).collect())?;
         }
         Ok(())
     }
 
-    /// Returns the events that living sessions need, each once. An event is identified by two
-    /// values: the session that stores it, and its origin (where it was first written).
+    /// Returns the sessions whose logs the store needs: those that were not erased.
+    pub(super) fn unerased(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values().filter(|session| !session.header.is_erased())
+    }
+
+    /// Returns the events that sessions need, living ones and those in the trash, each once. An
+    /// event is identified by two values: the session that stores it, and its origin (where it was
+    /// first written).
     pub(super) fn needed(&self) -> HashSet<(&SessionId, &Origin)> {
-        let entries = self.living().flat_map(|session| &session.log);
+        let entries = self.unerased().flat_map(|session| &session.log);
         entries.map(|entry| (&entry.holder, &entry.origin)).collect()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use forklore_core::SessionId;
+use forklore_core::{Label, SessionId};
 use jiff::Timestamp;
 
 use super::session::{Mark, Session};
@@ -12,7 +12,7 @@ use super::state::State;
 use crate::error::Result;
 use crate::feed::What;
 use crate::port::{Change, Changed, Committed, Removal, Removed, Transaction, Write, Written};
-use crate::rules::{make_tombstone, note_source_write, release_lease, take_lease};
+use crate::rules::{self, Deleted, note_source_write, release_lease, take_lease};
 
 /// The data to roll back one write of a transaction.
 enum Undo {
@@ -21,11 +21,17 @@ enum Undo {
     Replaced(Vec<Session>, Vec<StoredSource>),
 }
 
-/// Returns the session that `write` appends to; `None` if `write` is not an append.
-fn session_of(write: &Write) -> Option<&SessionId> {
+/// Returns the session that `write` appends to or changes, and how the feed reports that. Returns
+/// `None` for other writes, whose results name their sessions.
+fn news(write: &Write) -> Option<(SessionId, What)> {
     match write {
-        Write::Append { session, .. } => Some(session),
-        _ => None,
+        Write::Append { session, .. } => Some((session.clone(), What::Appended)),
+        // All its events are new for a reader to whom it was removed.
+        Write::Change { session, change: Change::Undelete(_) } => {
+            Some((session.clone(), What::Created))
+        }
+        Write::Change { session, .. } => Some((session.clone(), What::Changed)),
+        Write::Create(_) | Write::Remove(_) => None,
     }
 }
 
@@ -34,11 +40,11 @@ impl State {
         let Transaction { writes, source, .. } = transaction;
         let step = source.as_ref().map(|step| self.begin_step(step)).transpose()?;
         let (id, mut sessions) = step.map_or((None, Vec::new()), |(id, found)| (Some(id), found));
-        let (mut undo, mut ids) = (Vec::new(), Vec::with_capacity(writes.len()));
+        let (mut undo, mut reported) = (Vec::new(), Vec::with_capacity(writes.len()));
         let mut written = Vec::with_capacity(writes.len());
         for write in writes {
             note_source_write(&mut sessions, &write);
-            ids.push(session_of(&write).cloned());
+            reported.push(news(&write));
             match self.write(write, now, &mut undo) {
                 Ok(done) => written.push(done),
                 Err(error) => {
@@ -47,7 +53,7 @@ impl State {
                 }
             }
         }
-        written.iter().zip(&ids).for_each(|(written, id)| self.report(written, id.as_ref()));
+        written.iter().zip(reported).for_each(|(written, news)| self.report(written, news));
         if let (Some(id), Some(step)) = (id, source) {
             self.record(id, *step, sessions);
         }
@@ -69,20 +75,26 @@ impl State {
             Write::Change { session, change } => {
                 undo.push(match change {
                     Change::Detach => Undo::Replaced(vec![self.get(&session)?.clone()], Vec::new()),
+                    Change::Undelete(_) => {
+                        Undo::Changed(session.clone(), Box::new(self.any(&session)?.mark()))
+                    }
                     _ => self.mark(&session)?,
                 });
                 Ok(Written::Changed(Box::new(self.change(&session, &change, now)?)))
             }
             Write::Remove(removal) => {
-                self.check_removable(&removal.sessions, removal.children, now)?;
-                let living = removal.sessions.iter().filter_map(|id| self.get(id).ok());
-                undo.push(Undo::Replaced(living.cloned().collect(), self.sources.clone()));
+                self.check_removable(&removal, now)?;
+                let sessions = removal.sessions.iter().filter_map(|id| self.any(id).ok());
+                undo.push(Undo::Replaced(sessions.cloned().collect(), self.sources.clone()));
                 Ok(Written::Removed(self.remove(&removal, now)))
             }
         }
     }
 
     fn change(&mut self, id: &SessionId, change: &Change, now: Timestamp) -> Result<Changed> {
+        if let Change::Undelete(label) = change {
+            return self.undelete(id, label);
+        }
         if let Change::Label(label) = change {
             self.check_label(&self.get(id)?.header.root_id.clone(), label, id)?;
         }
@@ -97,6 +109,7 @@ impl State {
                 header.lease = Some(take_lease(header, owner, *lasts, now)?);
             }
             Change::Release { owner } => header.lease = release_lease(header, owner)?,
+            Change::Undelete(_) => {}
             Change::Detach => {
                 header.detached = true;
                 for entry in log.iter_mut().filter(|entry| entry.holder != *id) {
@@ -108,34 +121,49 @@ impl State {
         Ok(Changed { header: header.clone(), copied_events })
     }
 
+    fn undelete(&mut self, id: &SessionId, label: &Label) -> Result<Changed> {
+        let mut header = self.any(id)?.header.clone();
+        if rules::undelete(&mut header, label)? {
+            self.check_label(&header.root_id, label, id)?;
+        }
+        if let Some(session) = self.sessions.get_mut(&id.fold()) {
+            session.header = header.clone();
+        }
+        Ok(Changed { header, copied_events: 0 })
+    }
+
     /// Deletes sessions. The caller has already checked that they may be deleted.
     fn remove(&mut self, removal: &Removal, now: Timestamp) -> Removed {
-        let mut removed = Removed::default();
+        let (mut removed, mut erased) = (Removed::default(), Vec::new());
         for id in &removal.sessions {
-            let Ok(session) = self.get_mut(id) else { continue };
-            make_tombstone(&mut session.header, removal.now.min(now));
-            session.log = Vec::new();
+            let Some(session) = self.sessions.get_mut(&id.fold()) else { continue };
+            match rules::delete(&mut session.header, removal.deletion, removal.now.min(now)) {
+                Deleted::Skipped => continue,
+                Deleted::Trashed => {}
+                Deleted::Erased => {
+                    session.log = Vec::new();
+                    erased.push(id.clone());
+                }
+            }
             removed.deleted.push(id.clone());
         }
-        self.forget_files_of(&removed.deleted);
+        self.forget_files_of(&erased);
         let holders: HashSet<_> = self.needed().into_iter().map(|(holder, _)| holder).collect();
-        let retained = removed.deleted.iter().filter(|id| holders.contains(id)).count();
+        let retained = erased.iter().filter(|id| holders.contains(id)).count();
         removed.retained_segments = retained as u64;
         removed
     }
 
     /// Records a completed write in the feed, the sequence of changed sessions.
-    fn report(&mut self, written: &Written, session: Option<&SessionId>) {
-        match (written, session) {
+    fn report(&mut self, written: &Written, news: Option<(SessionId, What)>) {
+        match (written, news) {
             (Written::Created(header), _) => self.feed.record(&header.id, What::Created),
-            (Written::Appended(appended), Some(session)) if !appended.repeated => {
-                self.feed.record(session, What::Appended);
-            }
-            (Written::Changed(changed), _) => self.feed.record(&changed.header.id, What::Changed),
             (Written::Removed(removed), _) => {
                 removed.deleted.iter().for_each(|id| self.feed.record(id, What::Changed));
             }
-            (Written::Appended(_), _) => {}
+            (Written::Appended(appended), _) if appended.repeated => {}
+            (_, Some((session, what))) => self.feed.record(&session, what),
+            (_, None) => {}
         }
     }
 

@@ -92,6 +92,8 @@ pub struct Filter {
     pub since: Option<Timestamp>,
     /// Whether to select deleted sessions too.
     pub deleted: bool,
+    /// Whether to select only the sessions in the trash, whatever `deleted` says.
+    pub trash: bool,
 }
 
 /// A page of headers that match a filter, and the errors of the headers that cannot be read.

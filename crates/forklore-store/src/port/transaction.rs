@@ -60,9 +60,11 @@ pub enum Write {
         /// The change to make in the session's header or storage.
         change: Change,
     },
-    /// Deletes sessions. Each deleted session leaves a tombstone. Events that other sessions still
-    /// need remain stored, without a session (docs/semantics.md, Delete, detach). Sessions that are
-    /// already deleted are skipped.
+    /// Deletes sessions (docs/semantics.md, Delete, detach). [`Deletion`] says whether they go into
+    /// the trash, from which [`Change::Undelete`] brings them back, or are erased. An erased session
+    /// leaves a tombstone. Events that other sessions still need remain stored, without a session.
+    /// Sessions in the trash need their history as living ones do. Sessions of which there is
+    /// nothing more to delete are skipped.
     ///
     /// Rejected with `HasChildren` if branch children remain and `children` is
     /// [`Children::Refuse`]; `Leased` if one of the sessions is leased; `NotFound` if one of the
@@ -77,9 +79,24 @@ pub struct Removal {
     pub sessions: Vec<SessionId>,
     /// How to treat branch children that are not deleted together with their parent.
     pub children: Children,
+    /// What becomes of the sessions.
+    pub deletion: Deletion,
     /// The time of the delete by the caller's clock. The store records its own time if that is
     /// earlier.
     pub now: Timestamp,
+}
+
+/// What becomes of deleted sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// Living sessions go into the trash. The store retains all of them, except their leases, but
+    /// answers nothing from them. Their labels become free.
+    Trash,
+    /// Sessions are erased, whether they are living or in the trash.
+    Erase,
+    /// Sessions that have been in the trash since this time or longer, by the store's clock, are
+    /// erased. All others are skipped.
+    Expire(Timestamp),
 }
 
 /// The results of a transaction, which [`crate::Store::commit`] returns.

@@ -129,6 +129,10 @@ pub enum Change {
     /// ancestor (docs/semantics.md, Delete, detach). This is permanent. A second detach has no
     /// effect.
     Detach,
+    /// Brings a session back from the trash, with this label. The session is then as it was before
+    /// the delete. The feed reports it as created. Rejected with `Deleted` if the session was
+    /// erased. A session that is not deleted remains as it is, with its label.
+    Undelete(Label),
 }
 
 /// The result of a [`Change`].
@@ -153,9 +157,9 @@ pub enum Children {
 /// The result of a delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// The ids of the sessions that this call deleted, in the order of the request.
+    /// The ids of the sessions that this call deleted or erased, in the order of the request.
     pub deleted: Vec<SessionId>,
-    /// The number of deleted sessions whose stored events remain, because histories of other
+    /// The number of erased sessions whose stored events remain, because histories of other
     /// sessions refer to them. These are events that the deleted session wrote, or its own copy of
     /// inherited events. A child's history refers to the same stored events as its parent's history
     /// at the fork. The history of a detached child refers to its own copy instead.

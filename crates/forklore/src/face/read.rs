@@ -41,6 +41,18 @@ impl Forklore {
         self.step(move |engine| engine.resolve(&reference, &scope)).await
     }
 
+    /// Returns the session in the trash that `reference` names: an id, `@label`, or a unique prefix
+    /// or suffix of an id. Also returns a session that is not in the trash, if `reference` is its
+    /// id. Labels are looked up in `scope`.
+    ///
+    /// # Errors
+    /// - `not_found`: no session in the trash matches.
+    /// - `invalid_args`: several sessions match, or `reference` is not a valid name.
+    pub async fn resolve_in_trash(&self, reference: &str, scope: &Scope) -> Result<Header> {
+        let (reference, scope) = (reference.to_owned(), scope.clone());
+        self.step(move |engine| engine.resolve_in_trash(&reference, &scope)).await
+    }
+
     /// Returns the sessions that any process wrote to after the position `since`, at most `limit`
     /// sessions (0 means no limit). If nothing was written after that position, waits for the next
     /// commit, at most for the duration `wait`. The answer contains a mark: the position in the

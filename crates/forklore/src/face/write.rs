@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use forklore_core::{Header, Label, SessionId};
 use forklore_engine::{
-    Attach, Attached, Batch, Bring, Brought, Create, Delete, Deleted, Detached, Fork, Forked,
-    Result,
+    Attach, Attached, Batch, Bring, Brought, Create, Delete, Deleted, Detached, Fork, Forked, Gc,
+    Result, Undelete, Undeleted,
 };
 use forklore_store::attachments::Pin;
 use forklore_store::port::{Appended, Collected, Packed};
@@ -158,7 +158,7 @@ impl Forklore {
         self.step(move |engine| engine.detach(&session)).await
     }
 
-    /// Deletes a session. Also deletes those of its delegates (sessions of sub-agents) that have no
+    /// Deletes a session: puts it into the trash, or erases it. Also deletes those of its delegates (sessions of sub-agents) that have no
     /// branch children, that is, children that inherit their history (docs/semantics.md, Delete,
     /// detach).
     ///
@@ -170,8 +170,34 @@ impl Forklore {
         self.step(move |engine| engine.delete(&request)).await
     }
 
-    /// Removes events that no session needs, and attachments that no event refers to and no writer
-    /// has pinned. Afterwards no file of the store contains deleted bytes.
+    /// Brings a session back from the trash, with those of its delegates that the same delete
+    /// removed, or with everything that it removed (docs/semantics.md, Delete, detach).
+    ///
+    /// # Errors
+    /// `not_found` if the session does not exist or was erased. Nothing came back then.
+    pub async fn undelete(&self, request: Undelete) -> Result<Undeleted> {
+        self.step(move |engine| engine.undelete(&request)).await
+    }
+
+    /// Returns the sessions that [`collect`](Self::collect) would erase from the trash.
+    ///
+    /// # Errors
+    /// `corrupt` or `internal` if the store cannot be read.
+    pub async fn expired(&self, request: Gc) -> Result<Vec<SessionId>> {
+        self.step(move |engine| engine.expired(&request)).await
+    }
+
+    /// Erases what has been in the trash for as long as the request says, and then collects garbage
+    /// as [`gc`](Self::gc) does.
+    ///
+    /// # Errors
+    /// Those of [`gc`](Self::gc).
+    pub async fn collect(&self, request: Gc) -> Result<Collected> {
+        self.step(move |engine| engine.collect(&request)).await
+    }
+
+    /// Erases what has been in the trash for 30 days. Removes events that no session needs, and
+    /// attachments that no event refers to and no writer has pinned. Afterwards no file of the store contains deleted bytes.
     ///
     /// # Errors
     /// `unsupported` if the store has neither maintenance operations nor attachments; `busy` if

@@ -102,7 +102,8 @@ fn writing_verbs_do_what_they_say() {
         let renamed = store.rename(&child, Some("Plan B")).await.unwrap();
         assert_eq!(renamed.title.as_deref(), Some("Plan B"));
         assert_eq!(store.detach(&child).await.unwrap().copied_events, 1);
-        let delete = Delete { session: main.clone(), mode: DeleteMode::Refuse, dry_run: false };
+        let delete =
+            Delete { session: main.clone(), mode: DeleteMode::Refuse, dry_run: false, erase: true };
         assert_eq!(store.delete(delete).await.unwrap().deleted, std::slice::from_ref(&main));
         assert_eq!(store.show(&main).await.unwrap_err().kind(), ErrorKind::NotFound);
         store.gc().await.unwrap();

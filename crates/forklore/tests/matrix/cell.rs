@@ -103,6 +103,7 @@ fn check(cell: &str, verb: &Verb, session: &SessionId, answer: &Answer, before: 
             (Effect::AppendsToTheRoot, Ok(log), Some(Ok(after))) => {
                 id.as_str() == "root" && after.starts_with(log)
             }
+            (Effect::BringsBack, Err(kind), Some(Ok(_))) => id == session && kind == "not_found",
             (Effect::Deletes, _, None | Some(Err(_))) => deleted(id),
             (Effect::Creates, Err(kind), Some(Ok(_))) => {
                 id.as_str() == "child" && kind == "not_found"

@@ -42,6 +42,7 @@ tests_of! {
     plan_a_fork,
     append, append_at_a_head, attach, fork, fork_at_the_start, fork_a_turn, fork_a_copy,
     fork_with_a_summary, fork_with_open_calls_refused, delegate, label, rename, lease, bring_it, bring_into_it,
-    detach, plan_a_delete, delete, delete_the_family_below, delete_and_detach_children, gc, pack,
+    detach, plan_a_delete, delete, delete_the_family_below, delete_and_detach_children, undelete,
+    gc, pack,
     recover,
 }

@@ -95,6 +95,16 @@ pub(crate) const STATES: &[State] = &[
         delete(store, "root", DeleteMode::DetachChildren);
         id("root")
     }),
+    State::new("a root in the trash", |store| {
+        branch(store);
+        trash(store, "root");
+        id("root")
+    }),
+    State::new("a branch of a root in the trash", |store| {
+        let branch = branch(store);
+        trash(store, "root");
+        branch
+    }),
     State::new("an unknown session", |store| {
         root(store, CONVERSATION);
         id("nobody")
@@ -184,7 +194,14 @@ fn fork(store: &TestStore, fork: &Fork) {
 }
 
 fn delete(store: &TestStore, session: &str, mode: DeleteMode) {
-    store.engine.delete(&Delete { session: id(session), mode, dry_run: false }).unwrap();
+    let delete = Delete { session: id(session), mode, dry_run: false, erase: true };
+    store.engine.delete(&delete).unwrap();
+}
+
+fn trash(store: &TestStore, session: &str) {
+    let mode = DeleteMode::DetachChildren;
+    let delete = Delete { session: id(session), mode, dry_run: false, erase: false };
+    store.engine.delete(&delete).unwrap();
 }
 
 /// Imports a file that the agent Pi wrote, and returns the file's session.

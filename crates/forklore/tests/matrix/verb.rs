@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forklore::api::{Attach, Batch, Bring, Delete, DeleteMode, ExportTo, LogRange, SessionAnswer};
-use forklore::api::{TreeRequest, UsageScope};
+use forklore::api::{TreeRequest, Undelete, UsageScope};
 use forklore::core::{Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore::engine::{Fork, Summarize};
 use forklore::search::{Search, SearchIndex};
@@ -25,6 +25,8 @@ pub(crate) enum Effect {
     AppendsToTheRoot,
     /// The verb creates the session `child`.
     Creates,
+    /// The verb brings the session back from the trash.
+    BringsBack,
     /// The verb deletes the sessions that its answer lists.
     Deletes,
 }
@@ -197,6 +199,10 @@ verbs! {
     delete_and_detach_children Deletes |engine, session, _| {
         deleted(engine, &deletion(session, DeleteMode::DetachChildren))
     };
+    undelete BringsBack |engine, session, _| {
+        let request = Undelete { session: session.clone(), cascade: false };
+        Ok(json_of(engine.undelete(&request)?))
+    };
     gc None |engine, _session, _| Ok(json!(engine.gc().map(|_| "collected")?));
     pack None |engine, _session, _| {
         Ok(json!(engine.pack(Duration::ZERO).map(|_| "packed")?))
@@ -213,7 +219,7 @@ fn child_of(session: &SessionId) -> Fork {
 }
 
 fn deletion(session: &SessionId, mode: DeleteMode) -> Delete {
-    Delete { session: session.clone(), mode, dry_run: false }
+    Delete { session: session.clone(), mode, dry_run: false, erase: true }
 }
 
 /// Executes a delete and returns its answer. The deleted ids are in an order that is the same for

@@ -81,7 +81,7 @@ fn write(engine: &Engine, verb: &str, task: &Task) -> Result<()> {
         "detach" => engine.detach(&child).map(drop),
         "delete" => {
             let mode = DeleteMode::DetachChildren;
-            engine.delete(&Delete { session: child, mode, dry_run: false }).map(drop)
+            engine.delete(&Delete { session: child, mode, dry_run: false, erase: true }).map(drop)
         }
         "import" => {
             let paths: Vec<_> = task.file.iter().cloned().collect();

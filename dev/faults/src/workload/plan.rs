@@ -12,7 +12,9 @@ use forklore_core::header::Strategy;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Label, SessionId};
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::{Append, Change, Children, NewSession, Removal, Transaction, Write};
+use forklore_store::port::{
+    Append, Change, Children, Deletion, NewSession, Removal, Transaction, Write,
+};
 use forklore_store::sources::{
     LineEnd, Progress, RecordLocation, SeenFile, SourceId, SourceSpan, SourceStep, Target,
 };
@@ -80,6 +82,13 @@ impl Plan<'_> {
     fn remove(&mut self, names: &[&str]) {
         let ids: Vec<SessionId> = names.iter().map(|name| id(name)).collect();
         self.add(Step::Remove(ids, self.scene.clock.now()));
+    }
+
+    fn trash(&mut self, names: &[&str]) {
+        let sessions = names.iter().map(|name| id(name)).collect();
+        let (children, deletion) = (Children::Retain, Deletion::Trash);
+        let removal = Removal { sessions, children, deletion, now: self.scene.clock.now() };
+        self.add(Step::Commit(Box::new(Write::Remove(removal).into())));
     }
 
     /// Returns a text of `bytes` bytes. If the field `sizes` is set, the length is random instead,
@@ -207,7 +216,12 @@ fn together(plan: &mut Plan<'_>) {
         Write::Create(Box::new(copy)),
         Write::Append { session: id("epsilon"), append },
         Write::Change { session: id("theta"), change },
-        Write::Remove(Removal { sessions: vec![id("zeta")], children: Children::Refuse, now }),
+        Write::Remove(Removal {
+            sessions: vec![id("zeta")],
+            children: Children::Refuse,
+            deletion: Deletion::Erase,
+            now,
+        }),
     ];
     plan.add(Step::Commit(Box::new(writes.into())));
     plan.append("eta", turns(1));
@@ -220,6 +234,11 @@ fn clear(plan: &mut Plan<'_>) {
     plan.append("epsilon", turns(1));
     plan.add(Step::Collect);
     plan.append("delta", turns(1));
+    let label = plan.scene.header("beta").label;
+    plan.trash(&["native", "beta"]);
+    plan.add(Step::Collect);
+    plan.change("beta", Change::Undelete(label));
+    plan.trash(&["beta"]);
     plan.remove(&["native", "beta"]);
     plan.child("delta", "zeta", 4, Strategy::ShareV1, turns(1));
     plan.read("epsilon");

@@ -230,7 +230,7 @@ fields! {
     Message { role, content }
     Verification { sessions, events, problems }
     Problem { session_id, seq, attachment, kind, message }
-    Collected { freed_bytes, segments, events, attachments }
+    Collected { freed_bytes, segments, events, attachments, sessions }
     Packed { freed_bytes, events, histories }
     Check { name, status, message, hint, kind }
     Ancestor { session_id, index, seq }
@@ -249,7 +249,11 @@ fields! {
     CompletionScript { shell, script }
     Create { id, title, label, workspace, principal, permissions, metadata, config, parent }
     DamagedFile { name, message }
-    Delete { session, mode, dry_run }
+    Delete { session, mode, dry_run, erase }
+    Undelete { session, cascade }
+    Undeleted { undeleted }
+    UndeletedSession { session_id, label, former_label }
+    Gc { trash_older_than_seconds }
     Deleted { deleted, retained_segments, dry_run }
     Detached { session_id, copied_events }
     Difference { ancestor, common, only_a, only_b }
@@ -271,7 +275,7 @@ fields! {
     NodeHeader { label, title, first_words, kind, dialect, cut, workspace, event_count, own_events, summary, running, head_seq, head_index, turns, own_bytes, created, updated, copy_of; parent }
     LeftOut { kind, count }
     Lineage { session_id, root_session_id, depth, ancestors, children, next, problems }
-    ListRequest { workspace, kind, since, limit, after }
+    ListRequest { workspace, kind, since, limit, after, deleted }
     LogRange { from, to, own }
     LostPiece { session_id, seq, what, reason }
     ManPage { page, text }
@@ -288,7 +292,7 @@ fields! {
     RestoredFile { path, bytes, source, revision }
     RestoredFiles { path, files, bytes, gone, damaged }
     ResumeIn { dry_run, path, cwd, start, events, lossy }
-    Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted }
+    Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     SessionAnswer { session, summary }
     SessionPage { sessions, next, problems }
     SessionUsage { session_id, label, title, usage }

@@ -58,6 +58,9 @@ commands! {
     delete Effect::Deletes, ["delete", "it"];
     delete_the_family_below Effect::Deletes, ["delete", "it", "--cascade"];
     delete_and_detach_children Effect::Deletes, ["delete", "it", "--detach-children"];
+    erase Effect::Deletes, ["delete", "it", "--cascade", "--erase"];
+    undelete Effect::None, ["undelete", "it"];
+    gc_of_the_trash Effect::None, ["gc", "--now"];
     gc Effect::None, ["gc"];
     pack Effect::None, ["pack"];
     import Effect::None, ["import", "pi.jsonl"];

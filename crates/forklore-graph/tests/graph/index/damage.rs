@@ -54,7 +54,8 @@ fn gc_removes_the_index_with_what_was_deleted() {
     for kind in KINDS {
         let folder = tempfile::tempdir().unwrap();
         let engine = indexed(kind, folder.path());
-        let delete = Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false };
+        let delete =
+            Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false, erase: true };
         engine.delete(&delete).unwrap();
         let size = kind.cache(folder.path()).join("graph.db").metadata().unwrap().len();
         assert!(engine.gc().unwrap().freed_bytes >= size);

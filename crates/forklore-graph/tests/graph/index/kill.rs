@@ -34,7 +34,7 @@ fn work(engine: &Engine, name: &str, rounds: usize) {
         engine.label(&child, &format!("label-{round}").parse().unwrap()).unwrap();
         ask(engine);
         let mode = if round % 2 == 0 { DeleteMode::Cascade } else { DeleteMode::DetachChildren };
-        engine.delete(&Delete { session: root, mode, dry_run: false }).unwrap();
+        engine.delete(&Delete { session: root, mode, dry_run: false, erase: true }).unwrap();
         ask(engine);
     }
 }

@@ -2,7 +2,7 @@
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{EventType, SessionId, SessionKind, Strategy as Copying};
-use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork};
+use forklore_engine::{Create, Delete, DeleteMode, Engine, Fork, Undelete};
 use forklore_graph::Scope;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -20,6 +20,7 @@ enum Step {
     Label(usize),
     Detach(usize),
     Delete(usize, u8),
+    Undelete(usize),
     Gc,
     Check,
     CheckFamily(usize),
@@ -33,7 +34,8 @@ fn step() -> impl Strategy<Value = Step> {
         5 => (any.clone(), 0..6_u8).prop_map(|(of, how)| Step::Fork(of, how)),
         1 => any.clone().prop_map(Step::Label),
         1 => any.clone().prop_map(Step::Detach),
-        2 => (any.clone(), 0..3_u8).prop_map(|(of, mode)| Step::Delete(of, mode)),
+        2 => (any.clone(), 0..6_u8).prop_map(|(of, mode)| Step::Delete(of, mode)),
+        2 => any.clone().prop_map(Step::Undelete),
         1 => Just(Step::Gc),
         3 => Just(Step::Check),
         2 => any.prop_map(Step::CheckFamily),
@@ -102,13 +104,22 @@ impl World {
                 let _ = engine.label(&self.pick(of), &label);
             }
             Step::Detach(of) => drop(engine.detach(&self.pick(of))),
-            Step::Delete(of, mode) => {
-                let mode = match mode {
+            Step::Delete(of, how) => {
+                let mode = match how % 3 {
                     0 => DeleteMode::Refuse,
                     1 => DeleteMode::Cascade,
                     _ => DeleteMode::DetachChildren,
                 };
-                let _ = engine.delete(&Delete { session: self.pick(of), mode, dry_run: false });
+                let _ = engine.delete(&Delete {
+                    session: self.pick(of),
+                    mode,
+                    dry_run: false,
+                    erase: how < 3,
+                });
+            }
+            Step::Undelete(of) => {
+                let cascade = of % 2 == 0;
+                let _ = engine.undelete(&Undelete { session: self.pick(of), cascade });
             }
             Step::Gc => drop(engine.gc().unwrap()),
             Step::Check => drop(assert_in_step(engine, &Scope::Everything)),

@@ -55,7 +55,7 @@ impl Any for GraphScope {
 
 impl Any for Request {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(42) {
+        match dice.below(43) {
             0 => Self::New(any(dice)),
             1 => Self::Append(any(dice)),
             2 => Self::List(any(dice)),
@@ -80,7 +80,7 @@ impl Any for Request {
             16 => Self::Delete(any(dice)),
             17 => Self::Stats { scope: any(dice), models: any(dice) },
             18 => Self::Verify { session_id: any(dice) },
-            19 => Self::Gc {},
+            19 => Self::Gc(any(dice)),
             20 => Self::Pack { idle_days: any(dice) },
             21 => Self::Turn(any(dice)),
             22 => Self::Attach { session_id: any(dice), attachment: any(dice) },
@@ -102,6 +102,7 @@ impl Any for Request {
             38 => Self::Repair { store: any(dice) },
             39 => Self::DiffStat { a: any(dice), b: any(dice) },
             40 => Self::Rename { session_id: any(dice), title: any(dice) },
+            41 => Self::Undelete(any(dice)),
             _ => Self::Doctor {},
         }
     }

@@ -1,0 +1,64 @@
+//! The trash: finds the sessions in it, and those that one delete put there together.
+
+use std::collections::HashSet;
+
+use forklore_core::{Header, Label, SessionId, SessionKind};
+use forklore_store::Error as StoreError;
+use forklore_store::port::Filter;
+
+use crate::resolve::only;
+use crate::{Engine, Error, Result, Scope};
+
+impl Engine {
+    /// Returns the session in the trash that `reference` names: an id, `@label`, or a prefix or
+    /// suffix of an id that matches only one session. Also returns a session that is not in the
+    /// trash, if `reference` is its id.
+    ///
+    /// # Errors
+    /// - `not_found`: no session in the trash matches.
+    /// - `invalid_args`: several sessions match, or `reference` is not a valid name.
+    pub fn resolve_in_trash(&self, reference: &str, scope: &Scope) -> Result<Header> {
+        let trash = Filter { trash: true, ..Filter::default() };
+        if let Some(label) = reference.strip_prefix('@') {
+            let label: Label =
+                label.parse().map_err(|source| Error::Name { what: "label", source })?;
+            let what = format!("the label {label} in the trash");
+            let workspace = scope.workspace.clone();
+            let filter = Filter { label: Some(label), workspace, ..trash };
+            return only(self.store.sessions(&filter, None, 0)?, &what);
+        }
+        let id: SessionId =
+            reference.parse().map_err(|source| Error::Name { what: "session id", source })?;
+        match self.store.header(&id) {
+            Err(StoreError::NotFound(_)) => {}
+            found => return Ok(found?),
+        }
+        let filter = Filter { id_part: Some(id.to_string()), ..trash };
+        only(
+            self.store.sessions(&filter, None, 0)?,
+            &format!("the part {id} of an id in the trash"),
+        )
+    }
+
+    /// Returns a session in the trash and the sessions that the same delete put there, parents
+    /// before their children: with `cascade` all of them, otherwise only its delegates.
+    pub(crate) fn deleted_together(&self, header: &Header, cascade: bool) -> Result<Vec<Header>> {
+        let (family, trash) = (Some(header.root_id.clone()), true);
+        let filter = Filter { family, trash, ..Filter::default() };
+        let mut others = self.store.sessions(&filter, None, 0)?.all()?;
+        others.retain(|other| other.deleted == header.deleted && other.id != header.id);
+        others.sort_by(|a, b| a.depth.cmp(&b.depth).then_with(|| a.id.cmp(&b.id)));
+        let mut ids = HashSet::from([header.id.clone()]);
+        let mut found = vec![header.clone()];
+        for other in others {
+            let is_delegate = other.kind == SessionKind::Delegate;
+            let of_found = other.parent_id.as_ref().is_some_and(|parent| ids.contains(parent));
+            if cascade || (is_delegate && of_found) {
+                ids.insert(other.id.clone());
+                found.push(other);
+            }
+        }
+        found.sort_by(|a, b| a.depth.cmp(&b.depth).then_with(|| a.id.cmp(&b.id)));
+        Ok(found)
+    }
+}
