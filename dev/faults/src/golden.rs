@@ -90,7 +90,9 @@ impl Answers {
 pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     let header = engine.store().header(id)?;
     let now = Timestamp::from_second(NOW).unwrap_or_default();
-    let view = Session::of(&header, header.leased_by_other(None, now).is_some());
+    let running = header.leased_by_other(None, now).is_some();
+    // Older versions did not tell when a session was deleted.
+    let view = Session { deleted_at: None, ..Session::of(&header, running) };
     let lease = header.lease.as_ref().map(|lease| json!([lease.owner, lease.began_at]));
     Ok(json!({
         "session": serde_json::to_value(&view).unwrap_or_default(),

@@ -236,7 +236,6 @@ fn clear(plan: &mut Plan<'_>) {
     plan.append("delta", turns(1));
     let label = plan.scene.header("beta").label;
     plan.trash(&["native", "beta"]);
-    plan.add(Step::Collect);
     plan.change("beta", Change::Undelete(label));
     plan.trash(&["beta"]);
     plan.remove(&["native", "beta"]);
