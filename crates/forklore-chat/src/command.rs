@@ -1,7 +1,8 @@
 //! The list of the slash commands of a conversation. Each command has a file of its own.
 //!
-//! A command that changes the conversation calls an operation of the host. A command that only
-//! shows data requests a view from the program ([`Views`](crate::Views)).
+//! A command that changes the conversation calls an operation of the host. A command
+//! that shows what a command of the program shows too requests it from the program
+//! ([`Views`](crate::Views)). The others print on the screen themselves.
 
 mod arguments;
 mod attach;

@@ -32,9 +32,8 @@ pub(crate) struct Folder {
     /// The folder with the real files. `None` unless this folder is the overlay of a change to
     /// several files, which collects it in memory.
     real: Option<Box<Folder>>,
-    /// The numbers of durable bytes of files, to be recorded when the change to several files is
-    /// complete. `None` unless this folder is the overlay of such a change, which collects it in
-    /// memory.
+    /// How many bytes of each changed file are durable. An overlay records this when its whole
+    /// change is complete. `None` unless this folder is an overlay: it is then recorded at once.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,

@@ -143,7 +143,8 @@ fn remove_unfinished(folder: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// Returns the total size of the store's files in bytes, without attachments.
+/// Returns the total size of the store's files in bytes, without attachments and without
+/// the cache folder.
 pub(crate) fn bytes_of_files(folder: &Folder) -> Result<u64> {
     let layout = &folder.layout;
     let mut parents = vec![layout.ids(), layout.aside(), layout.root().to_owned()];

@@ -76,7 +76,7 @@ pub enum EndReason {
     Done,
     /// The model requested tool calls and waits for their results.
     Calls,
-    /// The model's answer reached the limit of output tokens.
+    /// The model's answer reached the limit of output tokens, or filled the model's context.
     Length,
     /// The provider withheld the model's answer.
     Refused,

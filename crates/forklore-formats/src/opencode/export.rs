@@ -86,7 +86,8 @@ struct Writer {
     /// The last message, if it was not written yet. A message of the model is written after the
     /// results of its tool calls were added.
     waiting: Option<Value>,
-    /// Where the search for the call of the next result begins in `waiting`.
+    /// The position among the tool calls of `waiting` at which the search begins for the call that
+    /// the next tool result answers.
     cursor: CallCursor,
     /// A message that requests a summary, with the changes that the export makes to it. It is
     /// written together with the next record, the summary. Without the summary, opencode would send

@@ -89,9 +89,10 @@ impl ClientHandler for Client {
     }
 }
 
-/// Stores the tools of a server, sorted by name. The order must not depend on the server, because
-/// all requests of a family (the sessions with one root) begin with the same tools. If several
-/// tools have the same name, stores only the first.
+/// Stores the tools of a server, sorted by name. A server may list its tools in another order each
+/// time. All requests of a family (the sessions with one root) must begin with the same tools in the
+/// same order, otherwise the provider's prompt cache does not match. If several tools have the same
+/// name, stores only the first.
 pub(super) fn store_tools(tools: &Tools, mut named: Vec<Tool>) {
     named.sort_by(|a, b| a.name.cmp(&b.name));
     named.dedup_by(|a, b| a.name == b.name);
