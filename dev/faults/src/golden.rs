@@ -93,9 +93,14 @@ pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     let running = header.leased_by_other(None, now).is_some();
     // Older versions did not tell when a session was deleted.
     let view = Session { deleted_at: None, ..Session::of(&header, running) };
+    let mut view = serde_json::to_value(&view).unwrap_or_default();
+    if let Some(view) = view.as_object_mut() {
+        // Older versions did not print these here. They are below: in the counts and by themselves.
+        ["turns", "own_bytes"].map(|field| view.remove(field));
+    }
     let lease = header.lease.as_ref().map(|lease| json!([lease.owner, lease.began_at]));
     Ok(json!({
-        "session": serde_json::to_value(&view).unwrap_or_default(),
+        "session": view,
         "counts": header.counts, "inherited": header.inherited, "own_bytes": header.own_bytes,
         "usage": header.usage, "config": header.config, "tool_calls": header.tool_calls,
         "lease": lease,
