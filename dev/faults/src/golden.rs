@@ -96,7 +96,7 @@ pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     let mut view = serde_json::to_value(&view).unwrap_or_default();
     if let Some(view) = view.as_object_mut() {
         // Older versions did not print these here. They are below: in the counts and by themselves.
-        ["turns", "own_bytes"].map(|field| view.remove(field));
+        view.retain(|field, _| field != "turns" && field != "own_bytes");
     }
     let lease = header.lease.as_ref().map(|lease| json!([lease.owner, lease.began_at]));
     Ok(json!({
