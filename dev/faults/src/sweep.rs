@@ -246,10 +246,12 @@ impl<'a> Run<'a> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
         let steps_done = self.work().accepted(store, struck.allowed()).map_err(same)?;
         if self.drive.is_full() {
-            let needs_available =
-                self.work().steps.iter().skip(steps_done).find(|step| step.needs_space());
-            if let Some(Ok(())) = needs_available.map(|step| step.take(store)) {
-                return Err(same("a step was acknowledged on a full disk".into()));
+            let steps = self.work().steps.iter().enumerate().skip(steps_done);
+            let mut needs_available = steps.filter(|(_, step)| step.needs_space());
+            if let Some((number, step)) = needs_available.next()
+                && step.take(store).is_ok()
+            {
+                return Err(same(format!("step {number} was acknowledged on a full disk")));
             }
             self.drive.repair();
         }
