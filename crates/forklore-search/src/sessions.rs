@@ -13,14 +13,17 @@ pub(crate) struct SessionRow {
     pub(crate) is_deleted: bool,
     /// The seq of the next event to read in the session's own log.
     pub(crate) next_seq: u64,
-    /// The ordinal of the last event that was read: the number of inheritable events up to it.
+    /// The number of events that the session inherits.
+    pub(crate) inherits: u64,
+    /// The ordinal of the last event that was read: the number of inheritable events up to it. If it
+    /// equals `inherits`, nothing was read yet.
     pub(crate) read_to: u64,
     /// The number of the document with the session's title and label.
     pub(crate) head_row: Option<i64>,
 }
 
 impl SessionRow {
-    const COLUMNS: &'static str = "number, id, deleted, next_seq, read_to, head_row";
+    const COLUMNS: &'static str = "number, id, deleted, next_seq, inherits, read_to, head_row";
 
     fn of(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
@@ -28,8 +31,9 @@ impl SessionRow {
             id: id(&row.get::<_, String>(1)?)?,
             is_deleted: row.get(2)?,
             next_seq: row.get::<_, i64>(3)?.unsigned_abs(),
-            read_to: row.get::<_, i64>(4)?.unsigned_abs(),
-            head_row: row.get(5)?,
+            inherits: row.get::<_, i64>(4)?.unsigned_abs(),
+            read_to: row.get::<_, i64>(5)?.unsigned_abs(),
+            head_row: row.get(6)?,
         })
     }
 }
@@ -48,8 +52,12 @@ pub(crate) fn note_changes(conn: &Connection, headers: &[Header]) -> Result<()> 
 }
 
 fn note_change(conn: &Connection, header: &Header) -> Result<()> {
-    let was_living = "SELECT 1 FROM session WHERE id = ? AND NOT deleted";
-    let was_living = conn.prepare_cached(was_living)?.exists([header.id.as_str()])?;
+    let deleted = header.deleted.is_some();
+    let before = "SELECT deleted FROM session WHERE id = ?";
+    let was_deleted: Option<bool> = conn
+        .prepare_cached(before)?
+        .query_row([header.id.as_str()], |row| row.get(0))
+        .optional()?;
     let sql = "INSERT INTO session (id, root, parent, is_branch, inherits, workspace, label, title,
             agent, updated, deleted, copy_of, copy_index, bytes, pending, next_seq, read_to)
         VALUES (?, ?, ?, ?, ?5, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?5)
@@ -70,14 +78,19 @@ fn note_change(conn: &Connection, header: &Header) -> Result<()> {
         header.title,
         header.dialect,
         header.updated.as_microsecond(),
-        header.deleted.is_some(),
+        deleted,
         copy.map(|copy| copy.session_id.as_str()),
         copy.map(|copy| integer(copy.index)),
         integer(header.own_bytes),
         integer(first),
     ])?;
-    if was_living && header.deleted.is_some() {
-        // Its deleted ancestors may have events that it alone still inherited.
+    if was_deleted == Some(true) && !deleted {
+        let anew =
+            "UPDATE session SET next_seq = ?, read_to = inherits, read_bytes = 0 WHERE id = ?";
+        conn.prepare_cached(anew)?.execute((integer(first), header.id.as_str()))?;
+    }
+    if was_deleted.is_some_and(|was_deleted| was_deleted != deleted) {
+        // It may be the only session that inherits some events of its deleted ancestors.
         for ancestor in ancestors(conn, header)? {
             let sql = "UPDATE session SET pending = 1 WHERE id = ? AND deleted";
             conn.prepare_cached(sql)?.execute([ancestor])?;

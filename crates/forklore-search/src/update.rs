@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use forklore_core::report::Problem;
 use forklore_core::workspace::Workspace;
-use forklore_core::{CallStep, ErrorKind, Header, SessionId};
+use forklore_core::{CallStep, ErrorKind, Header, Label, SessionId};
 use forklore_engine::{Engine, Error};
 use forklore_index::{Fault, IndexFile, Result, state};
 use forklore_store::port::{At, LogEntry};
@@ -142,6 +142,10 @@ impl Batch<'_, '_> {
             let family = self.family(&header.root_id)?;
             self.inherited(row, &family, workspace)
         } else {
+            if row.read_to == row.inherits {
+                // It may have come back from the trash, and is read anew.
+                self.writer.remove_after(row.number, 0)?;
+            }
             row.head_row = self.head(row.number, &header)?;
             let reader = row.id.clone();
             self.events(Source { row: &mut *row, workspace, reader, last: None })
@@ -161,10 +165,10 @@ impl Batch<'_, '_> {
         Ok(family)
     }
 
-    /// Adds the document of a session's title and label. The label of a root is always the same and
-    /// is left out.
+    /// Adds the document of a session's title and label. The label `main` says nothing and is left
+    /// out.
     fn head(&mut self, session: i64, header: &Header) -> Result<Option<i64>> {
-        let label = header.parent_id.is_some().then(|| header.label.as_str());
+        let label = Some(header.label.as_str()).filter(|label| *label != Label::main().as_str());
         if header.title.is_none() && label.is_none() {
             return Ok(None);
         }
@@ -185,6 +189,7 @@ impl Batch<'_, '_> {
         let heir = family.heir(row.number);
         let last = heir.as_ref().map_or(0, |(_, last)| *last);
         self.writer.remove_after(row.number, last)?;
+        row.read_to = row.read_to.min(last).max(row.inherits);
         self.writer
             .conn
             .prepare_cached("DELETE FROM open_call WHERE session = ?")?
