@@ -13,9 +13,9 @@ use forklore_chat::input::{Input, Line, Offers};
 use forklore_chat::markdown::Look;
 use forklore_chat::screen::Screen;
 use forklore_chat::{Chat, Foreground, ShowRow, View, Views};
-use forklore_core::Role;
 use forklore_core::workspace::Workspace;
-use forklore_engine::Engine;
+use forklore_core::{Label, Role};
+use forklore_engine::{Engine, ListRequest};
 use forklore_host::{Configured, Host, Start};
 use forklore_store::memory::MemoryStore;
 use futures_util::future::BoxFuture;
@@ -209,7 +209,14 @@ impl World {
         chat.unwrap().run();
         self.views = names.iter().map(|name| named(name)).collect();
         let shown = self.shown.lock().unwrap();
-        named(std::str::from_utf8(&shown).unwrap())
+        self.without_labels(named(std::str::from_utf8(&shown).unwrap()))
+    }
+
+    /// Replaces the labels that forks got without a name, because they differ in each run.
+    fn without_labels(&self, shown: String) -> String {
+        let sessions = self.engine().list(&ListRequest::default()).unwrap().sessions;
+        let generated = sessions.iter().filter(|it| it.label == Label::of_fork(&it.id, 0));
+        generated.fold(shown, |shown, it| shown.replace(it.label.as_str(), "[label]"))
     }
 }
 

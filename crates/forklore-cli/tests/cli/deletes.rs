@@ -114,7 +114,7 @@ fn written(process: &Child) -> u64 {
 /// Starts the deletion of a family, and kills the process as soon as it has written this many
 /// bytes. Returns how many bytes it had written.
 fn killed(sandbox: &Sandbox, url: &str, root: &str, bytes: u64) -> u64 {
-    let words = ["--store", url, "--workspace", WORKSPACE, "delete", root, "--cascade"];
+    let words = ["--store", url, "--workspace", WORKSPACE, "delete", root, "--cascade", "--erase"];
     let mut command = sandbox.command(&words);
     let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut before = 0;
