@@ -1,8 +1,8 @@
-//! Size limits of one answer of a model. No real answer exceeds them. If an answer does, the kernel
-//! stops reading the answer and reports an error.
+//! Size limits of one answer of a model. They are far above the size of real answers. If an answer
+//! exceeds a limit, the kernel stops reading the answer and reports an error.
 //!
 //! The events of an answer must fit into the limits of 16 MiB per event and 64 MiB per batch
-//! (docs/semantics.md, Limits). They must fit even if JSON escapes every byte to six bytes.
+//! (docs/semantics.md, Limits), even if JSON escapes every byte to six bytes.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use forklore_core::limits;
 
 use crate::model::StreamEvent;
 
-/// Maximum length in bytes of all text in an answer, without reasoning. The longest answers of
+/// Maximum length in bytes of all text in an answer, not counting reasoning. The longest answers of
 /// today's models have a quarter of this length.
 pub const TEXT_BYTES: usize = 2 << 20;
 /// Maximum length in bytes of all readable reasoning in an answer.

@@ -41,8 +41,8 @@ pub trait Approve: Send + Sync {
 /// A question that a person must answer before an operation happens.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Question {
-    /// The session that needs the answer. If the question is whether a child may come to exist,
-    /// this is the child's parent.
+    /// The session that needs the answer. If the question is whether a child may be created, this
+    /// is the child's parent.
     pub session: SessionId,
     /// The call that needs approval; `None` if the question is not about a call.
     pub call: Option<ToolCall>,
@@ -54,9 +54,9 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// The person allows the operation. The optional note is recorded with the decision about a
-    /// call, and announced with the approval of any operation. It can say, for example, that the
-    /// answer applies to later calls too.
+    /// The person allows the operation. The optional note can state, for example, that the answer
+    /// applies to later calls too. The announcement of the approval contains the note. If the
+    /// operation is a call, the recorded decision contains it too.
     Granted(Option<String>),
     /// The person denies the operation, with an optional reason.
     Denied(Option<String>),

@@ -57,8 +57,8 @@ impl Context {
         lock(&self.ids).identity.clone()
     }
 
-    /// Sets the session's ids from the header of the session that was just created. Its parent may
-    /// have been unknown before.
+    /// Replaces the session's ids with the ids in the header of the session that was just created.
+    /// The ids of the parent may have been unknown before.
     pub(crate) fn made(&self, header: &Header) {
         lock(&self.ids).identity = Identity::from(header);
     }

@@ -78,8 +78,8 @@ pub enum Error {
     Interrupted {
         /// The session whose work was interrupted.
         session: SessionId,
-        /// The usage of the model calls until then, as payloads of `provider_usage` events. No log
-        /// contains this usage: the session does not change, and no child was created.
+        /// The usage of the model calls until the interruption, as payloads of `provider_usage`
+        /// events. No log contains this usage, because nothing of the operation was recorded.
         usage: Vec<Data>,
     },
     /// The session has no interrupted or incomplete turn that could be resumed.

@@ -70,8 +70,9 @@ pub trait Hook: Send + Sync {
         0
     }
 
-    /// Decides whether a session is initialized. If the session does not exist yet, hooks run before
-    /// it is created, and events about the decision have the ids of its parent, if it has one.
+    /// Decides whether a session is initialized. If the session does not exist yet, hooks run
+    /// before it is created. Events about the decision about a new child have the ids of the
+    /// parent.
     ///
     /// # Errors
     /// The future gives an error if the hook cannot decide. The kernel then skips the hook. This
@@ -119,7 +120,7 @@ pub trait Hook: Send + Sync {
     }
 
     /// Decides whether a tool is called. [`Verdict::Modify`] replaces the arguments of the call.
-    /// The model receives an injected message after the results of all calls of its answer.
+    /// The model receives an injected message after the results of all calls in the same answer.
     ///
     /// # Errors
     /// As [`session`](Self::session).
@@ -130,7 +131,7 @@ pub trait Hook: Send + Sync {
 
     /// Decides about a tool's result that is not stored yet. [`Verdict::Modify`] replaces its
     /// content. A denial replaces it with an error that contains the reason. The model receives an
-    /// injected message after the results of all calls of its answer.
+    /// injected message after the results of all calls in the same answer.
     ///
     /// # Errors
     /// As [`session`](Self::session).
@@ -164,7 +165,8 @@ pub type Decision<'a, V = Verdict> = BoxFuture<'a, Result<V, HookFailed>>;
 ///
 /// `Change` is the type of the data that can replace the operation's data. `Message` is the type of
 /// the message that the model can receive with the operation. [`Infallible`], the default of both,
-/// has no values. With it, a hook cannot change the operation, or cannot inject a message.
+/// has no values. If `Change` is [`Infallible`], a hook cannot change the operation. If `Message`
+/// is [`Infallible`], a hook cannot inject a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<Change = Infallible, Message = Infallible> {
     /// The operation happens unchanged.

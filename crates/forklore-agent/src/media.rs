@@ -2,9 +2,9 @@
 //!
 //! A model declares its [`Capabilities`]. The kernel reads the bytes of each attachment only once,
 //! even if a history references it several times ([`Attached`]). It converts each attachment to the
-//! form in which a request contains it ([`Media`]). An [`Allowance`] decides for each attachment
-//! whether it is sent, in the order of the request. Therefore which attachments of a message are
-//! sent depends only on that message and those before it (docs/semantics.md, Model requests).
+//! form in which a request contains it ([`Media`]). An [`Allowance`] decides about the attachments
+//! one by one, in the order of the request. A later message therefore never changes which
+//! attachments of an earlier message are sent (docs/semantics.md, Model requests).
 
 mod allowance;
 mod attached;
@@ -29,7 +29,7 @@ pub struct Capabilities {
     pub most_together: usize,
     /// Maximum number of images in a request.
     pub most_images: usize,
-    /// Maximum length of an image's longer side, in pixels; `None` is no limit.
+    /// Maximum length of an image's longer side, in pixels; `None` means no limit.
     pub side: Option<u32>,
     /// A stricter limit of the image size for requests with many images; `None` means no such
     /// limit.

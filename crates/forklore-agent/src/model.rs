@@ -71,9 +71,9 @@ pub struct Request {
     /// Number of leading messages that the session inherited from its parent.
     pub shared: usize,
     /// For each fork between the root and this session, the number of leading messages that the
-    /// forked session inherited; the oldest fork is first. Requests of parent and child begin with
-    /// the same messages up to this position. Some providers cache a request up to marked
-    /// positions, and the marks are therefore set here.
+    /// child of the fork inherited; the oldest fork is first. Requests of parent and child begin
+    /// with these messages. For providers that cache a request up to marked positions, a mark is
+    /// set after them.
     pub forks: Vec<usize>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
@@ -104,7 +104,7 @@ pub enum StreamEvent {
     Text(String),
     /// A piece of the model's readable reasoning.
     Thinking(String),
-    /// A complete block of reasoning. The kernel sends it back in later requests to the same model.
+    /// A complete block of reasoning. Later requests to the same model contain the block.
     Thought {
         /// The complete readable text of the block.
         text: String,

@@ -62,13 +62,13 @@ struct State {
     /// the end of the session was announced.
     ran: Option<EndStatus>,
     ended: bool,
-    /// Whether a cleanup ended the session together with its children. A child that is forked later
-    /// counts as ended too.
+    /// Whether a cleanup ended the session together with its children. If so, a child whose fork
+    /// was already in progress also counts as ended.
     ended_with_children: bool,
 }
 
 impl AgentSession {
-    /// Returns a session that is not initialized. `parent` has the ids of its parent.
+    /// Returns a session that is not initialized. `parent` has the ids of the session's parent.
     fn planned(
         home: &Home,
         new: NewSession,

@@ -77,7 +77,7 @@ impl Caller {
     ///
     /// # Errors
     /// - [`Error::Ended`](crate::Error::Ended): the call has ended, because the turn was
-    ///   interrupted or its tool already returned a result.
+    ///   interrupted or the tool already returned a result.
     /// - [`Error::NoCaller`](crate::Error::NoCaller): no turn makes the call.
     /// - Otherwise the errors of [`AgentSession::delegate`](crate::AgentSession::delegate).
     pub async fn delegate(&self, delegate: Delegate) -> Result<Delegated> {

@@ -87,8 +87,8 @@ impl Context {
         passed(self.ask_hooks(identity, input).await)
     }
 
-    /// Asks the hooks whether `child` may come to exist. `child` has the ids that the session would
-    /// get. A denied child never exists, so everything is announced with the ids of its parent.
+    /// Asks the hooks whether a child may be created. `child` has the ids that the child would get.
+    /// A denied child never exists, so everything is announced with the ids of `parent`.
     pub(crate) async fn child_must_pass<T: Operation>(
         &self,
         child: &Identity,
@@ -100,7 +100,7 @@ impl Context {
 
     /// Asks a person for approval. Returns the optional note if the person allows the operation, or
     /// else the reason for the denial. An interruption counts as a denial. Does not announce the
-    /// answer: the caller does that, for a tool call after it stored the answer.
+    /// answer: the caller must do that. For a tool call, the caller stores the answer first.
     pub(crate) async fn ask_person(
         &self,
         identity: &Identity,

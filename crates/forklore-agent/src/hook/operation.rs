@@ -11,8 +11,8 @@ use super::{
 use crate::model::Request;
 use crate::tool::{ToolCall, ToolOutcome};
 
-/// The words that say in a report that a failed hook had received an event. If the hook had
-/// received an operation, the words are [`Operation::WHAT`].
+/// What a failed hook had received, in the words of a report, if it was an event. If it was an
+/// operation, the words are [`Operation::WHAT`].
 pub(crate) const TO_EVENTS: &str = "the event";
 
 /// A session is about to be initialized.
@@ -69,8 +69,8 @@ pub(crate) trait Operation: Send + Sync + Sized {
     /// Replaces the data.
     fn modify(&mut self, change: Self::Change);
 
-    /// Returns the call with which a question to a person about this operation is shown. The
-    /// default is no call.
+    /// Returns the tool call that a question to a person about this operation contains. The default
+    /// is no call.
     fn call(&self) -> Option<&ToolCall> {
         None
     }

@@ -19,7 +19,7 @@ pub struct Trace {
 #[derive(Debug)]
 struct State {
     file: File,
-    /// Whether the file may end with an incomplete line after the last write.
+    /// Whether the file may end with an incomplete line.
     torn: bool,
     lost: u64,
 }

@@ -1,4 +1,5 @@
-//! `compact` and `gauge`: compact the context on request, and measure how full it is.
+//! `compact` and `gauge`: compact the history on request, and measure how full the context window
+//! is.
 
 use super::AgentSession;
 use crate::cache_key::cache_key;

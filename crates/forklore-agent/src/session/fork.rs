@@ -96,8 +96,8 @@ impl AgentSession {
     }
 
     /// Creates the child session of a fork, or opens the child if it exists. The hooks have already
-    /// allowed the fork. If the child's id was `generated` and another process has used this id
-    /// since, the child gets another id.
+    /// allowed the fork. If the child's id was `generated` and another session has the same id
+    /// meanwhile, the child gets another id.
     async fn carry_out(&self, mut request: Fork, generated: bool) -> Result<Branched> {
         let home = &self.inner.home;
         let made = home.kernel.run(move |engine| {

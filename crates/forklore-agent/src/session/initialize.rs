@@ -34,8 +34,9 @@ impl Inner {
         self.make_ready_for(&self.context).await
     }
 
-    /// Initializes the session as [`make_ready`](Self::make_ready) does. `creator` asks whether a
-    /// child may come to exist: the session that wants the child, if it is open.
+    /// Initializes the session as [`make_ready`](Self::make_ready) does. If the session to
+    /// initialize is a child, `creator` asks the hooks whether the child may be created. `creator`
+    /// belongs to the session that needs the child, or to the child itself if no open session does.
     pub(super) async fn make_ready_for(&self, creator: &Context) -> Result<()> {
         let identity = self.context.identity();
         let plan = {

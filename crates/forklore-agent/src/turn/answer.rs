@@ -190,8 +190,8 @@ impl Answer {
         self.blocks.iter().any(|block| matches!(block, Block::Text(text) if !text.is_empty()))
     }
 
-    /// Returns the index of the block that the model writes at present. Thinking is not among the
-    /// blocks before it ends, so it has the index of the next block.
+    /// Returns the index of the block that the model writes at present. Reasoning is added to the
+    /// blocks only when it is complete. Until then, its index is that of the next block.
     fn current_index(&self, block_type: BlockKind) -> usize {
         match block_type {
             BlockKind::Thinking => self.blocks.len(),

@@ -14,8 +14,8 @@ use super::truncate::{truncated, whole};
 use crate::media::sniff;
 use crate::tool::ToolOutcome;
 
-/// Maximum length in bytes of a part with base64 data that stays in a result if the store cannot
-/// store the data as an attachment.
+/// If the store cannot store base64 data as an attachment, the part with this data stays in the
+/// result up to this length in bytes.
 const INLINE: usize = 96 << 10;
 
 /// The attachments of a tool result. They stay pinned until the event that names them is written.
@@ -82,10 +82,9 @@ fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attach
     parts.and_then(|parts| Data::of(&parts).ok()).unwrap_or(content)
 }
 
-/// Returns a part that references a new attachment with the inline bytes of `part`. If the base64
-/// data is damaged, returns a text part that describes the data. If the store cannot store the
-/// bytes, returns `part` unchanged if it is at most [`INLINE`] bytes long, and otherwise such a
-/// text part.
+/// Stores the inline bytes of `part` as an attachment, and returns a part that references it. If
+/// the base64 data is damaged, returns a text part that describes the data. If the store cannot
+/// store the bytes, returns `part` unchanged, or the text part if `part` is longer than [`INLINE`].
 fn named(
     engine: &Engine,
     part: &RawValue,

@@ -1,4 +1,5 @@
-//! The usage of model calls: builds a record of each call, and its share of the turn's total.
+//! The usage of model calls: builds a usage record of each call, and adds the usage to the turn's
+//! total.
 
 use std::time::Duration;
 

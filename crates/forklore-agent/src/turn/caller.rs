@@ -31,7 +31,8 @@ pub(super) struct TurnCaller {
 }
 
 /// A record of the start or the end of a tool's sub-agent. The turn stores the record, and then
-/// announces it. If the sub-agent announced its end itself, the turn could end before that.
+/// announces it. The sub-agent does not announce its own end, because the turn could end before
+/// that announcement.
 pub(super) struct Record {
     pub(super) subagent: Subagent,
     pub(super) ends: bool,

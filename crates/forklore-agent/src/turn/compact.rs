@@ -18,9 +18,9 @@ use crate::notify::event::{CompactionReason, HistoryCompacted, HistoryCompaction
 /// The result of a compaction: which messages the summary replaces, and how many tokens this saves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Compacted {
-    /// The conversation index of the first message that the summary replaces, inclusive.
+    /// The conversation index of the first message that the summary replaces.
     pub from_index: u64,
-    /// The conversation index at which the messages that the summary replaces end, exclusive.
+    /// The conversation index after the last message that the summary replaces.
     pub to_index: u64,
     /// Names who wrote the summary: `model_summary_v1` is the model,
     /// `deterministic_operational_summary_v2` is the engine without a model.

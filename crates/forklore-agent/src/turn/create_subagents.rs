@@ -8,8 +8,8 @@ use crate::config::SessionConfig;
 use crate::delegation::{Delegation, delegation_of};
 
 /// Creates a sub-agent for each allowed call of the delegation tool. If a sub-agent cannot be
-/// created, refuses the call with the reason. Returns one entry for each call, in order: its
-/// sub-agent, or `None` if it has none.
+/// created, refuses the call with the reason. Returns one entry for each call, in order: the call's
+/// sub-agent, or `None` if the call has none.
 pub(super) async fn create_subagents(
     log: &mut Log<'_>,
     config: &SessionConfig,

@@ -164,9 +164,10 @@ impl RunningCalls {
         std::mem::take(&mut self.lost)
     }
 
-    /// Waits until one more call is done, and then returns `None`. If a tool's sub-agent has a
-    /// record to store first, returns the record. Waits at most for the grace period after an
-    /// interruption, or if all calls are done and only sub-agents still run.
+    /// Waits for the next change of the calls. Returns a record if a tool's sub-agent sends one for
+    /// the turn to store. Returns `None` if a call is done, `cancel` is triggered, or the grace
+    /// period is over. When the grace period is over, gives up what still runs. The period begins
+    /// with an interruption, or when all calls are done and only sub-agents still run.
     pub(super) async fn next(&mut self, cancel: &CancellationToken) -> Option<Record> {
         if self.running.is_empty() {
             // Panics of tools and sub-agents become outcomes. An outcome is therefore missing only

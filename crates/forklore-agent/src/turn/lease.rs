@@ -56,9 +56,9 @@ impl Lease {
         hold(&self.kernel, &self.session(), &self.owner).await
     }
 
-    /// Releases the lease of the current session, and goes on renewing whatever session comes next.
-    /// A turn calls this before it continues in a fork, because another runtime wrote to the session
-    /// while the lease was expired.
+    /// Releases the lease of the current session, but does not stop the renewal: it continues after
+    /// [`move_to`](Self::move_to). A turn calls this before it continues in a fork, because another
+    /// runtime wrote to the session while the lease was expired.
     pub(crate) async fn leave(&self) {
         let (session, owner) = (self.session(), self.owner.clone());
         let _ = self.kernel.run(move |engine| engine.release(&session, &owner)).await;
@@ -142,8 +142,8 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     Err(Error::Leased { session: session.clone(), free_in, source: refused })
 }
 
-/// Renews the lease well before it expires. Only logs a failed renewal: the next append detects
-/// what happened to the session.
+/// Renews the lease well before it expires. A failed renewal is only logged, because the next
+/// append detects what happened to the session.
 async fn renew(kernel: KernelHandle, session: Arc<Mutex<SessionId>>, owner: String) {
     let mut failed = false;
     loop {

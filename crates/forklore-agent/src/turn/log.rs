@@ -81,10 +81,10 @@ impl<'a> Log<'a> {
         Ok(appended.await?.head_seq)
     }
 
-    /// Handles an expired lease, or one that another runtime acquired. If the lease can be acquired
-    /// again and the log has not changed meanwhile, the turn continues in this session. If another
-    /// runtime has the lease, or the log has changed, the turn continues in a fork, whose cut is
-    /// after the last event that the turn saw.
+    /// Handles the loss of the lease, which expired or which another runtime acquired. If the lease
+    /// can be acquired again and the log has not changed meanwhile, the turn continues in this
+    /// session. If another runtime has the lease, or the log has changed, the turn continues in a
+    /// fork, whose cut is after the last event that the turn saw.
     async fn recover(&mut self) -> Result<()> {
         match self.lease.regain().await {
             Ok(header) if header.head_seq() == self.head => {

@@ -1,4 +1,5 @@
-//! Detects a stuck turn: in several consecutive rounds, all calls fail in the same way.
+//! Detects a stuck turn: in several consecutive rounds, all calls fail, and each round fails in the
+//! same way as the round before it.
 
 use std::collections::BTreeSet;
 
@@ -46,8 +47,8 @@ impl Round {
     }
 }
 
-/// Counts the consecutive rounds in which all calls failed in the same way. A round is all tool
-/// calls of one answer.
+/// Counts the consecutive rounds in which all calls failed in the same way as in the round before.
+/// A round is all tool calls of one answer.
 #[derive(Debug, Default)]
 pub(super) struct StuckLoop {
     last: BTreeSet<Failure>,
@@ -56,7 +57,7 @@ pub(super) struct StuckLoop {
 
 impl StuckLoop {
     /// Counts a round. Returns the reason to end the turn if at least `most` consecutive rounds
-    /// failed in the same way.
+    /// have the same failures.
     pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
         if round.succeeded {
             *self = Self::default();

@@ -92,7 +92,7 @@ impl View {
         self.current = Some(Messages { session, head, model, messages, shared, forks, pressure });
     }
 
-    /// Returns a request to read the attachments of new messages. Returns `None` if the new
+    /// Returns the attachments of new messages, which must still be read. Returns `None` if the new
     /// messages reference no attachments.
     pub(crate) fn unread(&mut self, takes: Capabilities) -> Option<Unread> {
         let messages = &self.current.as_ref()?.messages;
