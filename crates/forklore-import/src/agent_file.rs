@@ -75,8 +75,8 @@ impl<'a> AgentFile<'a> {
     }
 
     /// Returns the title of the file's session, truncated to at most [`TITLE_BYTES`] bytes. Returns
-    /// `None` without a title. Also returns `None` if the title is text that the agent added to a
-    /// message: some agents use the first message as the title, whoever wrote it.
+    /// `None` without a title. Also returns `None` if the title is text that the agent itself
+    /// added: some agents use the first message as the title, even if it contains only such text.
     pub(crate) fn title(&self) -> Option<String> {
         let title = self.facts.title.as_deref().filter(|title| typed_text(title).is_some())?;
         let end = title.len().min(TITLE_BYTES);

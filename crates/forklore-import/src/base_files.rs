@@ -1,5 +1,6 @@
 //! Finds base files: session files that another session file continues. An import reads a base file
-//! even if nobody named it, because the other file contains only the end of the conversation.
+//! even if the user did not name it, because the other file contains only the end of the
+//! conversation.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,7 +19,7 @@ pub(crate) struct BaseFiles(HashMap<Vec<PathBuf>, HashMap<String, PathBuf>>);
 impl BaseFiles {
     /// Returns the session file that the file at `path` continues. `native_id` is the agent's own
     /// id of the continued session. Searches the folder of `path`, then the folders where the agent
-    /// stores session files. Returns `None` if none of them contains it.
+    /// stores session files. Returns `None` if none of the folders contains the file.
     pub(crate) fn find(
         &mut self,
         dialect: &dyn AgentFormat,

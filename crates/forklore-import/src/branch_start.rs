@@ -1,13 +1,13 @@
-//! Where a branch or delegate begins whose parent is a session of the same file.
+//! The start of a branch or delegate whose parent is a session of the same file.
 
 use forklore_core::{SessionId, SessionKind};
 use forklore_store::sources::RecordLocation;
 
 use crate::file_session::FileSession;
 
-/// Where a branch or delegate begins that an import creates as a child of a session of the same
-/// file, or of an earlier revision of the file: the parent, the parent's event after which the child
-/// begins, and the child's kind.
+/// The start of a child session (a branch or delegate) whose parent is a session of the same file,
+/// or of an earlier revision of the file. Contains the parent, the parent's event after which the
+/// child begins, and the child's kind.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BranchStart {
     /// The parent of the new session.

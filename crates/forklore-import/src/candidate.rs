@@ -29,8 +29,8 @@ pub(crate) struct Candidate {
     /// Whether this file continues the session `base` and contains only the records added to it.
     /// Without `base`, such a file cannot be imported.
     pub(crate) continues: bool,
-    /// Whether the import found this file only as the file that another file continues. It is
-    /// `false` if a person named the file or a search found it.
+    /// Whether the import reads this file only because another file continues it. It is `false` if
+    /// a person named the file or a search found it.
     pub(crate) brought: bool,
     /// The title of the file's session from a list or document that the agent stores next to the
     /// file.
@@ -111,9 +111,10 @@ impl Candidate {
     }
 }
 
-/// Sorts files by the first time in their records, but puts each file after its base. The base of a
-/// file is the file that it continues or copies, or the file of the session that called it as a
-/// sub-agent. If bases form a cycle, the oldest file in the cycle comes last.
+/// Sorts files by the time of their first record that has a time, but puts each file after its
+/// base. The base of a file is the file that it continues or copies, or the file of the session
+/// that called it as a sub-agent. If bases form a cycle, one file in the cycle comes before its
+/// base.
 pub(crate) fn ordered(mut files: Vec<Candidate>) -> Vec<Candidate> {
     files.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
     parents_first(files)
@@ -121,7 +122,7 @@ pub(crate) fn ordered(mut files: Vec<Candidate>) -> Vec<Candidate> {
 
 /// Puts each file after its base, and otherwise preserves the order. The base of a file is the file
 /// that it continues or copies, or the file of the session that called it as a sub-agent. If bases
-/// form a cycle, the first file in the cycle comes last.
+/// form a cycle, one file in the cycle comes before its base.
 fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
     let mut by_id = HashMap::new();
     for (at, file) in files.iter().enumerate() {

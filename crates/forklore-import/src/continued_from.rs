@@ -1,5 +1,5 @@
-//! Files that contain only what was added to another file, the base. The file's session begins
-//! inside the session of the base (docs/semantics.md, Sources).
+//! Files that contain only what was added to another file, the base. The session of such a file
+//! begins inside the session of the base (docs/semantics.md, Sources).
 
 use forklore_core::agent_format::Base;
 use forklore_core::{Cut, Header, Selector};
@@ -21,7 +21,7 @@ const SHOWN: usize = 60;
 enum Within {
     /// The base (the session that a file continues) ends in this session, at this cut.
     At(Box<Header>, Cut),
-    /// The imported file does not hold the position at which the other file continues it.
+    /// The imported file does not contain the position at which the other file continues it.
     TooShort,
     /// The base ends in a session that was deleted.
     Deleted,

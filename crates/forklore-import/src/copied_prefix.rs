@@ -21,9 +21,10 @@ use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::record_patch::{DIFFERENCE, Limit, NAMELESS, RecordPatch};
 
-/// Maximum number of imported files that are recorded under one first record. The store finds them
-/// by it when an import searches for the original of a copy. Without this limit, the import of very
-/// many such files would read all of them for each file.
+/// Maximum number of imported files that are recorded under the same first record. When an import
+/// searches for the original of a copy, it reads the files that are recorded under the copy's first
+/// record. Without this limit, the import of very many such files would read all of them for each
+/// file.
 const ORIGINALS: usize = 16;
 
 /// A record of a session file, with the text and the line terminator that it has in the file.
@@ -34,8 +35,8 @@ pub(crate) struct RecordLine<'r> {
     pub(crate) end: LineEnd,
 }
 
-/// Compares the beginning of a session file with another session from which the agent may have
-/// copied these records.
+/// Compares the first records of a session file with another session, from which the agent may have
+/// copied them.
 pub(crate) struct CopiedPrefix {
     /// How far this file repeats the original: the session whose records the agent may have copied
     /// into it. `None` until the original is found.

@@ -1,6 +1,6 @@
-//! What one import wrote of a file in steps before the attempt that its report describes. An
-//! attempt that fails, for example because another writer was faster, may have written steps. The
-//! next attempt continues after them, and the report of the file includes them.
+//! The steps of a file that one import wrote in earlier, failed attempts. An attempt may fail after
+//! it has written some steps, for example because another writer was faster. The next attempt
+//! continues after these steps, and the report of the file includes them.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use forklore_core::SessionId;
 use crate::file_session::FileSession;
 use crate::report::Problem;
 
-/// How far the steps of a file that are in the store reach.
+/// The steps of a file that one attempt stored: where they end, and how many events they contain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoredSteps {
     /// The byte offset in the file after the last step that this attempt stored. `None` if it
@@ -38,8 +38,8 @@ pub(crate) struct EarlierSteps {
 }
 
 impl EarlierSteps {
-    /// Adds the steps that an attempt stored. `sessions` are the sessions of the file, and
-    /// `problems` those that the attempt found in it.
+    /// Adds the steps that an attempt stored. `sessions` are the sessions of the file. `problems`
+    /// are the problems that the attempt found in the file.
     pub(crate) fn add(
         &mut self,
         stored: &StoredSteps,

@@ -32,7 +32,7 @@ struct SameFirstLine {
 struct Contents(HashMap<u64, HashMap<[u8; 32], Vec<String>>>);
 
 impl FirstLines {
-    /// Finds the imported file of which `file` is a copy, or which was moved to the path of `file`.
+    /// Finds the imported file that `file` is a copy of, or that was moved to the path of `file`.
     /// In both cases, `file` begins with the bytes that were read of the imported file. A copy also
     /// has the same size; a moved file is no longer at the paths where it was imported. If there
     /// are several such imported files, returns the one that was imported last. Also returns the

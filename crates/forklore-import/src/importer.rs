@@ -34,7 +34,7 @@ impl<'e> Importer<'e> {
     /// # Errors
     /// `unsupported` if the store does not support sources, `invalid_args` if the options name an
     /// unknown agent format, and failures of the store. Problems of a file are in the report. If
-    /// the import has a single file and the import refuses it, that error is returned instead.
+    /// the import has a single file and refuses it, the reason is returned as an error instead.
     pub fn import(
         &self,
         paths: &[PathBuf],

@@ -46,9 +46,9 @@ impl Input {
         self.unfinished
     }
 
-    /// Passes the file's unfinished last line to the store, except for the bytes that the store
-    /// has. The reading position remains before the line. `line` is empty if the file's last line
-    /// is complete; the store then has no unfinished line any more.
+    /// Passes the file's unfinished last line to the store, except for the bytes of this line that
+    /// the store already has. The reading position remains before the line. `line` is empty if the
+    /// file's last line is complete; the store then has no unfinished line any more.
     pub(crate) fn wait(&mut self, batch: &mut Batch, line: &[u8]) {
         let new = (!line.is_empty()).then(|| UnfinishedLine::of(line));
         let old = std::mem::replace(&mut self.unfinished, new);

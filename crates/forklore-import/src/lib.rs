@@ -46,8 +46,8 @@
 //! record to the session that `route` chooses. `output` writes a few megabytes at a time, each time
 //! as one step; `write_behind` writes the steps of many small files together. A file is read once,
 //! in constant memory. Each step is atomic and records how far the file was read. The next import
-//! continues at that position, after an import that was stopped or when the agent has appended to
-//! the file.
+//! continues at that position, whether the last import was stopped or the agent has appended to the
+//! file since.
 //!
 //! The crate never changes an agent's file. Writing such files is an operation of the engine
 //! ([`Engine::export_to`](forklore_engine::Engine::export_to)). `docs/semantics.md` (Sources)

@@ -59,7 +59,7 @@ pub(crate) struct Lines<'a, R> {
 
 impl<'a, R: Read> Lines<'a, R> {
     /// Creates a reader of the lines of `input`, which has about `len` bytes. `in_long` means that
-    /// it begins inside a line that is too long for a record.
+    /// `input` begins inside a line that is too long for a record.
     pub(crate) fn new(
         input: R,
         len: u64,

@@ -13,7 +13,7 @@ const NO_SESSION: &str = "no session is in the file";
 /// The paths that a person named for an import. Empty if a search found the paths instead.
 pub(crate) struct NamedPaths<'p> {
     paths: &'p [PathBuf],
-    /// The same paths with symbolic links resolved, as far as they exist.
+    /// The same paths with symbolic links resolved, without the paths that do not exist.
     real: HashSet<PathBuf>,
 }
 

@@ -216,9 +216,9 @@ impl Opened {
         Ok(at > most)
     }
 
-    /// Returns the first time in the file's first records, and all facts in the records up to
-    /// there. An import sorts files by this time. If none of these records has a time, it is the
-    /// file's modification time.
+    /// Returns the time of the first record that has a time, and all facts in the records up to
+    /// this record. Reads only the file's first records. If none of them has a time, returns the
+    /// file's modification time. An import sorts files by this time.
     pub(crate) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
         let mut facts = FileFacts::default();
@@ -256,8 +256,8 @@ impl Opened {
     }
 }
 
-/// Returns the first time in a line that was read, or `None` if the line has no time. Adds the
-/// line's facts to `facts`.
+/// Returns the first time in a line that was read, or `None` if the line has no time.
+/// Adds the line's facts to `facts`.
 fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
     let (ts, further) = match line {
         Line::Record(record) => (record.ts, record.facts),

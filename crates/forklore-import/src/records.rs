@@ -112,8 +112,8 @@ impl<'a> Records<'a> {
         self.file.learn(facts);
     }
 
-    /// Resolves a parent of the kind [`Parent::IdOrPrevious`]: the record with this id if the file
-    /// had one so far, or else the previous record.
+    /// Resolves a parent of the kind [`Parent::IdOrPrevious`]. The parent is the record with this
+    /// id if such a record precedes this record in the file, or else the previous record.
     pub(crate) fn settle_parent(&mut self, record: &mut Record) -> Result<()> {
         if let Parent::IdOrPrevious(id) = &record.parent {
             let found = self.output.locate(record_key(id.as_bytes()))?.is_some();
@@ -143,9 +143,9 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Checks whether a record repeats the conversation of the file's earlier revision (the content
-    /// before a rewrite) in another form, or is beside it. Such a record gets no event of its own.
-    /// Its bytes are stored with the file.
+    /// Checks whether the file's earlier revision (the content before a rewrite) already has the
+    /// events for a record that the agent wrote again in another form. Such a record gets no event
+    /// of its own. Its bytes are stored with the file.
     pub(crate) fn renews(&mut self, line: RecordLine<'_>) -> Result<bool> {
         let Self { lookup, file, revision, .. } = self;
         let is_first = self.sessions.is_empty();

@@ -1,10 +1,10 @@
-//! Rewritten files of which the agent wrote every record in another form, as `codex
+//! Rewritten files in which the agent wrote every record in another form, as `codex
 //! migrate-rollouts` does. The new revision has the conversation of the earlier one, so it shares
 //! the events of that conversation (docs/semantics.md, Sources).
 //!
-//! The records of the conversation are compared in order with the session that the agent would
-//! resume. All other records of that time describe what the earlier revision has events for too.
-//! They become no events, so nothing is counted twice.
+//! The conversation records of the file are compared in order with the session that the agent would
+//! resume. The other records of the file, up to the time of that session's last event, become no
+//! events: the earlier revision already has events for them. Therefore nothing is counted twice.
 
 use forklore_core::{Data, EventType, SessionId};
 use forklore_engine::Result;
@@ -25,7 +25,7 @@ pub(crate) struct Renewal {
     session: SessionId,
     /// How many inheritable events of that session the file repeats.
     repeated: u64,
-    /// The time of that session's last event. What the file has of a later time is new.
+    /// The time of that session's last event. A record with a later time is new.
     until: Timestamp,
     /// Whether a record was found that the earlier revision does not have.
     is_over: bool,
@@ -33,8 +33,8 @@ pub(crate) struct Renewal {
 
 /// What a record of a rewritten file is.
 pub(crate) enum Renewed {
-    /// A repetition of this event. The location is that of the event in the file's own session,
-    /// which inherits it.
+    /// A repetition of this event. The file's own session inherits the event; the location is the
+    /// event's location in that session.
     Event(EventLocation, RecordLocation),
     /// A record that becomes no event.
     NoEvent,

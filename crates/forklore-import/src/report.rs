@@ -68,11 +68,11 @@ pub struct ImportedFile {
     pub sessions: Vec<SessionId>,
     /// Number of bytes of the file that this import read.
     pub bytes: u64,
-    /// Whether an earlier import read sessions from this file, and this import continued behind the
-    /// bytes that were read then. It is `false` for a new file and for a rewritten one.
+    /// Whether an earlier import read sessions from this file, and this import continued after the
+    /// bytes that the earlier import read. It is `false` for a new file and for a rewritten file.
     pub continued: bool,
-    /// Whether the import found this file only as the file that another file continues. It is
-    /// `false` if a person named the file or a search found it.
+    /// Whether the import read this file only because another file continues it. It is `false` if a
+    /// person named the file or a search found it.
     pub brought: bool,
 }
 

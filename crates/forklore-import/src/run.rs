@@ -209,10 +209,11 @@ impl<'a> Run<'a> {
         Ok(Outcome::read(input, &records, start, std::mem::take(earlier), problems))
     }
 
-    /// Returns the state from which the import of a file continues. Returns the reason not to import
-    /// a rewritten file whose first session was deleted, unless the options request the import of
-    /// deleted sessions. Also returns a reason for a file that grew while one of its sessions is in
-    /// the trash: what it would skip now, the session would lack when it comes back.
+    /// Returns the state from which the import of a file continues, or the reason not to import the
+    /// file. A rewritten file whose first session was deleted is imported only if the options
+    /// request the import of deleted sessions. A file that grew while one of its sessions is in the
+    /// trash is not imported. Otherwise the import would skip new records of this session, and the
+    /// session would lack them after it is restored from the trash.
     fn unless_deleted(&self, found: SourceState) -> Result<Result<SourceState, &'static str>> {
         if let SourceState::Grown(source, _) = &found {
             for session in &source.sessions {

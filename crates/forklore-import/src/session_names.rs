@@ -1,5 +1,6 @@
-//! Reads names and facts that agents store next to session files. An agent has a list of the names
-//! of many sessions, or a document about each session. Each list is read once per import.
+//! Reads names and facts that agents store next to session files. Some agents store a list of the
+//! names of many sessions; others store a document about each session. Each list is read once per
+//! import.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -50,8 +50,8 @@ impl<'a> Sidecars<'a> {
     }
 
     /// Adds the file at `path` if it is a sidecar file whose session file exists or was imported
-    /// before. Returns whether it did. If not, and a person named the file, adds the sidecar files
-    /// that belong to it instead.
+    /// before. Returns whether the file was added. If it was not added and a person named it,
+    /// treats it as a session file and adds its sidecar files.
     pub(crate) fn add_if_sidecar(&mut self, path: &Path, named: bool) -> Result<bool> {
         let mut owners = Vec::new();
         for format in self.formats.clone() {
