@@ -71,8 +71,8 @@ pub trait Hook: Send + Sync {
     }
 
     /// Decides whether a session is initialized. If the session does not exist yet, hooks run
-    /// before it is created. Events about the decision about a new child have the ids of the
-    /// parent.
+    /// before it is created. If the session is a new child, events about the decision have the ids
+    /// of its parent.
     ///
     /// # Errors
     /// The future gives an error if the hook cannot decide. The kernel then skips the hook. This

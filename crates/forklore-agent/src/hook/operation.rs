@@ -11,8 +11,8 @@ use super::{
 use crate::model::Request;
 use crate::tool::{ToolCall, ToolOutcome};
 
-/// What a failed hook had received, in the words of a report, if it was an event. If it was an
-/// operation, the words are [`Operation::WHAT`].
+/// Names the input of a failed hook in a report if the input was an event. If the input was an
+/// operation, the report contains [`Operation::WHAT`].
 pub(crate) const TO_EVENTS: &str = "the event";
 
 /// A session is about to be initialized.
