@@ -32,8 +32,8 @@ impl AgentFormat for Amplifier {
         paths::is_transcript(path) && any_line(head, |line| is_own(line, of_session))
     }
 
-    /// Checks by its path whether a file may be a session file: only a transcript is one. The other
-    /// JSON lines files in a session's directory are logs of the program's actions.
+    /// Checks by its path whether a file may be a session file. Only a transcript is a session
+    /// file. The other JSON lines files in a session's directory are logs of the program's actions.
     fn may_own(&self, path: &Path) -> bool {
         paths::is_transcript(path)
     }

@@ -5,14 +5,15 @@ use serde::{Deserialize, Deserializer};
 
 use crate::lenient::Text;
 
-/// The author of one part of a user message. It is read leniently from the text of the part: a
-/// value that is no text has no author.
+/// The author of one part of a user message. It is deserialized from the text of the part. A value
+/// that is not text has the author `Nobody`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Author {
     /// The part contains no text.
     #[default]
     Nobody,
-    /// The agent wrote all of the text, or carried out what the person typed itself.
+    /// The agent wrote all of the text, or the text is a command that the agent carries out without
+    /// the model.
     Agent,
     /// A person wrote a part of the text for the model.
     Person,

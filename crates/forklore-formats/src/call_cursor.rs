@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 /// A position in the list of a message's tool calls. Results mostly come in the order of their
-/// calls. A search that begins after the call found last then usually examines only one call. So
-/// the time for all results of a message does not grow with the square of the number of calls.
+/// calls. A search that begins after the previously found call therefore usually examines only one
+/// call. The time for all results of a message then does not grow with the square of the number of
+/// calls.
 #[derive(Debug, Default)]
 pub(crate) struct CallCursor {
     next: usize,

@@ -108,7 +108,7 @@ impl History {
         serde_json::to_string(&self.memory).ok()
     }
 
-    /// Serializes the state before the line that was read last. It is for
+    /// Serializes the state before the line that was read last. The result is for
     /// [`LineReader::memory_before`](forklore_core::agent_format::LineReader::memory_before).
     pub(crate) fn memory_before(&self) -> Option<String> {
         let Checkpoint { nodes, calls, tip, written, hidden } = &self.checkpoint;
@@ -176,8 +176,8 @@ impl History {
         self.children.get(&(parent, id.to_owned())).copied()
     }
 
-    /// Returns the message with this id in the agent's current conversation, or `None` if that has
-    /// no such message.
+    /// Returns the message with this id in the agent's current conversation, or `None` if that
+    /// conversation has no such message.
     pub(crate) fn in_list(&self, id: &str) -> Option<At> {
         // Nearly every id is new, so the search through the list is rare.
         self.latest.get(id)?;

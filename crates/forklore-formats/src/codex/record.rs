@@ -271,8 +271,9 @@ impl Reader {
     }
 
     /// Records the start of a turn. A turn begins with the first record of its task, which precedes
-    /// the user message. It begins with the user message if no task runs, or if the task already has
-    /// a turn. So does the first turn: the records before it remain when it is rolled back.
+    /// the user message. It begins with the user message if no task runs, or if the task already
+    /// has a turn. The first turn of a session also begins with the user message, so that a
+    /// rollback of this turn does not remove the records before the message.
     fn begin_turn(&mut self) {
         let task = self.counts.before_task.take().filter(|_| !self.turns.is_empty());
         if self.turns.len() >= TURNS {
@@ -288,8 +289,8 @@ impl Reader {
         self.turns.push(resumed.map_or(before, |(_, before)| before));
     }
 
-    /// Forgets this many of the last turns, because the agent rolled them back. Returns a reference
-    /// to the last record before them.
+    /// Forgets the last `turns` turns, because the agent rolled them back. Returns a reference to
+    /// the last record before these turns.
     fn rolled_back(&mut self, turns: u64) -> Parent {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let remaining = self.turns.len().saturating_sub(turns);

@@ -1,16 +1,17 @@
-//! Compares records of a session file with those that `codex migrate-rollouts` made of them.
+//! Compares records of a session file with the records into which `codex migrate-rollouts`
+//! converted them.
 
 use forklore_core::{Data, EventType};
 use serde_json::{Map, Value};
 
-/// The fields of a payload that newer versions add, or that they fill in themselves.
+/// The fields of a payload that newer versions of Codex add or fill in.
 const ADDED: [&str; 2] = ["id", "internal_chat_message_metadata_passthrough"];
 
-/// The fields of a compaction that say what it replaced the conversation by.
+/// The fields of a compaction with the content that replaces the conversation.
 const COMPACTION: [&str; 2] = ["message", "replacement_history"];
 
-/// Checks whether two records have the same payload. A migration adds a number to each record,
-/// writes lines without an envelope with one, and fills in fields that older versions did not have.
+/// Checks whether two records have the same payload. A migration adds a number to each record, adds
+/// an envelope to each line without one, and fills in fields that older versions did not have.
 pub(super) fn is_same(kind: &EventType, earlier: &Data, later: &Data) -> bool {
     let of = |data: &Data| payload(data, *kind == EventType::HISTORY_COMPACTION);
     of(earlier).is_some_and(|payload| Some(payload) == of(later))

@@ -48,8 +48,8 @@ struct ToolCall<'a> {
 /// Converts a stored message to a [`Message`]. Of a `tool_call` event, converts only the tool calls
 /// and their results, because the message repeats an earlier one and only these are new. Of a
 /// `tool_result` event, converts only the results, because the message contains only results or
-/// repeats everything else. Returns `None` if the event is of a type other than these,
-/// `user_message` and `assistant_message`, or if its data cannot be read.
+/// repeats everything else. Of a `user_message` or an `assistant_message` event, converts the whole
+/// message. Returns `None` for any other event, or if the event's data cannot be read.
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.or(shown.parts);

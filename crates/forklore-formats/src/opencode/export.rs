@@ -98,9 +98,10 @@ struct Writer {
     losses: Losses,
 }
 
-/// Gives the messages of an exported document times that never fall. opencode sorts messages by
-/// their times, and the summary of a compaction is later than the messages that follow it. A time
-/// in the future becomes the time of the export, because opencode's next message must be the last.
+/// Gives the messages of an exported document times that never decrease. opencode sorts messages by
+/// their times, but the summary of a compaction has a later time than the messages that follow it.
+/// A time in the future becomes the time of the export, because opencode's next message must be the
+/// last.
 struct Clock {
     last: i64,
     now: i64,

@@ -178,7 +178,8 @@ fn output(raw: &RawValue) -> String {
     text().or_else(|_| object()).unwrap_or_default()
 }
 
-/// Converts an attached file to a part in the form of the first version, which other code knows.
+/// Converts an attached file to a part in the form of opencode's first version. The other code of
+/// this format expects that form.
 fn file(raw: &RawValue) -> Part {
     #[derive(Deserialize)]
     struct File<'a> {

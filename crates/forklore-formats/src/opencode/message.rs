@@ -11,7 +11,8 @@ use crate::author::Author;
 use crate::lenient::{Flag, MessageContent, Number, Object, Text};
 use crate::time;
 
-/// The name of opencode's record format. It is here because the module above imports this one.
+/// The name of opencode's record format. It is defined here, because the parent module imports this
+/// module.
 pub(super) const NAME: &str = "opencode";
 
 /// A record of opencode: a message with its parts, a description of a session, or a list of deleted

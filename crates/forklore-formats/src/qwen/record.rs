@@ -14,8 +14,8 @@ use crate::gemini::message::{Message, MessageSummary};
 use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::time;
 
-/// Subtypes of records that describe the session or its artifacts. Qwen Code writes them beside the
-/// conversation: the record that follows such a record usually continues the one that precedes it.
+/// Subtypes of records that describe the session or its artifacts. They do not belong to the
+/// conversation: the record after such a record usually continues the record before it.
 const OFF_CHAIN: [&str; 7] = [
     "custom_title",
     "managed_session_commit_v1",
@@ -75,8 +75,8 @@ struct ForkedFrom<'a> {
     session_id: Text<'a>,
 }
 
-/// For the id of each record beside the conversation, the id of the record that it continues. If
-/// the continued record is beside the conversation too, its own parent takes its place.
+/// The parents of the records that do not belong to the conversation ([`OFF_CHAIN`]), by the ids of
+/// these records. Each parent is the nearest earlier record that belongs to the conversation.
 type OffChain = BTreeMap<String, Option<String>>;
 
 /// Reads the lines of one Qwen Code session file.
@@ -124,8 +124,8 @@ impl Reader {
         }))
     }
 
-    /// Returns the id of the record that this record continues. Records beside the conversation are
-    /// skipped. Returns `None` if the record continues none.
+    /// Returns the id of the record that this record continues. Skips records that do not belong to
+    /// the conversation. Returns `None` if the record continues none.
     fn parent(&self, fields: &Fields<'_>) -> Option<String> {
         let parent = fields.parent.to_owned()?;
         self.off_chain.get(&parent).cloned().unwrap_or(Some(parent))
