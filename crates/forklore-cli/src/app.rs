@@ -39,8 +39,8 @@ impl App {
         (self.program)()
     }
 
-    /// Returns the engine. The first call opens the store, and creates none: before the default
-    /// store exists, the engine has an empty store in memory.
+    /// Returns the engine. The first call opens the store, but does not create it: before the
+    /// default store exists, the engine has an empty store in memory.
     ///
     /// # Errors
     /// `not_found` when `--store` or `FORKLORE_STORE` names a store that does not exist. Another
@@ -134,9 +134,9 @@ impl App {
         Ok(Scope { workspace })
     }
 
-    /// Returns the stored session that `reference` names. Tells if a label or a title named a
-    /// session of another folder. Refuses a session file, because the command may change the
-    /// session.
+    /// Returns the stored session that `reference` names. Tells the user if a label or a title
+    /// named a session of another folder. Refuses a session file, because the command may change
+    /// the session.
     ///
     /// # Errors
     /// `invalid_args` for a session file or an ambiguous reference, `not_found` if no session
@@ -160,8 +160,8 @@ impl App {
         }
     }
 
-    /// Returns the session in the trash that `reference` names. A session that is not in the trash is
-    /// returned too, if `reference` is its id.
+    /// Returns the session in the trash that `reference` names. A session that is not in the trash
+    /// is returned too, if `reference` is its id.
     ///
     /// # Errors
     /// `invalid_args` for a session file or an ambiguous reference, `not_found` if no session

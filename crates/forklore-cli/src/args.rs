@@ -39,7 +39,7 @@ pub(crate) fn command() -> clap::Command {
     help::grouped(program.mut_subcommands(|command| command.arg(config_option())))
 }
 
-/// Parses the settings of `-c`, those before the command first.
+/// Parses the settings of `-c`. The settings before the command come first.
 fn settings(matches: &ArgMatches) -> Result<Vec<Setting>, Failure> {
     let before = matches.get_many::<String>(CONFIG);
     let behind = matches.subcommand().and_then(|(_, matches)| matches.get_many::<String>(CONFIG));

@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Man(man::Args),
 }
 
-/// Runs a command. Without a command, shows what is there and the first steps.
+/// Runs a command. Without a command, shows the last updated sessions and what to do next.
 ///
 /// # Errors
 /// Any error of the command.

@@ -53,7 +53,7 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// The command whose session is one in the trash.
+/// The command that takes a session in the trash.
 const OF_TRASH: &str = "undelete";
 
 /// Adds completion to the arguments that take a session.
@@ -66,8 +66,8 @@ fn with_completers(program: clap::Command) -> clap::Command {
     })
 }
 
-/// Returns the completions for an argument that takes a session, or with `deleted` one in the trash.
-/// If the typed text looks like a path, these are file names.
+/// Returns the completions for an argument that takes a session. With `deleted`, the argument takes
+/// a session in the trash. If the typed text looks like a path, the completions are file names.
 fn sessions(typed: &OsStr, deleted: bool) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     if text.contains('/') || text.contains('~') {
@@ -82,8 +82,8 @@ fn sessions(typed: &OsStr, deleted: bool) -> Vec<CompletionCandidate> {
     offered.into_iter().filter(fits).collect()
 }
 
-/// Returns the last updated sessions of this folder, or with `deleted` those in the trash. Returns
-/// `None` if the store does not exist or cannot be read.
+/// Returns the last updated sessions of this folder. With `deleted`, returns those in the trash
+/// instead. Returns `None` if the store does not exist or cannot be read.
 fn listing(deleted: bool) -> Option<Listing> {
     let url = store::url(env::var(store::VARIABLE).ok().as_deref()).ok()?;
     if !url.exists() {

@@ -14,9 +14,9 @@ const HEADING: &str = "Options for every command";
 /// The name of the option that overrides the configuration.
 pub(crate) const CONFIG: &str = "config";
 
-/// Returns the definition of the option `-c`, which overrides the configuration. The program and each
-/// command have an option of their own: clap would drop the values of a global option before the
-/// command if there are others behind it.
+/// Returns the definition of the option `-c`, which overrides the configuration. The program and
+/// each command define this option separately. If it were a single global option, clap would drop
+/// the values before the command whenever there are values after the command.
 pub(crate) fn config_option() -> Arg {
     Arg::new(CONFIG)
         .short('c')

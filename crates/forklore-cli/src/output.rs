@@ -148,9 +148,9 @@ impl Output {
     }
 
     /// Prints the answer of a command that fails nevertheless, for example because its turn was
-    /// interrupted. `failure` is the reason, if any. With `--json`, `ok` is then `false` and `error`
-    /// contains the reason, next to the fields of the answer. The caller tells users the reason, and
-    /// returns a failure.
+    /// interrupted. `failure` is the reason, if any. With `--json`, `ok` is then `false` and
+    /// `error` contains the reason, next to the fields of the answer. The caller tells users the
+    /// reason, and returns a failure.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -246,8 +246,8 @@ impl Output {
         let _ = self.err.write_all(page.as_str().as_bytes());
     }
 
-    /// Checks whether the output can ask a person: standard input and standard error are a terminal,
-    /// and the answer is not JSON.
+    /// Checks whether the output can ask a person: standard input and standard error are a
+    /// terminal, and the answer is not JSON.
     pub(crate) fn can_ask(&self) -> bool {
         !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
     }

@@ -57,8 +57,8 @@ pub(crate) fn find(path: &Path) -> Result<()> {
 }
 
 /// Imports a session file with `engine`, and returns the session that its agent would resume. Adds
-/// the other sessions of the file to the answer. If the file was imported before, reads only its new
-/// records.
+/// the other sessions of the file to the answer. If the file was imported before, reads only its
+/// new records.
 ///
 /// # Errors
 /// `invalid_args` when the file contains no records of an agent that forklore supports.

@@ -12,11 +12,13 @@ use crate::failure::{Failure, Result};
 /// The environment variable that names the store if `--store` does not.
 pub(crate) const VARIABLE: &str = "FORKLORE_STORE";
 
-/// Opens the store at `url`, or the default store, for a command that makes no store. `url` comes
-/// from `--store` or `FORKLORE_STORE`. Returns `None` if the default store does not exist yet.
+/// Opens the store at `url`, or the default store, for a command that must not create a store.
+/// `url` comes from `--store` or `FORKLORE_STORE`. Returns `None` if the default store does not
+/// exist yet.
 ///
 /// # Errors
-/// `not_found` if `url` names another store, and that store does not exist. The errors of [`open`].
+/// `not_found` if `url` names a store that is not the default store and does not exist. Otherwise
+/// the errors of [`open`].
 pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
     let named = self::url(url)?;
     if named.exists() {

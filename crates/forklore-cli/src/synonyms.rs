@@ -1,6 +1,7 @@
 //! Other names of the commands, which people know from other programs.
 
-/// Words that are no commands, each with the command that does what it means elsewhere.
+/// Names of commands of other programs, each with the command of this program that its users look
+/// for.
 const SYNONYMS: [(&str, &str); 32] = [
     ("add", "append"),
     ("ask", "chat"),

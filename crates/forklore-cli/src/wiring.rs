@@ -58,7 +58,7 @@ pub(crate) fn read_configuration(app: &App) -> Result<Configured> {
 }
 
 /// Maps the providers' names of models to the names that the user configured. Omits a model whose
-/// two names are equal, and models that share their provider's name.
+/// two names are equal. Also omits models for which the provider has the same name.
 pub(crate) fn names(app: &App) -> HashMap<String, String> {
     // An invalid configuration must not prevent commands from reading sessions.
     let Ok(configured) = read_configuration(app) else { return HashMap::new() };

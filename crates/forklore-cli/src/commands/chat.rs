@@ -248,7 +248,8 @@ struct Own(Option<SessionId>);
 
 impl Own {
     /// Checks whether a notification belongs to the session in which the turn runs. The first
-    /// notification always does. If the turn continues in a fork, the fork becomes that session.
+    /// notification always belongs to it. If the turn continues in a fork, the fork becomes the
+    /// session in which the turn runs.
     fn is(&mut self, notification: &Notification) -> bool {
         let moved = match &notification.event {
             KernelEvent::SessionFork(forked) => forked.reason == Some(ForkReason::LeaseLost),

@@ -5,8 +5,8 @@ use forklore::core::ErrorKind;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// Asks a person whether to go on. Asks nothing with `yes`, with `--json`, or without a terminal, so
-/// that scripts are never stopped.
+/// Asks a person whether to go on. Asks nothing with `yes`, with `--json`, or without a terminal,
+/// so that scripts are never stopped.
 ///
 /// # Errors
 /// `interrupted` if the answer is not yes.

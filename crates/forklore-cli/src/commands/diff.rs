@@ -138,8 +138,8 @@ fn side(
     Ok(())
 }
 
-/// Creates the transcript of the last `left` records of a session. It knows the tools of the calls
-/// that are open before them.
+/// Creates the transcript of the last `left` records of a session. The transcript also knows the
+/// tool of each call that is open before these records.
 fn transcript(engine: &Engine, header: &Header, left: u64, detail: Detail) -> Result<Transcript> {
     let mut transcript = Transcript::of(header, detail);
     let first = header.counts.index.saturating_sub(left);

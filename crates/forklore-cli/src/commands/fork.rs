@@ -175,8 +175,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     answer(&forked, &parent, &engine, output)
 }
 
-/// Returns the words that name the session to fork in a command. A dry run did not import a session
-/// file, so the command names the file.
+/// Returns the words that name the session to fork in a command. A dry run does not import a
+/// session file, so the command then names the file.
 fn named(session: &SessionRef, parent: &Header, app: &App) -> Vec<String> {
     let SessionRef::File(path) = session else { return vec![parent.id.to_string()] };
     let mut words = vec![quoted(&path.to_string_lossy())];

@@ -124,7 +124,7 @@ fn show(rows: Vec<Vec<Cell>>, printed: &mut bool, output: &mut Output) -> Result
 struct Rows {
     /// Whether the heading is printed already. A table in several parts has only one.
     printed: bool,
-    /// Whether the data of each event is its JSON.
+    /// Whether the data of each event is shown as the stored JSON.
     raw: bool,
     describer: Describer,
 }
@@ -134,8 +134,8 @@ impl Rows {
         Self { printed: false, raw, describer: Describer::in_folder(header.workspace.as_str()) }
     }
 
-    /// Returns an event in one line: its message if it is one, and otherwise the beginning of its
-    /// JSON.
+    /// Formats an event in one line. For a message or a summary, this is its text, unless `raw` is
+    /// set. Otherwise it is the beginning of the event's JSON.
     fn data(&mut self, engine: &Engine, event: &Event) -> String {
         let messages = match (self.raw, event.class.is_conversation()) {
             (true, _) => None,

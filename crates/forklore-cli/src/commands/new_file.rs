@@ -18,7 +18,7 @@ pub(super) const BUFFER: usize = 256 * 1024;
 /// `path`, once the new one is complete.
 ///
 /// # Errors
-/// `already_exists` if `path` exists and `force` is not set, or if it is something else than a file;
+/// `already_exists` if `path` exists and `force` is not set, or if `path` exists and is not a file;
 /// an error of the file system, or the error of `fill`.
 pub(super) fn write<T>(
     path: &Path,
@@ -32,7 +32,7 @@ pub(super) fn write<T>(
     }
 }
 
-/// Replaces the file `path` by a new one. Until the new one is complete, it has a name of its own.
+/// Replaces the file `path` by a new file. Until the new file is complete, it has another name.
 fn replace<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
     if !path.is_file() {
         let message = format!("{} is no file, so it stays as it is", path.display());

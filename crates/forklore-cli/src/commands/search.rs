@@ -128,7 +128,7 @@ fn suggest(answer: &SearchAnswer, request: &Search, output: &mut Output) {
     }
 }
 
-/// Shows the hits under the session that each is in, the session with the best hit first.
+/// Shows the hits, grouped by session. The session with the best hit comes first.
 fn show(page: &mut Page, answer: &SearchAnswer, everywhere: bool) {
     let hits = &answer.hits;
     if hits.is_empty() {

@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Prints what people want to know about an answer, in addition to it.
+/// Prints remarks about an answer: whether it is empty or cut, the notes, and how long it took.
 fn remark(answered: &Answered, notes: &[String], limit: usize, output: &mut Output) {
     let Answered { answer, sessions, reading, answering } = answered;
     match answer {

@@ -138,8 +138,8 @@ fn flat(
 }
 
 /// Returns the lines of a tree drawing. If the tree has more levels than `levels`, a remark
-/// replaces the sessions on the deeper levels and shows their number. Unless `unfold`, a remark also
-/// replaces many empty forks of one session.
+/// replaces the sessions on the deeper levels and shows their number. Unless `unfold`, a remark
+/// also replaces many empty forks of one session.
 fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>, unfold: bool) -> Vec<Twig> {
     let mut twigs: Vec<Twig> = Vec::with_capacity(trees.nodes.len());
     let mut hidden = 0;

@@ -1,4 +1,4 @@
-//! `forklore` without a command: shows what is there and what to do next.
+//! `forklore` without a command: shows the last updated sessions and what to do next.
 
 use forklore::Engine;
 use forklore::api::{FoundAgent, Session};
@@ -35,7 +35,7 @@ const WITHOUT_SESSIONS: [Step; 3] = [
     ("forklore chat", "talk to a model, if one is configured"),
 ];
 
-/// What there is to see: sessions, and agents with files that are not imported.
+/// What the first screen shows: sessions, and agents with files that are not imported.
 struct Found {
     /// The last updated sessions, of this folder if it has any.
     sessions: Vec<Session>,
@@ -43,7 +43,8 @@ struct Found {
     agents: Vec<FoundAgent>,
 }
 
-/// Shows a person what is there and what to do next. With `--json`, returns a usage error.
+/// Shows the user the last updated sessions and what to do next. With `--json`, returns a usage
+/// error.
 pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     if output.is_json() {
         return Err(Failure::invalid("no command was given").or_try("forklore --help"));

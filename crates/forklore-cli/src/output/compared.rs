@@ -6,8 +6,8 @@ use similar::{ChangeTag, TextDiff};
 use super::Tone;
 use super::words::{Line, Word};
 
-/// The similarity, from 0 to 1, from which on the changes of a text are marked. Below it, nearly
-/// every word would be.
+/// The minimum similarity, from 0 to 1, of two texts whose changed words are marked. If the
+/// similarity is lower, nearly every word has changed.
 const SIMILAR: f32 = 0.5;
 
 /// The maximum length in bytes of a text whose changes are marked.
@@ -44,7 +44,8 @@ impl Side {
         }
     }
 
-    /// Returns a word that only this session has, marked by its color, or as in a word diff of git.
+    /// Returns a word that only this session has. The word is marked by a color, or without colors
+    /// by the brackets of git's word diff.
     fn marked(self, piece: &str, color: bool) -> Word {
         match (color, self) {
             (true, Self::A) => Word { tone: Tone::ChangedA, text: piece.to_owned() },
@@ -55,9 +56,9 @@ impl Side {
     }
 }
 
-/// Returns the lines of a message of the session `side`. Where the text at the same position in
-/// `peer`, the message at the same position in the other session, is similar, the words that only
-/// this session has are marked.
+/// Returns the lines of a message of the session `side`. `peer` is the message at the same position
+/// in the other session. Each text is compared with the text at the same position in `peer`. If the
+/// two are similar, the words that only this session has are marked.
 pub(crate) fn lines(side: Side, blocks: &[Block], peer: &[Block], color: bool) -> Vec<Line> {
     let peers = peer.iter().map(Some).chain(std::iter::repeat(None));
     blocks
@@ -74,7 +75,8 @@ fn plain(block: &Block) -> Vec<Line> {
     escaped(&block.text).lines().map(|line| words(line, block.tone)).collect()
 }
 
-/// Returns the lines of `block` with marked words; `None` if the two texts are equal or not similar.
+/// Returns the lines of `block` with marked words; `None` if the two texts are equal or not
+/// similar.
 fn changed(side: Side, block: &Block, peer: &Block, color: bool) -> Option<Vec<Line>> {
     let is_long = block.text.len().max(peer.text.len()) > LONGEST;
     if peer.tone != block.tone || peer.text == block.text || is_long {

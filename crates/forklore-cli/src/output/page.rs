@@ -67,8 +67,8 @@ impl Page {
     }
 
     /// Adds text of several lines, each indented by `indent` columns. On a terminal, long lines are
-    /// broken at words. If there are more than `most` lines, shows the first of them, and then how
-    /// many lines remain.
+    /// broken at words. Shows at most `most` lines, and then how many lines remain. If only one
+    /// line would remain, shows this line instead.
     pub(crate) fn block(&mut self, tone: Tone, text: &str, indent: usize, most: usize) {
         let text = terminal::block(text.trim_end()).replace('\t', "    ");
         let lines = self.broken(&text, indent);

@@ -5,19 +5,19 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::interrupts;
 
-/// The pager if `PAGER` names none. It ends at once if the answer fits the screen, shows colors, and
-/// leaves the answer on the screen.
+/// The pager if `PAGER` names none. It shows colors and leaves the answer on the screen. It ends at
+/// once if the answer fits the screen.
 const DEFAULT: [&str; 2] = ["less", "-FRX"];
 
-/// What an answer is written to: the standard output, or a pager in front of it.
+/// The destination of an answer: the standard output, or a pager.
 pub(super) enum Out {
     Direct(Box<dyn Write>),
     Paged(Pager),
 }
 
 impl Out {
-    /// Passes what is written from now on through a pager, as soon as it has more than `rows` lines.
-    /// Does nothing if `PAGER` is empty or `cat`, or the terminal cannot move its cursor.
+    /// Passes the following output through a pager as soon as this output has more than `rows`
+    /// lines. Does nothing if `PAGER` is empty or `cat`, or the terminal cannot move its cursor.
     pub(super) fn page(self, rows: usize) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         match (self, program(variable("PAGER").as_deref(), variable("TERM").as_deref())) {

@@ -4,7 +4,8 @@ use forklore::import::Progressed;
 use forklore_sanitize::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar for all files of an import, or for all sessions to read. Dropping this value removes the bar.
+/// A progress bar for all files of an import, or for all sessions to read. Dropping this value
+/// removes the bar.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {

@@ -12,8 +12,8 @@ pub(crate) fn label_tone(kind: SessionKind) -> Tone {
     if kind == SessionKind::Delegate { Tone::Delegate } else { Tone::Label }
 }
 
-/// Prints all facts of a session's header, the lease that a runtime has on it now, and whether its
-/// fork recorded a `summary`.
+/// Prints all facts of a session's header, the lease that a runtime has on the session now, and
+/// whether the session's fork recorded a `summary`.
 pub(crate) fn facts(page: &mut Page, header: &Header, lease: Option<&Lease>, summary: bool) {
     let now = page.look().now;
     let when = |at: Timestamp| format!("{}, {}", time(at), age(now, at));

@@ -25,7 +25,7 @@ pub(crate) enum Tone {
     /// The first side of a comparison. `SideB` is the second side.
     SideA,
     SideB,
-    /// A word that only the first side has. `ChangedB` is one of the second side.
+    /// A word that only the first side has. `ChangedB` is a word that only the second side has.
     ChangedA,
     ChangedB,
     /// The heading of a user's message. `Assistant` and `Tool` are the headings of the other roles.

@@ -36,7 +36,7 @@ pub(crate) struct Detail {
 impl Detail {
     /// Everything.
     pub(crate) const FULL: Self = Self { most: usize::MAX, thinking: true, tools: true };
-    /// Every text, and one line for the rest.
+    /// Every text in full, the size of the thinking, and one line for each call and each result.
     pub(crate) const FOLDED: Self = Self { most: usize::MAX, thinking: false, tools: false };
 }
 
@@ -119,8 +119,8 @@ impl Transcript {
         self.content(page, &message.content);
     }
 
-    /// Prints a line with the name of the branch that wrote what follows, at the beginning and where
-    /// the branch changes.
+    /// Prints a line with the name of the branch in which the next record was written. Prints it at
+    /// the beginning and where the branch changes.
     fn enter(&mut self, page: &mut Page, branch: Option<&Label>) {
         if self.begun && self.branch.as_ref() == branch {
             return;

@@ -66,8 +66,8 @@ pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp> {
     })
 }
 
-/// Parses a duration, such as `30d`, `12h` or `0s`, and returns its number of seconds. Returns `None`
-/// when the text is no duration.
+/// Parses a duration, such as `30d`, `12h` or `0s`, and returns its number of seconds. Returns
+/// `None` when the text is no duration.
 pub(crate) fn seconds(text: &str) -> Option<u64> {
     let (at, unit) = text.char_indices().last()?;
     let unit = match unit {

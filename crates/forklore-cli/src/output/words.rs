@@ -14,8 +14,8 @@ pub(crate) struct Word {
 /// A line of words.
 pub(crate) type Line = Vec<Word>;
 
-/// Breaks each line into lines of at most `width` columns, at spaces. A word that is wider is broken
-/// between characters.
+/// Breaks each line into lines of at most `width` columns, at spaces. A word that is wider is
+/// broken between characters.
 pub(crate) fn wrapped(lines: &[Line], width: usize) -> Vec<Line> {
     let mut broken = Vec::new();
     for line in lines {
@@ -26,7 +26,8 @@ pub(crate) fn wrapped(lines: &[Line], width: usize) -> Vec<Line> {
     broken
 }
 
-/// Returns at most `most` of the lines, and then how many lines remain.
+/// Returns the first `most` lines, and a line that states how many lines remain. If at most one
+/// line would remain, returns all lines instead.
 pub(crate) fn most(mut lines: Vec<Line>, most: usize) -> Vec<Line> {
     // A note about one omitted line would need a line too, so show the line instead.
     let hidden = lines.len().saturating_sub(most);

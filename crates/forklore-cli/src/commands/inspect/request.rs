@@ -1,5 +1,5 @@
-//! `inspect --request`: shows the request body that a model would receive, and how much of its
-//! beginning the request of a fork shares.
+//! `inspect --request`: shows the request body that a model would receive. Also shows how long a
+//! beginning the request of a fork has in common with it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

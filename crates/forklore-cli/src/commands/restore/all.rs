@@ -14,7 +14,8 @@ use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, bytes, count};
 
 /// Writes the latest stored version of each of a session's files to its relative path below a
-/// folder. If a file exists at one of these paths, and may not be replaced, writes none of the files.
+/// folder. If a file exists at one of these paths, and may not be replaced, writes none of the
+/// files.
 pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) -> Result<()> {
     let RestoreAll { session_id, path: folder, overwrite } = request;
     let files = engine.files(session_id)?;

@@ -1,11 +1,13 @@
-//! Finds forks in which nothing happened yet, so that a tree of many shows the others.
+//! Finds forks in which nothing happened yet. If a session has many of them, a tree hides them, so
+//! that the other sessions can be seen.
 
 use std::collections::HashMap;
 
 use forklore::core::{SessionId, SessionKind};
 use forklore::engine::TreeNode;
 
-/// The number of empty forks of one session up to which all are shown.
+/// The maximum number of empty forks of one session that a tree shows. If there are more, one line
+/// replaces all of them.
 const MOST_EMPTY: usize = 5;
 
 /// How a node of a tree is shown.
@@ -13,12 +15,13 @@ const MOST_EMPTY: usize = 5;
 pub(super) enum Shown {
     Itself,
     Nothing,
-    /// In place of this many empty forks.
+    /// As one line that replaces this number of empty forks.
     Folded(usize),
 }
 
-/// Returns how each node is shown. `nodes` are in pre-order. The empty forks of a session are folded
-/// into the last one of them, if there are many. The session `current` is always shown.
+/// Returns how each node is shown. `nodes` are in pre-order. If a session has many empty forks, the
+/// last of them is shown as [`Shown::Folded`] and the others are not shown. The session `current`
+/// is always shown.
 pub(super) fn folded(nodes: &[TreeNode], current: Option<&SessionId>) -> Vec<Shown> {
     let mut shown = vec![Shown::Itself; nodes.len()];
     for forks in empty_forks(nodes, current).into_values() {
@@ -57,7 +60,7 @@ fn empty_forks(
     forks
 }
 
-/// Checks whether nothing but the record of its fork was written in a branch.
+/// Checks whether a branch has no own event except the record of its fork.
 fn is_empty(node: &TreeNode) -> bool {
     let is_plain = !node.deleted && !node.missing && !node.damaged && !node.cycle;
     node.header.as_ref().is_some_and(|header| {

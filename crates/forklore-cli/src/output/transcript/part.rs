@@ -6,7 +6,7 @@ use forklore::core::describe::{Describer, Outcome};
 use super::Detail;
 use crate::output::Tone;
 
-/// Returns a part of a message as text. `describer` has the tools of the calls before it.
+/// Returns a part of a message as text. `describer` knows the tools of the calls before this part.
 pub(super) fn text(part: &Part, detail: Detail, describer: &mut Describer) -> (Tone, String) {
     match part {
         Part::Text { text } => (Tone::Plain, text.clone()),

@@ -87,8 +87,8 @@ impl Inbox {
 /// A folder or a single file that the watch follows.
 struct WatchedPath {
     path: PathBuf,
-    /// The folder to watch: the path itself, or the parent folder of a file. `None` if the path does
-    /// not exist or cannot be read.
+    /// The folder to watch: the path itself, or the parent folder of a file. `None` if the path
+    /// does not exist or cannot be read.
     folder: Option<Folder>,
 }
 
