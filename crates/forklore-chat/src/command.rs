@@ -1,8 +1,8 @@
 //! The list of the slash commands of a conversation. Each command has a file of its own.
 //!
-//! A command that changes the conversation calls an operation of the host. A command
-//! that shows what a command of the program shows too requests it from the program
-//! ([`Views`](crate::Views)). The others print on the screen themselves.
+//! A command that changes the conversation calls an operation of the host. If the program has a
+//! subcommand with the same output, the slash command requests this output from the program
+//! ([`Views`](crate::Views)). Other slash commands print on the screen themselves.
 
 mod arguments;
 mod attach;

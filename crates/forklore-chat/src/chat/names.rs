@@ -5,8 +5,8 @@ use forklore_engine::Scope;
 
 use super::Chat;
 
-/// The length, in bytes, above which a word of a message can be a generated id, which is
-/// replaced.
+/// A word of a message that is longer than this number of bytes may be a session id. If it is one,
+/// a short name replaces it.
 const LONG: usize = 32;
 
 impl Chat<'_> {

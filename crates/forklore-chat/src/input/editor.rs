@@ -29,8 +29,8 @@ use crate::{Foreground, Stop};
 /// The maximum number of entries in the history.
 const HISTORY: usize = 1000;
 
-/// A line editor on a terminal, with a history file that only its owner may read. Between two lines
-/// the terminal echoes nothing. Text that the user types between two lines goes into the next line.
+/// A line editor on a terminal, with a history file that only its owner may read. While there is no
+/// prompt, the terminal echoes nothing, and the text that the user types goes into the next line.
 pub struct Editor {
     requests: Sender<Request>,
     events: Receiver<Event>,

@@ -19,7 +19,7 @@ pub(super) struct Speakers {
     writes: Option<SessionId>,
     /// The session whose output was shown last.
     last: Option<SessionId>,
-    /// The sessions with a current answer from which pieces were left out.
+    /// The sessions whose current answer is shown without some of its pieces.
     unheard: HashSet<SessionId>,
     waiting: Vec<Notification>,
 }
