@@ -207,8 +207,8 @@ fn find_original(
 
 /// Returns the imported files from which this file may be copied: first those that this file names
 /// as its original, then those with the same first record, whose key is `name`. Both groups are in
-/// the order of import. Leaves out files of other agents, copies of this file, and this file itself,
-/// whose id in the store is `own`.
+/// the order of import. Leaves out files of other agents, copies of this file, and this file
+/// itself, whose id in the store is `own`.
 fn originals(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,
