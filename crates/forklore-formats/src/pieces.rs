@@ -20,8 +20,8 @@ pub(crate) type Losses = BTreeMap<String, u64>;
 
 /// The key under which [`Losses`] counts images.
 const IMAGE: &str = "image";
-/// The key under which [`Losses`] counts failed tool results in a format that cannot mark a result as
-/// failed.
+/// The key under which [`Losses`] counts failed tool results in a format that cannot mark a result
+/// as failed.
 const FAILURE: &str = "is_error";
 
 /// A part of a message that every agent's format can express.
