@@ -83,7 +83,8 @@ pub trait Hook: Send + Sync {
     }
 
     /// Decides whether a child session is created. [`Moment::session`] has the ids that the child
-    /// would get. Events about the decision (`hook:error`, `approval:*`) have the ids of its parent.
+    /// would get. Events about the decision (`hook:error`, `approval:*`) have the ids of its
+    /// parent.
     ///
     /// # Errors
     /// As [`session`](Self::session).

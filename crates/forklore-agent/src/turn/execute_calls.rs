@@ -142,8 +142,8 @@ impl RunningCalls {
         !self.subagents.is_empty()
     }
 
-    /// Announces the start or the end of a tool's sub-agent after its record was stored, and updates
-    /// the list of the tools' sub-agents.
+    /// Announces the start or the end of a tool's sub-agent after its record was stored, and
+    /// updates the list of the tools' sub-agents.
     pub(super) fn stored(&mut self, context: &Context, record: Record) {
         let Record { subagent, ends, announcement, stored, .. } = record;
         context.announce(announcement);
