@@ -30,7 +30,8 @@ pub struct ConfigError {
     pub path: PathBuf,
     /// The line of the error, from 1. `None` if the error concerns no single line.
     pub line: Option<usize>,
-    /// The key of the setting on the command line that is the cause. `None` if the file is.
+    /// The key of the setting on the command line that is the cause. `None` if the cause is in the
+    /// file.
     pub setting: Option<String>,
     /// Describes what is wrong, and how to correct it.
     pub wrong: String,
@@ -53,7 +54,8 @@ fn location_of(path: &Path, line: Option<usize>, setting: Option<&str>) -> Strin
 }
 
 impl ConfigError {
-    /// Returns the error with the setting with this key on the command line as its cause.
+    /// Returns this error, with a setting on the command line as its cause. `key` is the setting's
+    /// key.
     pub(super) fn of_setting(self, key: String) -> Self {
         Self { setting: Some(key), ..self }
     }

@@ -23,8 +23,8 @@ pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigE
     text_file::read(path).map(Some).map_err(|unread| ConfigError::unread(path, unread))
 }
 
-/// Parses the text of the configuration file, and puts the settings into it. Errors name the file as
-/// `path`, or the key of a setting.
+/// Parses the text of the configuration file, and puts the settings into it. Errors name the file
+/// as `path`, or the key of a setting.
 pub(super) fn config(path: &Path, text: &str, settings: &[Setting]) -> Result<Config, ConfigError> {
     let config = match settings {
         [] => toml::from_str(text).map_err(|error| in_file(path, text, &error))?,

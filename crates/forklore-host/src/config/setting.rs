@@ -24,7 +24,7 @@ pub enum InvalidSetting {
     /// The text has no key before a `=`.
     #[error("a setting is KEY=VALUE, with dots between the parts of the key")]
     NoKey,
-    /// The value begins like a TOML value and is none.
+    /// The value begins like a TOML value but is not a valid one.
     #[error("the value of {key} is no TOML: {wrong}")]
     Value {
         /// The key of the setting.
@@ -57,10 +57,12 @@ impl FromStr for Setting {
 }
 
 impl Setting {
-    /// Puts the value into a configuration, in the place of the value there.
+    /// Puts the value into a configuration. Replaces the value that the configuration has for the
+    /// key.
     ///
     /// # Errors
-    /// Returns a message if a part of the key is there and is no table.
+    /// Returns a message if the configuration has a value that is not a table where the key
+    /// requires a table.
     pub(super) fn put(&self, config: &mut Table) -> Result<(), String> {
         let Some((last, above)) = self.key.split_last() else { return Ok(()) };
         let mut table = config;
@@ -74,8 +76,8 @@ impl Setting {
         Ok(())
     }
 
-    /// Checks whether an error at `path` may come from this setting: one of the two contains the
-    /// other.
+    /// Checks whether an error at `path` may come from this setting. That is so if `path` begins
+    /// with the key of the setting, or the key begins with `path`.
     pub(super) fn concerns(&self, path: &[String]) -> bool {
         path.iter().zip(&self.key).all(|(one, other)| one == other)
     }
@@ -88,7 +90,7 @@ impl Display for Setting {
     }
 }
 
-/// Returns the parts of a dotted key, or `None` if `text` is none.
+/// Returns the parts of a dotted key, or `None` if `text` is not a dotted key.
 fn parts(text: &str) -> Option<Vec<String>> {
     let text = text.trim();
     if text.starts_with('[') || text.contains(['\n', '\r']) {
