@@ -15,7 +15,7 @@ use super::shown::Shown;
 /// is harmless even if `text` is not valid JSON.
 ///
 /// A mark at the beginning of `text` is escaped, because the program may have printed a letter
-/// before it. So JSON may be escaped in parts.
+/// before it. Therefore a caller can escape a JSON text piece by piece.
 #[must_use]
 pub fn json(text: &str) -> Cow<'_, str> {
     // A fast path: most JSON is printable ASCII, which needs no escape.
