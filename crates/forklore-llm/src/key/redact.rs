@@ -84,8 +84,9 @@ fn longest(text: &[Read], key: &[char]) -> usize {
     (0..key.len()).map(common).max().unwrap_or(0)
 }
 
-/// Returns the length, in characters, of a mask such as `...` and the end of the key after it.
-/// `text` follows a part of the key. Returns 0 unless both the mask and the end of the key follow.
+/// Returns the length, in characters, of a mask such as `...` together with the end of the key that
+/// follows the mask. `text` begins after a part of the key. Returns 0 if `text` does not begin with
+/// a mask and the end of the key.
 fn masked(text: &[Read], key: &[char]) -> usize {
     let is_mask = |read: &&Read| matches!(read.char, '*' | '.' | '\u{2026}' | '\u{2022}');
     let mask = text.iter().take_while(is_mask).count();
