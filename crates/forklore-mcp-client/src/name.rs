@@ -74,9 +74,9 @@ pub struct Qualified {
 impl Qualified {
     /// Returns the name by which a model calls the tool. It is `server__tool` if every model
     /// provider accepts that name. Otherwise, `_` replaces each character that is not accepted, the
-    /// name is cut, and `_` and six hexadecimal digits follow, for 64 characters at most. The
-    /// digits are derived from the names of the server and the tool, so that different tools get
-    /// different names.
+    /// name is cut, and `_` and six hexadecimal digits are appended. The result has at most 64
+    /// characters. The digits are derived from the names of the server and the tool, so that
+    /// different tools get different names.
     #[must_use]
     pub fn called(&self) -> String {
         let plain = format!("{}{BETWEEN}{}", self.server, self.tool);

@@ -27,8 +27,7 @@ use denied::Denied;
 /// The maximum time for closing a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An MCP server of the configuration. The first call of one of its methods that needs the server
-/// starts it.
+/// An MCP server of the configuration. The server is started when a method first needs it.
 pub(crate) struct Server {
     pub(crate) name: ServerName,
     config: ValidConfig,

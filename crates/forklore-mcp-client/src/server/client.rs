@@ -90,9 +90,9 @@ impl ClientHandler for Client {
 }
 
 /// Stores the tools of a server, sorted by name. A server may list its tools in another order each
-/// time. All requests of a family (the sessions with one root) must begin with the same tools in the
-/// same order, otherwise the provider's prompt cache does not match. If several tools have the same
-/// name, stores only the first.
+/// time. All requests of a family (the sessions with one root) must begin with the same tools in
+/// the same order, otherwise the provider's prompt cache does not match. If several tools have the
+/// same name, stores only the first.
 pub(super) fn store_tools(tools: &Tools, mut named: Vec<Tool>) {
     named.sort_by(|a, b| a.name.cmp(&b.name));
     named.dedup_by(|a, b| a.name == b.name);
