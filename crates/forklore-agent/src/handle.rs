@@ -60,7 +60,7 @@ impl KernelHandle {
         lease_owner::name(&self.shared.application, unique.as_str())
     }
 
-    /// Adds a task that releases a lease, so that [`settle`](Self::settle) waits for it.
+    /// Adds a task that releases a lease. [`settle`](Self::settle) then waits for this task.
     pub(crate) fn await_release(&self, release: JoinHandle<()>) {
         let mut releases = self.releases();
         releases.retain(|release| !release.is_finished());

@@ -59,8 +59,9 @@ impl Capabilities {
         is_shown.then_some(self.most / 4 * 3)
     }
 
-    /// Checks whether the bytes of an attachment with this media type and size are sent if the
-    /// request has space for them. If not, only the attachment's name is sent.
+    /// Checks whether the model accepts an attachment with this media type and size. The bytes of
+    /// an accepted attachment are sent if the request has space for them. Of any other attachment,
+    /// only the name is sent.
     #[must_use]
     pub fn takes(&self, media_type: &str, bytes: u64) -> bool {
         let most = self.most_of(media_type).and_then(|most| u64::try_from(most).ok());

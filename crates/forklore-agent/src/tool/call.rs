@@ -1,4 +1,4 @@
-//! The description of a tool, and a call of it.
+//! The description of a tool, and a call of a tool.
 
 use forklore_core::Data;
 use serde::Serialize;

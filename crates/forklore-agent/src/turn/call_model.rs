@@ -25,7 +25,8 @@ pub(super) struct ModelCall {
     pub(super) took: Duration,
     /// The usage of attempts without a complete answer, if the provider reported it.
     pub(super) lost: Vec<Lost>,
-    /// Why there is no complete answer. `None` if there is one, or if the call was interrupted.
+    /// Why there is no complete answer. `None` if the answer is complete, or if the call was
+    /// interrupted.
     pub(super) failed: Option<Failed>,
 }
 

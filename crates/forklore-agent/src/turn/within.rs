@@ -1,5 +1,5 @@
-//! The turns of which the current task is a part. `cleanup` must know them, because a tool must not
-//! wait for the end of a turn that itself waits for the tool.
+//! The turns to which the current task belongs. `cleanup` must know these turns, because a tool
+//! must not wait for the end of a turn that itself waits for the tool.
 
 use std::sync::Arc;
 
