@@ -96,8 +96,8 @@ impl<'a> AgentFile<'a> {
     }
 
     /// Returns the time of a record. A record without a time gets `before`, the time of the
-    /// previous record. If there is none, it gets the fallback time, usually the file's
-    /// modification time.
+    /// previous record. If `before` is `None`, the record gets the fallback time, usually the
+    /// file's modification time.
     pub(crate) fn time_of(&self, record: &Record, before: Option<Timestamp>) -> Timestamp {
         record.ts.or(before).unwrap_or(self.time)
     }

@@ -10,9 +10,9 @@ use forklore_core::agent_format::AgentFormat;
 
 use crate::walk::{self, Wanted};
 
-/// Finds base files: session files that other session files continue. It is a cache: the outer key
-/// is a list of searched folders, and the inner map has the paths of the session files in them by
-/// native id (the agent's own session id).
+/// A cache for the search for base files: session files that other session files continue. The
+/// outer key is a list of searched folders. The inner map has the paths of the session files in
+/// these folders, by native id (the agent's own session id).
 #[derive(Default)]
 pub(crate) struct BaseFiles(HashMap<Vec<PathBuf>, HashMap<String, PathBuf>>);
 

@@ -101,8 +101,8 @@ impl FileSession {
         self.events == u64::from(self.forked)
     }
 
-    /// Checks whether `location` is that of the session's last event. Events that did not come from
-    /// the file and are not inherited do not count.
+    /// Checks whether `location` is the location of the session's last event. Considers only events
+    /// that came from the file or are inherited.
     pub(crate) fn ends_at(&self, location: RecordLocation) -> bool {
         match location.inherited {
             false => self.tip() == Some(location.position),

@@ -1,5 +1,5 @@
-//! Imported files with the same first line. A new file may have the same content as one of them, or
-//! may be one of them that was moved (docs/semantics.md, Sources).
+//! Imported files with the same first line. A new file may have the same content as one of these
+//! files, or may be one of these files at a new path (docs/semantics.md, Sources).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,13 +21,15 @@ pub(crate) struct FirstLines(HashMap<RecordKey, SameFirstLine>);
 /// The imported files with one first line.
 #[derive(Default)]
 struct SameFirstLine {
-    /// The imported files, by each size that a file with the same content can have ([`sizes_of`]).
+    /// The imported files. Each is listed under every size that a file with its content can have
+    /// ([`sizes_of`]).
     by_size: HashMap<u64, Contents>,
     /// The files that are no longer at their recorded paths.
     moved: Contents,
 }
 
-/// The paths of files by their content: by the number of bytes that were read, and their sha256.
+/// The paths of files, by content: by the number of bytes that were read, and by the sha256 of
+/// these bytes.
 #[derive(Default)]
 struct Contents(HashMap<u64, HashMap<[u8; 32], Vec<String>>>);
 

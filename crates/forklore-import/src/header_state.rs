@@ -24,7 +24,8 @@ impl HeaderState {
         self.title_key
     }
 
-    /// Records the file's present title, because the file's first session is created with it.
+    /// Records the file's present title, because the file's first session is created with this
+    /// title.
     pub(crate) fn create(&mut self, file: &AgentFile<'_>) {
         self.title_key = file.title_key();
     }

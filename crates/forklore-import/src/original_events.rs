@@ -13,9 +13,9 @@ use crate::copied_prefix::branch_name;
 use crate::lookup::Lookup;
 use crate::record_patch::{Limit, RecordPatch};
 
-/// Maximum number of retained events that forks do not inherit. They are the first ones between two
-/// inheritable events of the original, the session from which a file was copied. A copied record
-/// without an id is compared with these events.
+/// Maximum number of retained events between two inheritable events of the original, the session
+/// from which a file was copied. If there are more events, only the first are retained. A copied
+/// record without an id is compared with the retained events.
 const PASSED: usize = 256;
 
 /// Reads the events of the original, the session from which a file was copied. The next records of
@@ -29,8 +29,8 @@ pub(crate) struct OriginalEvents {
     /// The next inheritable event (event that forks inherit) of the original session. The next
     /// inheritable record of the copy may repeat it. `None` at the end of the session.
     next: Option<LogEntry>,
-    /// The events of the original session directly before `next` that forks do not inherit. They
-    /// begin after the previous inheritable event. At most [`PASSED`] of them are retained.
+    /// The events of the original session between the previous inheritable event and `next`. Forks
+    /// do not inherit them. Only the first [`PASSED`] of them are retained.
     passed: VecDeque<LogEntry>,
 }
 

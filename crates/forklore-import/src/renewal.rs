@@ -102,7 +102,8 @@ impl Renewal {
     }
 }
 
-/// Checks whether an event of this type is a part of the conversation, or a compaction of it.
+/// Checks whether an event of this type is a part of the conversation, or a compaction of the
+/// conversation.
 fn is_of_conversation(kind: &EventType, is_conversation: bool) -> bool {
     is_conversation || *kind == EventType::HISTORY_COMPACTION
 }

@@ -31,8 +31,8 @@ use crate::write_behind::WriteBehind;
 pub(crate) struct Run<'a> {
     engine: &'a Engine,
     options: &'a ImportOptions,
-    /// The imported files by first line. A new file may be a copy of one of them, or one of them
-    /// that was moved.
+    /// The imported files by first line. A new file may be a copy of one of these files, or one of
+    /// these files at a new path.
     first_lines: RefCell<FirstLines>,
 }
 

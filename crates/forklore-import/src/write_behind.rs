@@ -38,7 +38,8 @@ pub(crate) struct WriteBehind {
     pending: Mutex<Pending>,
 }
 
-/// The transactions that are held back, and what reads would find of them.
+/// The transactions that are held back, and the data from which a read is recognized as concerning
+/// them.
 #[derive(Default)]
 struct Pending {
     transactions: Vec<Transaction>,
@@ -91,7 +92,7 @@ impl WriteBehind {
         Ok(())
     }
 
-    /// Passes on the transactions if a read may find something of them.
+    /// Passes on all transactions if a read may concern one of them. `concerns` decides this.
     fn before(&self, concerns: impl FnOnce(&Pending) -> bool) -> Result<()> {
         let mut pending = self.pending();
         if !pending.transactions.is_empty() && concerns(&pending) {
