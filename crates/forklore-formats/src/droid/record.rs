@@ -185,7 +185,8 @@ fn sort(fields: &Fields<'_>, blocks: &[ContentBlock<'_>]) -> (EventType, Class) 
     }
 }
 
-/// Checks whether a person wrote a part of the message, and not Factory Droid itself.
+/// Checks whether a person wrote at least a part of the message. Returns `false` if Factory Droid
+/// itself wrote all of it.
 fn is_real(message: &MessageFields<'_>) -> bool {
     let has_content = !matches!(message.content, MessageContent::Nothing);
     has_content

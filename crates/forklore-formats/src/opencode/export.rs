@@ -112,7 +112,8 @@ impl Clock {
         Self { last: i64::MIN, now: now.as_millisecond() }
     }
 
-    /// Returns the time under which a message of the time `ms` is exported, in milliseconds.
+    /// Returns the time that the export writes for a message with the time `ms`. Both times are in
+    /// milliseconds.
     fn rising(&mut self, ms: i64) -> i64 {
         self.last = self.last.max(ms.min(self.now));
         self.last

@@ -74,7 +74,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
 }
 
 /// Converts a part of an opencode message to parts of a [`Message`]. Returns nothing for a part
-/// that the model does not see, such as the start or the end of a step or its file changes.
+/// that the model does not see, such as the start, the end or the file changes of a step.
 fn part(raw: &RawValue, info: &Info) -> Vec<Part> {
     let other = || vec![Part::Other { value: Data::from_checked(raw.get()) }];
     let Ok(piece) = serde_json::from_str::<Piece<'_>>(raw.get()) else {

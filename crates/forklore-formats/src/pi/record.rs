@@ -28,8 +28,8 @@ struct Fields<'a> {
     timestamp: Option<&'a RawValue>,
     #[serde(borrow)]
     cwd: Text<'a>,
-    /// What the line is: a header, an entry, or a record beside the tree of entries. Only files
-    /// from version 4 on have this field.
+    /// What the line is: a header, an entry, or a record that does not belong to the tree of
+    /// entries. Only files from version 4 on have this field.
     #[serde(borrow, rename = "kind")]
     form: Text<'a>,
     /// The running number of the line. Only files from version 4 on have this field.

@@ -200,8 +200,8 @@ fn is_compressed(fields: &Fields<'_>) -> bool {
     matches!(fields.system_payload.0.compressed_history, MessageContent::Blocks(_))
 }
 
-/// Checks whether a person wrote the message, and not Qwen Code itself. Older versions do not state
-/// who did, but mark the messages of the program with a subtype.
+/// Checks whether a person wrote the message, and not Qwen Code itself. Older versions of Qwen Code
+/// do not state the author, but mark the messages that they wrote themselves with a subtype.
 fn is_real(fields: &Fields<'_>) -> bool {
     match (fields.provenance.get(), fields.subtype.get()) {
         (Some(provenance), _) => provenance == "real_user",
