@@ -1,5 +1,5 @@
-//! `inspect --request`: shows the request body that a model would receive. Also shows how long a
-//! beginning the request of a fork has in common with it.
+//! `inspect --request`: shows the request body that a model would receive. Also shows the length of
+//! the beginning that this body and the request of a fork have in common.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
