@@ -1,8 +1,9 @@
 //! The user's configuration: models, tools, and the policy for tool calls.
 //!
 //! The configuration is one file in the user's own configuration directory. forklore never reads a
-//! configuration from the directory of a project: its author must not decide which programs start
-//! or where a conversation is sent. The user may override the file for one run with a [`Setting`].
+//! configuration from the directory of a project, because the author of a project must not decide
+//! which programs start or where a conversation is sent. The user may override the file for one run
+//! with a [`Setting`].
 
 mod error;
 mod read;

@@ -218,8 +218,8 @@ impl Host {
         Ok((branched.forked, summary))
     }
 
-    /// Requests a summary of a part of a session from a model. `part` is the range of the message
-    /// indexes to summarize.
+    /// Asks a model to summarize a part of a session. `part` is the range of the message indexes to
+    /// summarize.
     ///
     /// # Errors
     /// Returns an error if no model is configured, or if the session or the part does not exist.
