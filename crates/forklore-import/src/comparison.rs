@@ -26,7 +26,7 @@ pub(crate) struct Comparison {
     /// of the earlier revision.
     begun: Option<EventLocation>,
     /// How far the rewritten file repeats the conversation of its earlier revision in another form.
-    /// `None` if it repeats records byte for byte, or none.
+    /// `None` if the file repeats records byte for byte, or repeats none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     renewal: Option<Renewal>,
 }
@@ -55,13 +55,13 @@ impl Comparison {
     }
 
     /// Returns how far the rewritten file repeats the conversation of its earlier revision in
-    /// another form. `None` if that is not compared.
+    /// another form. `None` if the two are not compared in this way.
     pub(crate) fn renewal_mut(&mut self) -> Option<&mut Renewal> {
         self.renewal.as_mut()
     }
 
-    /// Begins to compare the rewritten file with the conversation of its earlier revision, whose
-    /// records the agent may have written in another form.
+    /// Begins to compare the rewritten file with the conversation of its earlier revision. The
+    /// agent may have written the records of this conversation in another form.
     pub(crate) fn begin_renewal(&mut self, renewal: Renewal) {
         self.renewal = Some(renewal);
     }
@@ -102,8 +102,8 @@ impl Comparison {
     }
 
     /// Returns the event after which the rewritten file's first session begins as a branch. The
-    /// event belongs to the earlier revision. Returns `None` if it begins after no event, or has
-    /// not begun yet.
+    /// event belongs to the earlier revision. Returns `None` if the session begins after no event,
+    /// or has not begun yet.
     pub(crate) fn begun(&self) -> Option<&EventLocation> {
         self.begun.as_ref()
     }

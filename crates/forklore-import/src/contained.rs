@@ -126,10 +126,10 @@ impl ContainedSession {
         })
     }
 
-    /// Checks whether nothing of the session needs to be read again. That is the case if the
-    /// session has not changed since the last import, or if a forklore session that was imported
-    /// from it was deleted (`deleted`), because no lines can be appended then. Returns the state
-    /// that the last import recorded for the session, or `None` if the session must be read.
+    /// Returns the state that the last import recorded for the session, or `None` if the session
+    /// must be read again. It need not be read if it has not changed since the last import. It is
+    /// not read either if a forklore session that was imported from it was deleted (`deleted`),
+    /// because then no lines can be appended.
     fn unchanged(&self, earlier: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
         let mut seen = earlier.paths.iter().filter(|seen| seen.path == label);
         let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;

@@ -69,7 +69,7 @@ impl EarlierSteps {
     }
 
     /// Returns whether sessions had been read from the file before the first attempt that stored a
-    /// step, or `None` if no attempt did.
+    /// step, or `None` if no attempt stored a step.
     pub(crate) fn continued(&self) -> Option<bool> {
         self.continued
     }

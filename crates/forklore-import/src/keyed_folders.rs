@@ -69,8 +69,8 @@ impl KeyedFolders {
 
     /// Returns the path of the folder with this key: a folder that was added, or one directly in
     /// such a folder. A key begins with the name of its folder, which may be shortened and have
-    /// characters replaced. If the key changes the name, a folder that was not added itself is
-    /// found only if it exists on the disk. Returns `None` if no such folder has the key.
+    /// characters replaced. If the name is changed in the key, a folder that was not added itself
+    /// is found only if it exists on the disk. Returns `None` if no such folder has the key.
     fn find(&self, key: &str) -> Option<String> {
         if let Some(found) = self.by_key.get(key) {
             return Some(found.as_str().to_owned());

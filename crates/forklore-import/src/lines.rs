@@ -42,7 +42,8 @@ pub(crate) struct Lines<'a, R> {
     length_check: Option<LengthCheck<'a>>,
     /// The number of bytes of the input that were returned.
     returned: u64,
-    /// Whether the line that is being read was looked up, and whether it is too long for a record.
+    /// Whether the line that is being read is too long for a record. `None` until the length of the
+    /// line was looked up.
     looked_up: Option<bool>,
     blocks: Blocks,
     block: Bytes,
@@ -114,8 +115,8 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Checks whether the line of which `waiting` bytes were read is too long for a record. A line
-    /// is looked up once, and only if many of its bytes were read.
+    /// Checks whether the line of which `waiting` bytes were read is too long for a record. The
+    /// length of a line is looked up once, and only if many of its bytes were read.
     fn is_too_long(&mut self, waiting: usize) -> io::Result<bool> {
         if self.in_long || waiting < LOOKED_UP {
             return Ok(false);

@@ -38,8 +38,9 @@ impl Outcome {
         Self::Passed(Problem::of_file(&candidate.path, kind, message))
     }
 
-    /// Creates the outcome of a file that was read from `start`. `earlier` is what this import
-    /// stored of the file before. `further` are problems found before its records were read.
+    /// Creates the outcome of a file that was read from `start`. `earlier` is what earlier attempts
+    /// of this import stored of the file. `further` are problems found before its records were
+    /// read.
     pub(crate) fn read(
         mut input: Input,
         records: &Records<'_>,

@@ -82,7 +82,7 @@ impl<'a> Records<'a> {
         self.output.stored()
     }
 
-    /// Returns the steps of the file that the store contains apart from the last one.
+    /// Returns the steps of the file that the store contains, without the last step of the file.
     pub(crate) fn before_last(&self) -> &StoredSteps {
         self.output.before_last()
     }
@@ -123,7 +123,7 @@ impl<'a> Records<'a> {
     }
 
     /// Returns the event that a record repeats from the file's earlier revision, or `None` if it
-    /// repeats none. Such a record gets no event of its own.
+    /// repeats none. A record that repeats an event gets no event of its own.
     pub(crate) fn shared(
         &mut self,
         record: &Record,

@@ -43,8 +43,9 @@ pub(crate) enum Renewed {
 }
 
 impl Renewal {
-    /// Creates the comparison with the session that the agent would resume, if the earlier revision
-    /// of the file begins with the session `first`. Returns `None` if that session was deleted.
+    /// Creates the comparison with the session that the agent would resume. `first` is the first
+    /// session of the earlier revision. Returns `None` if the session that the agent would resume
+    /// was deleted.
     pub(crate) fn of(lookup: Lookup<'_>, first: &SessionId) -> Result<Option<Self>> {
         let first = lookup.engine.store().header(first)?;
         let header = match &first.leaf {

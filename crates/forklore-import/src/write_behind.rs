@@ -38,7 +38,7 @@ pub(crate) struct WriteBehind {
     pending: Mutex<Pending>,
 }
 
-/// The transactions that are held back, and the data from which a read is recognized as concerning
+/// The transactions that are held back, and the data that shows whether a read concerns one of
 /// them.
 #[derive(Default)]
 struct Pending {
