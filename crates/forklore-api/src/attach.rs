@@ -66,7 +66,7 @@ pub struct ReadAttachment {
 pub struct Attached {
     /// The session that contains the message.
     pub session_id: SessionId,
-    /// The reference of the attachment to use in messages: `sha256:` and the digest of its bytes.
+    /// The reference of the attachment, for use in messages: `sha256:` and the digest of its bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
     /// The file name or display name of the attachment. Absent if it has none.

@@ -36,8 +36,8 @@ pub enum Summarize {
 }
 
 impl Summarize {
-    /// The name of the strategy (way of summarizing) that is recorded with a summary that a model
-    /// wrote.
+    /// The strategy name that a summary contains if a model wrote it. A strategy is a way of
+    /// summarizing.
     pub const BY_MODEL: &str = "model_summary_v1";
 
     /// Returns the name of the strategy (the way the summary is made), as recorded in the summary.

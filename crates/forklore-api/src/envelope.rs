@@ -6,8 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::ErrorObject;
 
-/// The JSON object that a verb (forklore command) with an answer prints. It has the fields of the
-/// answer, `ok`, `error` if something is wrong, and `also` with further session ids.
+/// The JSON object that a verb (forklore command) prints as its answer. It has the fields of the
+/// answer and `ok`. It also has `error` if something is wrong, and `also` if there are further
+/// session ids.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
 pub struct Envelope<T> {

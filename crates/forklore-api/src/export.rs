@@ -29,8 +29,8 @@ pub struct Export {
     /// The session to export.
     pub session_id: SessionId,
     /// The target format, and how much of the session to write. The dialect (format name) `plain`
-    /// writes one line with the role and the content of each message, and ignores `cwd`. So do
-    /// `html` and `markdown`, which write one page to read.
+    /// writes one line for each message, with its role and its content. The dialects `html` and
+    /// `markdown` write one page to read. All three ignore `cwd`.
     pub to: ExportTo,
     /// The new file to write the export to, on the machine that executes the request. `null`
     /// returns the bytes to the caller, separately from the JSON.

@@ -27,8 +27,8 @@ pub struct Fork {
     /// How an id is generated if `id` is `null`.
     #[serde(default)]
     pub id_style: IdStyle,
-    /// Whether the fork is refused if a session with this id exists, even if that session is
-    /// exactly the requested child.
+    /// Whether to refuse the fork if a session with the requested `id` exists, even if that session
+    /// is exactly the requested child.
     #[serde(default)]
     pub must_be_new: bool,
     /// The child's label, unique in its family (a root with all its descendants). `null` derives a
@@ -73,7 +73,7 @@ pub struct Fork {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum IdStyle {
-    /// A UUIDv7.
+    /// A UUIDv8 that begins with random digits and ends with the time.
     #[default]
     Uuid,
     /// The form of the agent ak-coder: `fork-PARENT-MILLISECONDS`, with the parent's id and the

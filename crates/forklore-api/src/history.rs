@@ -65,7 +65,8 @@ pub struct ReplayRange {
     pub from: Option<Selector>,
     /// The position at which the part ends. `None` reads to the end.
     pub up_to: Option<Selector>,
-    /// The number of turns at the end of the part that are returned. `None` returns all of them.
+    /// How many turns to return, counted back from the end of the part. `None` returns the whole
+    /// part.
     pub last: Option<u64>,
 }
 
@@ -186,20 +187,21 @@ pub struct DifferenceStats {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideStats {
-    /// The session.
+    /// The compared session.
     pub session_id: SessionId,
     /// The current label of the session.
     pub label: Label,
-    /// The number of conversation events.
+    /// The number of conversation events that only this session has.
     pub messages: u64,
-    /// The number of turns that begin.
+    /// The number of turns that begin in the events that only this session has.
     pub turns: u64,
-    /// The number of tool calls.
+    /// The number of tool calls in the events that only this session has.
     pub tool_calls: u64,
-    /// The tokens and the cost that the events report. 0 where they report none.
+    /// The model usage (tokens and cost) in the events that only this session has. 0 where they
+    /// report none.
     pub usage: Usage,
-    /// The first 1,000 files that the arguments of tool calls change, in the order of their first
-    /// change. A file that a command changes is not among them.
+    /// The first 1,000 files that the tool calls change by their arguments, in the order of their
+    /// first change. A file that a command changes is not included.
     pub files: Vec<String>,
 }
 

@@ -39,8 +39,8 @@ impl Import {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imported {
-    /// How many of the requested files this import or an earlier one read sessions from. A file
-    /// whose sessions were all deleted counts as skipped instead.
+    /// The number of requested files from which this import or an earlier one read sessions. A file
+    /// counts as skipped instead if all its sessions were deleted.
     pub files: u64,
     /// The sessions of all files that `files` counts, grouped by file. Deleted sessions are
     /// omitted.
@@ -142,9 +142,8 @@ pub enum ImportProblemKind {
     /// The file has data that its agent does not normally write, or that this version does not
     /// support. The readable rest was imported.
     Irregular,
-    /// The file exceeds a size limit. A file that is one document larger than the limit was not
-    /// read at all. Compressed content that is too large in relation to its file was read only up
-    /// to the limit.
+    /// The file exceeds a size limit. A file that consists of one document was not read at all.
+    /// Compressed content that is too large in relation to its file was read only up to the limit.
     TooLarge,
     /// The last line of the file is incomplete. A later import reads the line, once the line is
     /// complete.

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovery {
-    /// The number of recovered sessions. Deleted sessions, of which only a tombstone remains, do
-    /// not count.
+    /// The number of recovered sessions. Deleted sessions do not count.
     pub sessions: u64,
     /// The number of recovered events. An event that several sessions share counts once.
     pub events: u64,

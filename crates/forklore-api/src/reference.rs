@@ -21,7 +21,8 @@ use crate::{
     WatchLine,
 };
 
-/// A placeholder in the JSON Schema for the fields of any verb's (forklore command's) answer.
+/// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore
+/// command).
 #[derive(JsonSchema)]
 struct AnyAnswer {}
 

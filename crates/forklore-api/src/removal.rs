@@ -37,8 +37,9 @@ pub struct Delete {
     /// Whether to return only the plan, and delete nothing.
     #[serde(default)]
     pub dry_run: bool,
-    /// Whether to erase the sessions at once. Otherwise they go into the trash, from which `undelete`
-    /// brings them back until `gc` erases them. To erase, also a session in the trash can be named.
+    /// Whether to erase the sessions at once. Otherwise they go into the trash: `undelete` can
+    /// bring them back until `gc` erases them. If set, the request may also name a session in the
+    /// trash.
     #[serde(default)]
     pub erase: bool,
 }
@@ -49,16 +50,16 @@ pub struct Delete {
 pub struct Deleted {
     /// The deleted sessions, in the order of their deletion. In a dry run: the sessions to delete.
     pub deleted: Vec<SessionId>,
-    /// The number of erased sessions that have events which remain stored because other sessions
-    /// need them. Always 0 in a dry run, and if the sessions are in the trash.
+    /// The number of erased sessions that wrote events which other sessions need. These events
+    /// remain stored. Always 0 in a dry run, and if the sessions went into the trash.
     #[serde(rename = "kept_segments")]
     pub retained_segments: u64,
     /// Whether this answer is only a plan: nothing was deleted.
     pub dry_run: bool,
 }
 
-/// The request of `undelete`: brings a session back from the trash, with those of its delegates
-/// that the same `delete` removed.
+/// The request of `undelete`: brings a session back from the trash. The session's delegates that
+/// were deleted together with it come back too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -66,7 +67,7 @@ pub struct Undelete {
     /// The session to bring back.
     #[serde(rename = "session_id")]
     pub session: SessionId,
-    /// Whether to bring back everything that the same `delete` removed.
+    /// Whether to bring back all sessions that were deleted together with this session.
     #[serde(default)]
     pub cascade: bool,
 }
@@ -93,8 +94,8 @@ pub struct UndeletedSession {
     pub former_label: Option<Label>,
 }
 
-/// The request of `gc`: erases what has been in the trash for long enough, and the bytes of erased
-/// sessions.
+/// The request of `gc`: erases the sessions that have been in the trash long enough, and removes
+/// the bytes of erased sessions from the store's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -105,7 +106,7 @@ pub struct Gc {
 }
 
 impl Gc {
-    /// The number of days for which a session can be brought back, unless a request says otherwise.
+    /// The default number of days that a session must have been in the trash before `gc` erases it.
     pub const TRASH_DAYS: u64 = 30;
 
     /// Creates a request that erases all of the trash.

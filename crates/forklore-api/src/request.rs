@@ -91,8 +91,8 @@ pub enum Request {
         /// The position in the session's log at which reading ends. `null` reads to the end of the
         /// log.
         up_to: Option<Selector>,
-        /// How many turns to return: the last ones before the end of the reading. `null` returns
-        /// all turns.
+        /// How many turns to return, counted back from the position `up_to`. `null` returns all
+        /// turns.
         #[serde(default)]
         last: Option<u64>,
     },
@@ -208,14 +208,14 @@ pub enum Request {
         /// exist at this location yet.
         store: String,
     },
-    /// Erases what has been in the trash for long enough, and the bytes of erased sessions from the
-    /// store's files. The answer is [`Collected`](crate::Collected).
+    /// Erases the sessions that have been in the trash long enough, and removes the bytes of erased
+    /// sessions from the store's files. The answer is [`Collected`](crate::Collected).
     Gc(Gc),
     /// Compresses families (roots with all their descendants) that were not written to recently.
     /// The answer is [`Packed`](crate::Packed).
     Pack {
-        /// The minimum number of days since a family was last written to. Families that were
-        /// written to later are not compressed.
+        /// The minimum number of days since a family was last written to. A family with a more
+        /// recent write is not compressed.
         idle_days: u32,
     },
     /// Checks the store and its environment. The answer is [`Doctor`](crate::Doctor).

@@ -116,9 +116,9 @@ pub struct SessionFiles {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionFile {
     /// The original path of the file, relative to the directory that contains the imported session
-    /// file. Components are separated by `/`; none is `..`. If the path is not UTF-8, it begins
-    /// with `bytes://`. In such a path, `%` and each byte that is not UTF-8 are encoded as `%` and
-    /// two hexadecimal digits.
+    /// file. Components are separated by `/`; none is `..`. If the path is not UTF-8, the name
+    /// begins with `bytes://`. In such a name, `%` and each byte that is not UTF-8 are encoded as
+    /// `%` and two hexadecimal digits.
     pub name: String,
     /// The path at which the import found the file.
     pub path: String,

@@ -8,7 +8,7 @@ use forklore_core::{EventId, Label, Role, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The request of `search`: words, and the sessions and messages in which they are looked for.
+/// The request of `search`: the words to find, and the sessions and messages to search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -29,13 +29,13 @@ pub struct Search {
     /// Finds only calls and results of the tool with this name.
     #[serde(default)]
     pub tool: Option<String>,
-    /// Looks only into this part of messages and sessions.
+    /// Searches only this part of messages and sessions.
     #[serde(default)]
     pub kind: Option<HitKind>,
     /// Finds only what was written at or after this time.
     #[serde(default)]
     pub since: Option<Timestamp>,
-    /// The largest number of hits. 0 means the limit of the index.
+    /// The largest number of hits. 0 means the most that the search index allows.
     #[serde(default = "limit")]
     pub limit: usize,
 }
@@ -89,10 +89,10 @@ pub enum HitKind {
 pub struct SearchAnswer {
     /// The hits, the most relevant first. Of equally relevant hits, the latest comes first.
     pub hits: Vec<Hit>,
-    /// Whether there may be more hits than these.
+    /// Whether there may be further hits.
     pub more: bool,
-    /// The problems of sessions that could not be read completely, and are therefore not searched
-    /// completely.
+    /// The problems of sessions that could not be read completely. The unread parts were not
+    /// searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -102,22 +102,24 @@ pub struct SearchAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hit {
-    /// The session that wrote the message. If it was deleted, a session that still inherits the
-    /// message.
+    /// The session that wrote the message. If that session was deleted: a session that still
+    /// inherits the message. For a title or a label: its session.
     pub session_id: SessionId,
     /// The id of the event. `null` for a title or a label.
     pub event_id: Option<EventId>,
-    /// The log position of the event in that session. `null` for a title or a label.
+    /// The log position of the event in the session `session_id`. `null` for a title or a label.
     pub seq: Option<u64>,
     /// The conversation index of the message, from 0. `null` for a title or a label.
     pub index: Option<u64>,
     /// The number of the turn, from 1. `null` for a title or a label, and before the first turn.
     pub turn: Option<u64>,
-    /// The part in which the words were found. If they were found in several, the first one.
+    /// The part of the message or session that matches the query best. If several parts match
+    /// equally well: the first of them in the order of [`HitKind::ALL`].
     pub kind: HitKind,
     /// The role of the message. `null` for a title or a label.
     pub role: Option<Role>,
-    /// The name of the tool, for a call or a result of which it is known.
+    /// The name of the tool, if the hit is a tool call or a result. `null` for other hits, and if
+    /// the tool is unknown.
     pub tool: Option<String>,
     /// When the event was written. For a title or a label, when the session was last written to.
     pub ts: Timestamp,
@@ -131,15 +133,16 @@ pub struct Hit {
     pub agent: String,
     /// The words that were found, with the text around them.
     pub snippet: Snippet,
-    /// The relevance. A larger number is more relevant; numbers of different queries do not compare.
+    /// The relevance. A hit with a larger number is more relevant. The numbers of different queries
+    /// cannot be compared.
     pub score: f64,
     /// The sessions whose history contains the event, at most 20: first the session of the hit, then
     /// its descendants.
     pub branches: Vec<HitBranch>,
     /// The number of sessions whose history contains the event.
     pub branch_count: u64,
-    /// The session from whose file the beginning of this session was copied, if the event is in the
-    /// copied part.
+    /// The original of the hit's session, if the hit's session is a copy: it repeats the beginning
+    /// of the original. Absent if the event is not in the repeated part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_of: Option<SessionId>,
 }
@@ -179,7 +182,8 @@ pub struct Highlight {
 }
 
 impl HitKind {
-    /// All kinds, in the order in which they are looked into.
+    /// All kinds. If several parts match a query equally well, a hit has the kind that comes first
+    /// in this list.
     pub const ALL: [Self; 6] =
         [Self::Text, Self::Reasoning, Self::Call, Self::Result, Self::Title, Self::Label];
 
@@ -210,7 +214,7 @@ impl FromStr for HitKind {
     }
 }
 
-/// The request of `blame`: the file of which to find the tool calls.
+/// The request of `blame`: finds the tool calls that name a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -220,7 +224,7 @@ pub struct Blame {
     /// Finds only what was written at or after this time.
     #[serde(default)]
     pub since: Option<Timestamp>,
-    /// The largest number of calls. 0 means the limit of the index.
+    /// The largest number of calls. 0 means the most that the search index allows.
     #[serde(default = "limit")]
     pub limit: usize,
 }
@@ -241,7 +245,7 @@ pub struct BlameAnswer {
     pub path: String,
     /// The calls, the latest first. Each is a hit of the kind `call`, with the score 0.
     pub hits: Vec<Hit>,
-    /// Whether there are more calls than these.
+    /// Whether there are further calls.
     pub more: bool,
     /// The problems of sessions that could not be read completely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -149,7 +149,7 @@ pub struct SessionAnswer {
 
 impl SessionAnswer {
     /// Creates the answer from a stored header. `running` states whether a runtime has leased the
-    /// session now, and `summary` whether the session's fork recorded a summary.
+    /// session now. `summary` states whether the fork that created the session recorded a summary.
     #[must_use]
     pub fn of(header: &Header, running: bool, summary: bool) -> Self {
         Self { session: Session::of(header, running), summary }

@@ -91,13 +91,13 @@ pub struct QueryAnswer {
     pub results: Option<QueryResults>,
     /// Whether rows or triples are left out, because there are more than the limit of the query.
     pub truncated: bool,
-    /// Notes for people on the query, such as a term in it that no graph contains. Absent if there
-    /// are none.
+    /// Notes for people about the query. For example, a note says that no graph contains a certain
+    /// term of the query. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// The variables of a SPARQL query whose values the answer contains.
+/// The variables that a SPARQL query returns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryHead {

@@ -58,7 +58,7 @@ macro_rules! names {
             $($(#[$doc])* #[doc = concat!(" (`", $text, "`)")]
             pub const $name: Self = Self(Cow::Borrowed($text));)*
 
-            /// The names of those events of Amplifier's kernel that this kernel does not announce
+            /// The event names of Amplifier's kernel that forklore's kernel does not announce
             /// itself. Every other event name of Amplifier's kernel is a [`Name`].
             pub const CANONICAL: &'static [Self] = &[$(Self::$name),*];
         }

@@ -27,8 +27,8 @@ pub struct ApprovalAnswer {
     /// The id of the tool call that the user approved or denied. `null` if the user approved or
     /// denied something other than a tool call.
     pub tool_call_id: Option<String>,
-    /// The note with which the user approved, or why the user denied. `null` if the user wrote no
-    /// note.
+    /// The user's note on the approval, or the user's reason for the denial. `null` if the user
+    /// wrote no note.
     pub reason: Option<String>,
 }
 

@@ -50,7 +50,7 @@ pub struct ProviderRetry {
     pub attempt: u32,
     /// Why the attempt to send the model request failed.
     pub error: String,
-    /// The pause before the next attempt to send the request, in milliseconds.
+    /// The pause before the next attempt to send the request, in milliseconds. `null` if unknown.
     pub pause_ms: Option<u64>,
 }
 
