@@ -92,8 +92,8 @@ pub struct Settings {
     pub result_bytes: usize,
     /// How long a hook may take to decide about one operation. A slower hook is skipped.
     pub hook_patience: Duration,
-    /// A turn ends after this number of consecutive answers in which all tool calls fail in the
-    /// same way. `None` sets no limit except the budget.
+    /// A turn ends after this number of consecutive answers in which all tool calls fail, each time
+    /// in the same way. `None` sets no limit except the budget.
     pub stuck_rounds: Option<u32>,
     /// The fraction of the context window, from 0 to 1, at which the history is compacted. `None`
     /// compacts it only if the model refuses a request as too long.

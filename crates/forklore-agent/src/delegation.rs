@@ -91,8 +91,8 @@ pub trait Delegation: Send + Sync {
     ) -> Result<Delegate, String>;
 }
 
-/// Returns the object that handles this call if the call is one of the delegation tool. Otherwise
-/// returns `None`.
+/// Returns the object that handles this call if the delegation tool is called. Otherwise returns
+/// `None`.
 pub(crate) fn delegation_of(
     config: &SessionConfig,
     call: &ToolCall,

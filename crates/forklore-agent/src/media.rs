@@ -43,7 +43,8 @@ pub struct Capabilities {
 pub struct Crowd {
     /// A request with at most this number of images is exempt from the limit.
     pub images: usize,
-    /// Maximum length of each image's longer side in pixels, in a request with more images.
+    /// Maximum length of each image's longer side in pixels, in a request with more than `images`
+    /// images.
     pub side: u32,
 }
 

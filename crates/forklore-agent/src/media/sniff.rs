@@ -1,4 +1,5 @@
-//! Detects media types from the first bytes of the data, never from a file name alone.
+//! Detects media types from the first bytes of the data. A file name alone never makes the data an
+//! image, a PDF or a text.
 
 use imagesize::ImageType;
 

@@ -1,4 +1,5 @@
-//! Writes all notifications as JSON lines to a trace file that only its owner may read.
+//! Writes notifications as JSON lines to a trace file. Only its owner may access a file that is
+//! created.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

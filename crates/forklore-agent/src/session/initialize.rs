@@ -36,7 +36,8 @@ impl Inner {
 
     /// Initializes the session as [`make_ready`](Self::make_ready) does. If the session to
     /// initialize is a child, `creator` asks the hooks whether the child may be created. `creator`
-    /// belongs to the session that needs the child, or to the child itself if no open session does.
+    /// belongs to the session that needs the child. If there is no such open session, `creator`
+    /// belongs to the child itself.
     pub(super) async fn make_ready_for(&self, creator: &Context) -> Result<()> {
         let identity = self.context.identity();
         let plan = {
