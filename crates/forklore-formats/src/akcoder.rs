@@ -63,8 +63,8 @@ impl AgentFormat for AkCoder {
 /// Reads the lines of one ak-coder session file.
 struct Reader {
     messages: Box<dyn LineReader>,
-    /// Facts about the session from the file's name. The reader returns them with the first line
-    /// that it can read, and has none after that.
+    /// Facts about the session from the file's name. The reader returns them once, with the first
+    /// line that it can read.
     facts: FileFacts,
 }
 

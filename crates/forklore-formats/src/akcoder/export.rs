@@ -65,7 +65,7 @@ fn name_of(file: &NewFile) -> String {
 }
 
 /// Returns the name of the folder in which ak-coder stores the sessions of the working directory
-/// `cwd`: its last component and a hash of the whole path.
+/// `cwd`. The name is the last component of `cwd` and a hash of the whole path.
 fn folder_of(cwd: &str) -> String {
     let cwd = cwd.replace('\\', "/");
     let whole = match cwd.trim_end_matches('/') {

@@ -69,8 +69,8 @@ struct Function<'a> {
 /// Reads the lines of one Amplifier transcript.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Facts about the session from the file's path. The reader returns them with the first line
-    /// that it can read, and has none after that.
+    /// Facts about the session from the file's path. The reader returns them once, with the first
+    /// line that it can read.
     facts: FileFacts,
 }
 

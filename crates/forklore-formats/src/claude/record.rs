@@ -118,12 +118,12 @@ pub(super) struct Reader {
     /// Whether the file continues the conversation of another file without repeating it. The
     /// parents of its first records are then in the other file.
     continues: bool,
-    /// Whether a record of a known type was read. Records of unknown types become no events before
-    /// that. The first record of a known type shows whether the file belongs to a sub-agent
+    /// Whether a record of a known type was read. Before that, records of unknown types become no
+    /// events. The first record of a known type shows whether the file belongs to a sub-agent
     /// ([`Reader::begin`]).
     begun: bool,
     /// The id of the last record of an unknown type that became no event. A record that names this
-    /// id as its parent continues the previous record instead.
+    /// id as its parent continues the record before it in the file instead.
     before: Option<String>,
     cwd: Option<String>,
 }

@@ -76,8 +76,7 @@ impl ContentBlock<'_> {
 /// Reads the lines of one Factory Droid session file.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// True once a header or any record was read. A record that comes first shows that the file has
-    /// no header.
+    /// True once a header or any record was read. If a record comes first, the file has no header.
     header_read: bool,
     before: bool,
 }

@@ -23,7 +23,8 @@ struct Fields<'a> {
     id: Text<'a>,
     #[serde(borrow, rename = "parentId")]
     parent: Text<'a>,
-    /// A text. From version 4 of the format on, a number of milliseconds since 1970.
+    /// The time of the line: a text, or from version 4 of the format on a number of milliseconds
+    /// since 1970.
     #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -109,7 +110,7 @@ impl LineReader for Reader {
 /// Pi continues side by side.
 const MAIN: &str = "main";
 
-/// Reads a line of a file of version 4 that is no entry. Returns `None` for any other line.
+/// Reads a line that is no entry, in a file from version 4 on. Returns `None` for any other line.
 fn off_tree(fields: &Fields<'_>) -> Option<FileFacts> {
     let numbered = fields.seq.0.is_some();
     match fields.form.get() {

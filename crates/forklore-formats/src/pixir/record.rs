@@ -92,8 +92,8 @@ struct About<'a> {
 /// Reads the lines of one Pixir session log.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Facts about the session from the file's path. The reader returns them with the first line
-    /// that it can read, and has none after that.
+    /// Facts about the session from the file's path. The reader returns them once, with the first
+    /// line that it can read.
     facts: FileFacts,
 }
 
