@@ -56,7 +56,8 @@ impl App {
     }
 
     /// Returns the engine. Before the store exists, the engine has an empty store in memory, even
-    /// if `--store` names the store. For commands that look into the store and may create it later.
+    /// if `--store` names the store. Use this for commands that look into the store and may create
+    /// it later.
     ///
     /// # Errors
     /// When the store cannot be used.

@@ -87,8 +87,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 /// Returns the sessions to read. With `session`, these are the family (all sessions with one root)
-/// of that session. Otherwise they are the families that have a session in this folder, or all
-/// sessions with `--all`.
+/// of that session. Without `session`, these are all sessions if `--all` is given, or else the
+/// families that have a session in this folder.
 ///
 /// # Errors
 /// `invalid_args`, `not_found`, or an error of the import of a session file.

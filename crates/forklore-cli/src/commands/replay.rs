@@ -51,7 +51,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments that replay a session up to a cut, or whole without a cut.
+    /// Returns the arguments that replay a session up to a cut. Without a cut, they replay the
+    /// whole session.
     pub(super) fn up_to(session: &SessionId, cut: Option<&Selector>) -> Self {
         Self {
             session: session.to_string(),

@@ -74,8 +74,8 @@ impl Cell {
         Self { tone, text: text.into(), ..Self::default() }
     }
 
-    /// Creates the cell of a session's short id. Only the characters that tell the id from the
-    /// others of the table have the tone of ids.
+    /// Creates the cell of a session's short id. Only the characters that distinguish the id from
+    /// the other ids in the table have the tone of ids.
     pub(crate) fn id(short: &ShortIds, id: &SessionId) -> Self {
         let ShortId { shown, unique } = short.short(id);
         Self { toned: Some(unique), ..Self::new(Tone::Id, shown) }
