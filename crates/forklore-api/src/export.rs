@@ -35,7 +35,8 @@ pub struct Export {
     /// The new file to write the export to, on the machine that executes the request. `null`
     /// returns the bytes to the caller, separately from the JSON.
     pub path: Option<PathBuf>,
-    /// Whether to replace the file at `path` if it exists. Without `path`, this field has no effect.
+    /// Whether to replace the file at `path` if it exists. Without `path`, this field has no
+    /// effect.
     #[serde(default)]
     pub overwrite: bool,
 }

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Search {
     /// What to find. A hit contains all words, in any order: `retry backoff`. `"..."` is a phrase,
-    /// `back*` the beginning of a word, and `regex:` begins a regular expression that extends to the
-    /// end of the query.
+    /// `back*` the beginning of a word, and `regex:` begins a regular expression that extends to
+    /// the end of the query.
     pub query: String,
     /// The folder whose sessions are searched. `null` searches the sessions of all folders.
     #[serde(default)]
@@ -136,8 +136,8 @@ pub struct Hit {
     /// The relevance. A hit with a larger number is more relevant. The numbers of different queries
     /// cannot be compared.
     pub score: f64,
-    /// The sessions whose history contains the event, at most 20: first the session of the hit, then
-    /// its descendants.
+    /// The sessions whose history contains the event, at most 20: first the session of the hit,
+    /// then its descendants.
     pub branches: Vec<HitBranch>,
     /// The number of sessions whose history contains the event.
     pub branch_count: u64,

@@ -99,9 +99,9 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the path of the agent's list of session titles, and the id by which the list refers
-    /// to the session. The session is the one whose file is at `path`. `None` if the agent stores
-    /// each title in the session file.
+    /// Returns the path of the agent's list of session titles, and the id that the list uses for
+    /// the session in the file at `path`. `None` if the agent stores each title in the session
+    /// file.
     fn names(&self, path: &Path) -> Option<(PathBuf, String)> {
         let _ = path;
         None
@@ -155,10 +155,10 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Extracts the [key](crate::workspace::Workspace::key) of the folder that the agent worked in
-    /// from the path of its session file. `None` if the path contains no key, or if the agent also
-    /// writes the folder's own path into a file. A folder with another key is not the folder that
-    /// the agent worked in.
+    /// Extracts, from the path of a session file, the [key](crate::workspace::Workspace::key) of
+    /// the folder that the agent worked in. `None` if the path contains no key, or if the agent
+    /// also writes the folder's own path into a file. A folder with another key is not the folder
+    /// that the agent worked in.
     fn workspace_key<'p>(&self, path: &'p Path) -> Option<&'p str> {
         let _ = path;
         None
@@ -298,8 +298,8 @@ pub struct FileFacts {
     /// first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
-    /// If this session is a sub-agent's: the agent's id of the session that called it. If several
-    /// lines name one, the first counts.
+    /// If this session is a sub-agent's: the id that the agent gave the session that called the
+    /// sub-agent. If several lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
     /// The id that the agent gave another session, if the agent continues this file when it resumes

@@ -51,7 +51,7 @@ pub struct OpenCalls {
 impl OpenCalls {
     /// Updates the open calls with the effect of the next event: the tool calls and results in it.
     /// An event that starts a turn first closes all open calls. Opening a call that is already open
-    /// changes nothing, and neither does closing one that is not open.
+    /// changes nothing. Closing a call that is not open changes nothing.
     pub fn step(&mut self, effect: &Effect) {
         if effect.starts_turn {
             self.by_order.clear();

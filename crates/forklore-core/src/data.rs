@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// write.
 ///
 /// Cloning is cheap: a clone shares its buffer with the original. Values that a store reads
-/// together may share one buffer, which lives as long as one of them.
+/// together may share one buffer, which lives as long as any of them.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Data(ByteString);
 

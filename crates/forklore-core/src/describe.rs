@@ -14,10 +14,11 @@ use crate::units::{bytes, count};
 pub use edit::{Change, FileEdit, file_edits};
 pub use result::{Outcome, shortened};
 
-/// The maximum length in bytes of a description. What is shown is usually far shorter.
+/// The maximum length in bytes of a description.
 const LONGEST: usize = 400;
 
-/// The maximum length in bytes of a result that is shown instead of its size.
+/// The maximum length in bytes of a result whose text is part of its description. The description
+/// of a longer result gives only its size.
 const SHORT_RESULT: usize = 80;
 
 /// Describes the messages of one session, in their order.
@@ -31,19 +32,21 @@ pub struct Describer {
 }
 
 impl Describer {
-    /// Creates a describer for a session that works in `folder`. Files in that folder are named
-    /// relative to it.
+    /// Creates a describer for a session that works in `folder`. Descriptions name files in that
+    /// folder by their path relative to it.
     #[must_use]
     pub fn in_folder(folder: &str) -> Self {
         Self { folder: Some(folder.to_owned()), tools: HashMap::new() }
     }
 
-    /// Adds a call that was made before the first described message.
+    /// Adds a call that was made before the first described message, so that its result can be
+    /// described.
     pub fn open(&mut self, id: &str, tool: &str) {
         self.tools.insert(id.to_owned(), tool.to_owned());
     }
 
-    /// Returns a path relative to the session's folder, if the path is in that folder.
+    /// Returns `path` relative to the session's folder. Returns a path outside that folder
+    /// unchanged.
     #[must_use]
     pub fn relative<'a>(&self, path: &'a str) -> &'a str {
         call::within(path, self.folder.as_deref())
@@ -81,14 +84,15 @@ impl Describer {
         }
     }
 
-    /// Describes a call: the tool and what it is called with.
+    /// Describes a call in one line: the tool, and what the call is about.
     fn call(&self, tool: &str, arguments: &crate::Data) -> String {
         let essence = call::essence(arguments, self.folder.as_deref());
         format!("{tool} {essence}").trim_end().to_owned()
     }
 
-    /// Returns the tool of a result, and forgets its call. `None` if the part is no result, or if
-    /// its call is not among the messages before it.
+    /// Returns the name of the tool that gave a result. Its call no longer counts as one without a
+    /// result. `None` if the part is no result, or if neither the part nor an earlier call names
+    /// the tool.
     pub fn tool_of(&mut self, part: &Part) -> Option<String> {
         let Part::ToolResult { call_id, name, .. } = part else { return None };
         let of_call = self.tools.remove(call_id);

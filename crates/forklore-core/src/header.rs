@@ -131,7 +131,8 @@ impl Header {
     }
 
     /// Returns the session's lease if it is valid at `now` and belongs to a runtime other than
-    /// `owner`. The runtime's process may be gone: `lease_of_other` of the store port asks that too.
+    /// `owner`. The process of that runtime may be gone: this method does not check that, but
+    /// `lease_of_other` of the store port does.
     #[must_use]
     pub fn leased_by_other(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
         self.lease.as_ref().filter(|lease| lease.holds_at(now) && Some(&*lease.owner) != owner)

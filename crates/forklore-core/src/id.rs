@@ -157,10 +157,11 @@ impl SessionId {
     }
 
     /// Generates a UUIDv8 for a session that begins at `unix_millis` (milliseconds since the Unix
-    /// epoch). `random` gives the random bits, of which the last are the most random.
+    /// epoch). `random` gives the random bits. Its last bytes are the most random.
     ///
-    /// The id has the bytes of a UUIDv7 in reverse order: it begins with random digits and ends with
-    /// the time. So its first eight digits name it in a store of a hundred thousand sessions.
+    /// The id has the bytes of a UUIDv7 in reverse order: it begins with random digits and ends
+    /// with the time. The first eight digits of an id are therefore almost always unique, even in a
+    /// store of a hundred thousand sessions.
     #[must_use]
     pub fn generate(unix_millis: u64, random: [u8; 10]) -> Self {
         let by_time = uuid::Builder::from_unix_timestamp_millis(unix_millis, &random).into_uuid();

@@ -41,8 +41,8 @@ impl Class {
         matches!(self, Self::Conversation | Self::Evidence | Self::Context)
     }
 
-    /// Checks whether events of this class are conversation events, which alone have a conversation
-    /// index (their position among such events).
+    /// Checks whether events of this class are conversation events, the only events with a
+    /// conversation index (the position among such events).
     #[must_use]
     pub fn is_conversation(self) -> bool {
         self == Self::Conversation

@@ -78,11 +78,14 @@ pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
 }
 
 /// Decides to which earlier page a new page of a skew-binary list points. Each page has a depth
-/// (its position in the list, from 0) and a pointer, its jump, to an earlier page. `depth` is the
-/// depth of the page before the new page. That page jumps to the page whose depth is `jump`, and
-/// this one jumps to the page whose depth is `jump_of_jump`. If the result is true, the new page
-/// jumps to the last of these three pages, otherwise to the first. The length of the longest jumps
-/// thus doubles as the list grows. The first page of the list has depth 0 and jumps to itself.
+/// (its position in the list, from 0) and a pointer, its jump, to an earlier page. The first page
+/// jumps to itself.
+///
+/// `depth` is the depth of the page directly before the new page. That page jumps to the page with
+/// depth `jump`. The page with depth `jump` jumps to the page with depth `jump_of_jump`. If the
+/// result is true, the new page jumps to the page with depth `jump_of_jump`. Otherwise it jumps to
+/// the page directly before it. With this rule, the longest jumps double in length as the list
+/// grows.
 #[must_use]
 pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
     depth > 0 && depth - jump == jump - jump_of_jump

@@ -11,8 +11,7 @@ pub trait SessionContainer: Send + Sync {
     /// Returns the name of the agent format that parses the lines which [`Inside::lines`] writes.
     fn dialect(&self) -> &'static str;
 
-    /// Checks by the path alone whether a file that a search of a folder finds may contain sessions
-    /// of the agent.
+    /// Checks by the path alone whether a file in a folder may contain sessions of the agent.
     fn may_own(&self, path: &Path) -> bool;
 
     /// Checks whether a file with this path and these first bytes looks like a file with sessions

@@ -2,11 +2,12 @@
 //!
 //! Agents send more under the role of the user than a person typed: the working directory, rules
 //! from files, reminders, the output of commands. Such text must not become a session's title, and
-//! it begins no turn. Whether a message begins a turn is decided when it is written, so a newer list
-//! of marks changes only the titles of sessions that are stored already.
+//! it begins no turn. This module recognises such text by marks: the elements around it, or its
+//! first words. Whether a message begins a turn is decided when it is written. A later change of
+//! the marks thus changes only the titles of stored sessions.
 //!
-//! The marks are listed by agent, but those of all agents count in every session. Sessions are
-//! continued in other agents, and the text of one agent is then in the files of another.
+//! The marks are listed by agent, but the marks of all agents count in every session. A session may
+//! be continued in another agent, so one agent's text may be in another agent's files.
 
 use crate::message::{Content, Message, Part};
 
@@ -40,7 +41,7 @@ const CLAUDE: [&str; 16] = [
     "user-prompt-submit-hook",
 ];
 
-/// The elements of Codex.
+/// The names of the elements that Codex puts around text that it adds itself.
 const CODEX: [&str; 18] = [
     "app-context",
     "apps_instructions",
@@ -62,10 +63,11 @@ const CODEX: [&str; 18] = [
     "user_shell_command",
 ];
 
-/// The elements of Gemini CLI and of Qwen Code.
+/// The names of the elements that Gemini CLI and Qwen Code put around text that they add
+/// themselves.
 const GEMINI: [&str; 3] = ["hook_context", "qwen:user-prompt-submit-context", "session_context"];
 
-/// The elements of other agents.
+/// The names of the elements that other agents put around text that they add themselves.
 const OTHERS: [&str; 3] = ["environment_details", "system-notification", "system_reminder"];
 
 const ADDED: [&[&str]; 4] = [&CLAUDE, &CODEX, &GEMINI, &OTHERS];
@@ -127,9 +129,9 @@ pub fn typed_text(text: &str) -> Option<Typed> {
     (!typed.is_empty()).then(|| Typed::Text(typed.to_owned()))
 }
 
-/// Checks whether a person typed a part of one text of a user message, and the part is for the
-/// model. A message with such a text begins a turn. A command that the agent carries out itself
-/// (`/clear`, `!ls`) is not for the model.
+/// Checks whether one text of a user message contains something that a person typed for the model.
+/// A message with such a text begins a turn. A command that the agent carries out itself (`/clear`,
+/// `!ls`) is not for the model.
 #[must_use]
 pub fn is_for_model(text: &str) -> bool {
     if let Some(command) = Command::of(text) {
@@ -142,7 +144,7 @@ pub fn is_for_model(text: &str) -> bool {
     !rest.is_empty()
 }
 
-/// A command of a person, which an agent stores as elements.
+/// A command that a person typed. In the text, an agent represents it by elements.
 struct Command {
     /// The command as the person typed it.
     line: String,
@@ -151,9 +153,9 @@ struct Command {
 }
 
 impl Command {
-    /// Reads the command in a text. Claude Code writes the message of a command first if the model
-    /// gets the text that the command stands for, and the name first if it carries out the command
-    /// itself. Pi replaces the name of a skill by the text of the skill.
+    /// Parses the command in a text. Claude Code writes the element `command-message` first if the
+    /// model gets a text instead of the command. It writes `command-name` first if it carries out
+    /// the command itself. Pi replaces the name of a skill by the text of the skill.
     fn of(text: &str) -> Option<Self> {
         let text = text.trim_start();
         if text.starts_with("<bash-input>") {
@@ -199,16 +201,17 @@ fn without_added(text: &str) -> String {
     left
 }
 
-/// Returns the text behind the element at the beginning of `text`. Returns `None` if there is no
-/// element that agents add. All text belongs to an element that is never closed.
+/// Returns the text behind the element at the beginning of `text`. Returns `None` if `text` does
+/// not begin with an element that agents add. If the element is never closed, it extends to the end
+/// of `text`.
 fn behind_added(text: &str) -> Option<&str> {
     let name = ADDED.into_iter().flatten().find(|name| opens(text, name))?;
     let end = format!("</{name}>");
     Some(text.split_once(&end).map_or("", |(_, behind)| behind))
 }
 
-/// Returns the text without what agents and editors put before it. The result is empty if they
-/// added all of it.
+/// Returns the text without what agents and editors put before it. The result is empty if nothing
+/// else is in the text.
 fn request(text: &str) -> &str {
     let mut rest = text;
     if rest.starts_with('#')

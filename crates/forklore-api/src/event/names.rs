@@ -114,8 +114,8 @@ events! {
     ContentBlockStart(BlockStarted) = "content_block:start";
     /// More text of a block of a model's answer arrived.
     ContentBlockDelta(BlockPiece) = "content_block:delta";
-    /// A block (text or tool call) of a model's answer was stored. If the answer broke off, the text
-    /// may be incomplete. A block of reasoning ends with `thinking:final` instead.
+    /// A block (text or tool call) of a model's answer was stored. If the answer broke off, the
+    /// text may be incomplete. A block of reasoning ends with `thinking:final` instead.
     ContentBlockEnd(BlockEnded) = "content_block:end";
     /// More text of the model's reasoning arrived.
     ThinkingDelta(BlockPiece) = "thinking:delta";

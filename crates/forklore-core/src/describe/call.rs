@@ -108,8 +108,8 @@ fn changes(edits: &[edit::FileEdit], folder: Option<&str>) -> Option<String> {
     Some(line)
 }
 
-/// Returns the command that a call executes. If the command is one word that says what to do with a
-/// file, returns the file too.
+/// Returns the command that a call executes. If the command is a single word, such as `view`, and
+/// the call also names a file, adds the file.
 fn command(fields: &Map<String, Value>, path: Option<&str>) -> Option<String> {
     if let Some(command) = text(fields, &COMMANDS) {
         let is_word = !command.contains(char::is_whitespace);
@@ -137,8 +137,8 @@ fn searched(fields: &Map<String, Value>, path: Option<&str>) -> Option<String> {
     })
 }
 
-/// Returns the arguments with short values as `name=value`. A list or an object is left out unless
-/// there is nothing else.
+/// Returns the arguments with short values as `name=value`. Leaves out lists and objects. If there
+/// are no other arguments, returns all arguments as JSON.
 fn pairs(fields: &Map<String, Value>) -> String {
     let short = fields.iter().filter_map(|(name, value)| match value {
         Value::String(text) => Some(format!("{name}={}", one_line(text))),
@@ -159,7 +159,8 @@ fn first_line(text: &str) -> String {
     }
 }
 
-/// Returns a path relative to `folder`, if the path is in the folder.
+/// Returns `path` relative to `folder`, if the path is in that folder. Returns any other path
+/// unchanged.
 pub(super) fn within<'a>(path: &'a str, folder: Option<&str>) -> &'a str {
     let below = folder.and_then(|folder| path.strip_prefix(folder)?.strip_prefix('/'));
     below.filter(|below| !below.is_empty()).unwrap_or(path)

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::call::{path, text};
 
-/// The names of the old and the new text in an edit, for each agent.
+/// The names of the arguments with the old and the new text of an edit, in each spelling that
+/// agents use.
 const OLD_NEW: [(&str, &str); 4] = [
     ("old_string", "new_string"),
     ("oldString", "newString"),
@@ -32,13 +33,13 @@ impl FileEdit {
     }
 }
 
-/// A change of a file: lines in their order, each kept, removed or added.
+/// A change of a file: the lines in their order. Each line is kept, removed or added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change(Vec<(char, String)>);
 
 impl Change {
-    /// Returns the lines, each after its mark: `-` if the change removes it, `+` if it adds it, and
-    /// a space if it stays.
+    /// Returns the lines, each with its mark: `-` if the change removes the line, `+` if the change
+    /// adds it, and a space if it stays.
     #[must_use]
     pub fn marked(&self) -> &[(char, String)] {
         &self.0
@@ -77,8 +78,8 @@ impl Change {
     }
 }
 
-/// Returns the changes of files that a call with these arguments makes. Empty if the call changes no
-/// file, or does so in a way that is not readable, such as a command.
+/// Returns the changes of files that a call with these arguments makes. Empty if the call changes
+/// no file, or if its arguments do not show the changes, as with a command.
 #[must_use]
 pub fn file_edits(arguments: &Value) -> Vec<FileEdit> {
     match arguments {

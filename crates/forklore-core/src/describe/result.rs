@@ -13,7 +13,8 @@ use crate::units::bytes;
 /// The result of a tool call as people read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The text of the result. An image or a document in it is named with its size.
+    /// The text of the result. Of an image or a document, it contains only the media type and the
+    /// size.
     pub text: String,
     /// Whether the tool failed.
     pub failed: bool,
@@ -47,7 +48,7 @@ struct Metadata {
     exit_code: i64,
 }
 
-/// Returns the text of a result, and whether the text itself states that the tool failed.
+/// Returns the text of a result, and whether the content itself states that the tool failed.
 fn text(content: &Data) -> (String, bool) {
     if let Ok(text) = content.read::<String>() {
         return wrapped(&text).unwrap_or((text, false));
@@ -80,8 +81,8 @@ fn in_list(part: &str) -> Cow<'_, str> {
     serde_json::from_str::<Text>(part).map_or_else(|_| shortened(part), |part| part.text.into())
 }
 
-/// Returns a part of a message as JSON. The bytes of an image or a document are replaced by its
-/// media type and size.
+/// Returns a part of a message as text for people. Of an image or another file in base64, the text
+/// has only the kind, the name, the media type and the size. Any other part is returned as JSON.
 #[must_use]
 pub fn shortened(part: &str) -> Cow<'_, str> {
     let Some(Inline { media_type, base64, name }) = inline(part) else { return part.into() };

@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use super::SessionId;
 
-/// The minimum length of a short id, in characters. Eight random hex digits stay unique in a store
-/// of a hundred thousand sessions.
+/// The minimum length of a short id, in characters. Eight random hex digits are almost always
+/// unique in a store of a hundred thousand sessions.
 const SHORTEST: usize = 8;
 /// The minimum length, in characters, of the short form of a UUIDv7. Its first 12 hex digits are
-/// the time, so that ids of one minute differ only after the first eight.
+/// the time, so ids of one minute have the same first eight digits.
 const SHORTEST_BY_TIME: usize = 13;
-/// The maximum length, in characters, of a prefix. If a generated id needs a longer one, its end is
-/// shorter.
+/// The maximum length, in characters, of the beginning that tells an id from the others. If more
+/// characters are needed, the short form is the end of the id instead.
 const LONGEST: usize = 18;
-/// The maximum length, in characters, of a chosen id that is shown in full.
+/// The maximum length, in characters, of an id that is shown in full because a person chose it.
 const WHOLE: usize = 32;
 
-/// The short forms of some session ids. Each is the beginning of an id, or the end of an id that
-/// begins as another does, which only one of the ids has.
+/// The short forms of some session ids. A short form is the beginning of an id that no other of
+/// these ids has. If that beginning were long, the short form is the end of the id instead.
 #[derive(Clone, Debug, Default)]
 pub struct ShortIds(HashMap<SessionId, ShortId>);
 
@@ -27,7 +27,7 @@ pub struct ShortId {
     /// The part of the id to show.
     pub shown: String,
     /// How many characters at the beginning of [`shown`](Self::shown) suffice to tell the id from
-    /// the others.
+    /// the others. `usize::MAX` if the short form is not a beginning, or is the whole id.
     pub unique: usize,
 }
 
@@ -51,7 +51,7 @@ impl ShortIds {
         self.0.get(id).map_or_else(|| id.as_str(), |short| &short.shown)
     }
 
-    /// Returns the short form of an id. An id for which none was computed is shown in full.
+    /// Returns the short form of an id, or the full id if no short form was computed for it.
     #[must_use]
     pub fn short(&self, id: &SessionId) -> ShortId {
         self.0.get(id).cloned().unwrap_or_else(|| ShortId::whole(id))
@@ -59,8 +59,8 @@ impl ShortIds {
 }
 
 impl ShortId {
-    /// Computes the short form of an id that its first `unique` characters tell from all others,
-    /// and so do its last `at_end`.
+    /// Computes the short form of an id. Its first `unique` characters tell it from all other ids,
+    /// and so do its last `at_end` characters.
     fn new(id: &SessionId, unique: usize, at_end: usize) -> Self {
         let Some(least) = least(id) else { return Self::whole(id) };
         let text = id.as_str();
@@ -84,7 +84,7 @@ impl ShortId {
     }
 }
 
-/// Returns how many characters at the beginning of each text tell it from all others.
+/// Returns, for each text, how many characters at its beginning tell it from all other texts.
 fn needed<'a>(
     texts: impl Iterator<Item = (String, &'a SessionId)>,
 ) -> HashMap<&'a SessionId, usize> {
@@ -101,8 +101,8 @@ fn needed<'a>(
     needed.collect()
 }
 
-/// Returns the minimum length of the short form of a generated id, in characters. Returns `None`
-/// for an id that somebody chose, and that is not too long to be shown in full.
+/// Returns the minimum length, in characters, of the short form of an id. Returns `None` if the id
+/// must be shown in full: a person chose it, and it is short.
 fn least(id: &SessionId) -> Option<usize> {
     let text = id.as_str();
     if let Ok(uuid) = uuid::Uuid::parse_str(text) {
