@@ -35,8 +35,9 @@ impl Engine {
     ///
     /// # Errors
     /// `invalid_args` with the number of the invalid event in the batch, from 1; `conflict` with
-    /// the actual head if it is not `expect`, or if `owner` of the batch no longer has the lease;
-    /// `busy` if another runtime has leased the session; `not_found` if the session does not exist.
+    /// the actual head if the head is not `expect`; `conflict` if the `owner` that the batch names
+    /// no longer has the lease; `busy` if another runtime has leased the session; `not_found` if
+    /// the session does not exist.
     pub fn append(&self, session: &SessionId, batch: &Batch) -> Result<Appended> {
         let now = self.now();
         check_size(&batch.events)?;

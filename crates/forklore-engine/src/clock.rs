@@ -13,8 +13,8 @@ pub trait Clock: Send + Sync {
 }
 
 /// Supplies the time of the system clock, and the last 80 bits of a new UUIDv7 as random bits.
-/// Within one millisecond, these bits increase with each call, so ids of one process sort by
-/// creation.
+/// Within one millisecond, these bits increase with each call, so the event ids of one process sort
+/// by creation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

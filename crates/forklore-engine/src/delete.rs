@@ -1,5 +1,5 @@
-//! `delete`: puts sessions into the trash, or erases them, but retains the events that other sessions
-//! inherit.
+//! `delete`: puts sessions into the trash, or erases them, but retains the events that other
+//! sessions inherit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,8 +17,8 @@ use crate::{Engine, Result, living};
 const TRIES: usize = 8;
 
 impl Engine {
-    /// Deletes a session: puts it into the trash, or erases it if the request says so (also if it is
-    /// in the trash already). Does the same with those of its delegates (sub-agent sessions) that
+    /// Deletes a session: puts it into the trash. If the request sets `erase`, erases the session
+    /// instead, even from the trash. Also deletes those of its delegates (sub-agent sessions) that
     /// have no branch children (docs/semantics.md, Delete, detach). In cascade mode, also deletes
     /// the descendants, except detached ones (which have their own copy of the inherited events).
     ///

@@ -1,4 +1,4 @@
-//! `detach`: gives a session its own copy of the prefix it inherits.
+//! `detach`: gives a session its own copy of the prefix that it inherits.
 
 use forklore_api::Detached;
 use forklore_core::SessionId;

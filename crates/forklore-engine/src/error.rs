@@ -160,7 +160,8 @@ pub enum Error {
     },
 }
 
-/// Says why an imported file is gone, if this number of its sessions was deleted.
+/// Says why an imported file cannot be restored. `deleted` is the number of its sessions that were
+/// deleted.
 fn why_gone(deleted: usize) -> String {
     match deleted {
         0 => "its stored bytes were erased".to_owned(),

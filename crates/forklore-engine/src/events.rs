@@ -17,7 +17,7 @@ const PAGE_EVENTS: usize = 512;
 pub struct Events {
     store: Arc<dyn Store>,
     session: SessionId,
-    /// Whether to read also a session in the trash.
+    /// Whether the session may be in the trash.
     in_trash: bool,
     /// The position at which the next page of events starts; `None` after the last page.
     next: Option<At>,

@@ -10,17 +10,17 @@ use crate::{Engine, Result};
 
 /// Maximum number of events that one search for the first words of a session reads.
 const LOOKED_AT: usize = 200;
-/// Maximum number of sessions of a tree whose first words are looked for.
+/// Maximum number of sessions of a tree for which first words are searched.
 const NODES: usize = 500;
-/// Maximum number of characters of first words that describe a session in a list.
+/// Maximum length, in characters, of the first words that describe a session in a list.
 const CHARS: usize = 200;
 
 impl Engine {
     /// Returns what a person typed first in the part of the log that the session wrote itself. If
-    /// there is nothing, returns what a person typed first in the inherited history. Text that an
-    /// agent added to what was typed is left out, and so are messages that begin no turn, except
-    /// for commands. A command for the agent (`/clear`) is returned only if nothing else was typed.
-    /// Each of the two searches reads at most 200 events.
+    /// there is nothing, returns what a person typed first in the inherited history. Leaves out
+    /// text that an agent added to what was typed. Also leaves out messages that begin no turn,
+    /// except commands. A command for the agent (`/clear`) is returned only if nothing else was
+    /// typed. Each of the two searches reads at most 200 events.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
@@ -44,9 +44,9 @@ impl Engine {
         session
     }
 
-    /// Adds the beginning of its own first words to each session of the trees that has no title.
-    /// Words that a session inherits describe its parent and are not added. Looks at no more than
-    /// 500 sessions.
+    /// Adds first words to each session of the trees that has no title: the beginning of what a
+    /// person typed first in this session. Words that a session inherits describe its parent and
+    /// are not added. Looks at no more than 500 sessions.
     pub fn add_first_words(&self, trees: &mut Trees) {
         let untitled = trees.nodes.iter_mut().filter(|node| is_untitled(node));
         for node in untitled.take(NODES) {

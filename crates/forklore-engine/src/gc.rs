@@ -1,5 +1,5 @@
-//! `gc`: erases what has been in the trash for long enough, erases deleted data from the files of the
-//! store, and frees its space.
+//! `gc`: erases the sessions that have been in the trash long enough, removes deleted data from the
+//! files of the store, and frees the space.
 
 use forklore_api::Gc;
 use forklore_core::SessionId;
@@ -9,8 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Collects garbage like [`collect`](Self::collect), and erases what has been in the trash for
-    /// 30 days.
+    /// Collects garbage like [`collect`](Self::collect). Erases the sessions that have been in the
+    /// trash for 30 days or longer.
     ///
     /// # Errors
     /// Those of [`collect`](Self::collect).
@@ -18,9 +18,9 @@ impl Engine {
         self.collect(&Gc::default())
     }
 
-    /// Erases the sessions that have been in the trash for as long as the request says. Then removes
-    /// stored data that no session needs, and attachments that no event mentions and no writer has
-    /// pinned. Afterwards no file of the store contains erased bytes.
+    /// Erases the sessions that have been in the trash for at least the time that the request
+    /// states. Then removes stored data that no session needs, and attachments that no event
+    /// mentions and no writer has pinned. Afterwards no file of the store contains erased bytes.
     ///
     /// # Errors
     /// - `unsupported` if the store has neither maintenance operations nor attachments.
@@ -46,8 +46,8 @@ impl Engine {
         Ok(collected)
     }
 
-    /// Returns the sessions that have been in the trash for as long as the request says, by the
-    /// store's clock.
+    /// Returns the sessions that have been in the trash for at least the time that the request
+    /// states, by the store's clock.
     ///
     /// # Errors
     /// `corrupt` or `internal` if the store cannot be read.
@@ -55,7 +55,7 @@ impl Engine {
         self.deleted_before(self.end_of_trash(request))
     }
 
-    /// Returns the time until which a session must have been deleted to be erased now.
+    /// Returns the latest time of deletion of the sessions that the request erases now.
     fn end_of_trash(&self, request: &Gc) -> Timestamp {
         let age = i64::try_from(request.trash_older_than_seconds).unwrap_or(i64::MAX);
         let before = self.store.now().checked_sub(SignedDuration::from_secs(age));
@@ -70,8 +70,8 @@ impl Engine {
         Ok(old.map(|header| header.id).collect())
     }
 
-    /// Erases the sessions that have been in the trash for as long as the request says. Returns
-    /// their number.
+    /// Erases the sessions that have been in the trash for at least the time that the request
+    /// states. Returns their number.
     fn expire(&self, request: &Gc) -> Result<u64> {
         let before = self.end_of_trash(request);
         let old = self.deleted_before(before)?;

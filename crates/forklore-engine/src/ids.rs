@@ -6,8 +6,9 @@ use forklore_core::{EventId, SessionId};
 use crate::Engine;
 
 impl Engine {
-    /// Generates a new session id, a UUIDv7. `create` uses such an id if its request contains none,
-    /// and so does `fork`, unless its request names another style of ids.
+    /// Generates a new session id, a UUIDv8 that begins with random digits. `create` uses such an
+    /// id if its request contains none, and so does `fork`, unless its request names another style
+    /// of ids.
     #[must_use]
     pub fn new_id(&self) -> SessionId {
         SessionId::generate(self.unix_millis(), self.random())

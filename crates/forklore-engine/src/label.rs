@@ -15,7 +15,7 @@ impl Engine {
     }
 
     /// Returns the session that has this label in the family of `header` (all sessions with one
-    /// root). Returns `None` if no session has the label whose header can be read.
+    /// root). Returns `None` if no session with a readable header has the label.
     pub(crate) fn label_owner(&self, header: &Header, label: &Label) -> Result<Option<SessionId>> {
         let filter = Filter {
             family: Some(header.root_id.clone()),

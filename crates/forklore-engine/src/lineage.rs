@@ -70,7 +70,7 @@ impl Engine {
     }
 }
 
-/// Returns an ancestor of which nothing but the id is known.
+/// Builds the entry of an ancestor whose header could not be read. Only its id is known.
 fn unread(session_id: SessionId) -> Relative {
     Relative {
         session_id,

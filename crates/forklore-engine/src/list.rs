@@ -35,8 +35,9 @@ pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
 }
 
 impl Engine {
-    /// Returns one page of the list of sessions, or of those in the trash. Includes delegates (sub-agent sessions) only if
-    /// the request names that kind of session.
+    /// Returns one page of the list of sessions. If the request sets `deleted`, lists the sessions
+    /// in the trash instead. Includes delegates (sub-agent sessions) only if the request names that
+    /// kind of session.
     ///
     /// # Errors
     /// `invalid_args` if `after` in the request is not a valid cursor.

@@ -10,8 +10,8 @@ use crate::{Engine, Error, Result};
 
 impl Engine {
     /// Compresses the families (all sessions with one root) in which no session was updated for the
-    /// duration `idle`. Also joins the parts of each history that is stored as very many small
-    /// ranges. Does not change what other operations return.
+    /// duration `idle`. If a history is stored as very many small ranges, joins these ranges. Does
+    /// not change what other operations return.
     ///
     /// # Errors
     /// `unsupported` if the store has no maintenance operations; `busy` if another process locks

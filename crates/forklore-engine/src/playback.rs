@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 /// The longest pause between two records in a playback at speed 1. A longer gap between the
-/// original timestamps counts as this.
+/// original timestamps counts as this pause.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Computes how long a playback waits before each record.

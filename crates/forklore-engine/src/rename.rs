@@ -7,8 +7,8 @@ use crate::header_limits::Limited;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Replaces the title of a session. `None` and a title without visible characters remove it, so
-    /// that the session is described by its first words again.
+    /// Replaces the title of a session. `None`, or a title without visible characters, removes the
+    /// title. The session is then described by its first words.
     ///
     /// # Errors
     /// `invalid_args` if the title is too long, `not_found` if the session does not exist.

@@ -24,7 +24,7 @@ pub struct Replay {
     /// indexes.
     next: u64,
     end: u64,
-    /// The number of inheritable events up to the cut, which includes events that are no records.
+    /// The number of inheritable events up to the cut. Includes events that are no records.
     reach: u64,
 }
 
@@ -46,8 +46,8 @@ pub struct ReplayedSummary {
     pub seq: u64,
     /// When the event was written.
     pub ts: Timestamp,
-    /// The present label of the session in which the event was written. `None` if that session was
-    /// deleted.
+    /// The present label of the session in which the event was written. `None` if the store has no
+    /// readable header of that session.
     pub branch: Option<Label>,
     /// The text of the summary, as messages.
     pub messages: Vec<Message>,
@@ -114,7 +114,7 @@ impl Replay {
         stored.counts.inheritable <= self.reach && stored.counts.index <= self.end
     }
 
-    /// Also returns the summaries between the records, for people. A model reads them too.
+    /// Makes the iterator also return the summaries between the records.
     #[must_use]
     pub fn with_summaries(self) -> ReplayWithSummaries {
         ReplayWithSummaries(self)

@@ -17,8 +17,8 @@ const SHORTEST_PART: usize = 4;
 /// The maximum number of candidates that an error lists.
 const CANDIDATES: usize = 10;
 
-/// Where a session reference looks for `last`, and first for labels and titles. Ids are always
-/// looked up in the whole store.
+/// The workspace in which a session reference is looked up. `last` is looked up only there; labels
+/// and titles are looked up there first. Ids are always looked up in the whole store.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// The workspace in which to look; `None` means all workspaces.
@@ -27,15 +27,16 @@ pub struct Scope {
 
 impl Engine {
     /// Returns the session that `reference` names. A reference is `last`, `@label`, `REF@label` (a
-    /// label in the family of the session REF), or a name. A name is the first of these that exists:
+    /// label in the family of the session REF), or a name. A name stands for the first of these
+    /// that exists:
     /// 1. an id;
     /// 2. a prefix or a suffix of an id, or a label of the workspace;
     /// 3. a label of another workspace;
     /// 4. a title of the workspace, or the beginning of one, in any case;
-    /// 5. the same in another workspace.
+    /// 5. a title of another workspace, or the beginning of one.
     ///
     /// # Errors
-    /// - `not_found`: no session matches, or several of other workspaces.
+    /// - `not_found`: no session matches, or several sessions of other workspaces match.
     /// - `invalid_args`: several sessions match (the error lists the first 10), or `reference` is
     ///   not a valid name. The error does not repeat an invalid name.
     pub fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
@@ -137,8 +138,8 @@ impl Engine {
         }
     }
 
-    /// Returns the only session that matches `filter`, which selects no workspace. Returns `None` if
-    /// none matches.
+    /// Returns the only session that matches `filter`, which selects no workspace. Returns `None`
+    /// if none matches.
     ///
     /// # Errors
     /// [`Error::Elsewhere`] with the first sessions if several match.
@@ -146,7 +147,8 @@ impl Engine {
         only_elsewhere(what, self.store.sessions(filter, None, CANDIDATES)?.sound)
     }
 
-    /// Returns the sessions whose id begins or ends with `part`, or none if it is too short.
+    /// Returns the sessions whose id begins or ends with `part`. Returns none if `part` is too
+    /// short.
     fn with_part(&self, part: &SessionId) -> Result<Headers> {
         if part.as_str().chars().count() < SHORTEST_PART {
             return Ok(Headers::default());
@@ -172,10 +174,12 @@ pub(crate) fn only(found: Headers, what: &str) -> Result<Header> {
     }
 }
 
-/// Returns the only one of these sessions of other workspaces, or `None` if there is none.
+/// Returns the only session in `found`, or `None` if `found` is empty. `found` are sessions of
+/// other workspaces.
 ///
 /// # Errors
-/// [`Error::Elsewhere`] if there are several, because the caller cannot have meant all of them.
+/// [`Error::Elsewhere`] if `found` has several sessions, because the caller cannot have meant all
+/// of them.
 fn only_elsewhere(what: &str, mut found: Vec<Header>) -> Result<Option<Header>> {
     if found.len() > 1 {
         return Err(Error::Elsewhere { what: what.to_owned(), found: named(found) });

@@ -9,7 +9,7 @@ use crate::list::{add_new, next_page_size, problems};
 use crate::usage_report::less;
 use crate::{Engine, Result};
 
-/// Number of sessions in the first read of the store. Later reads are larger.
+/// Number of sessions in the first read of the store. Later reads fetch more sessions.
 const PAGE: usize = 1_000;
 
 impl Engine {

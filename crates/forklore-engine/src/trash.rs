@@ -40,8 +40,9 @@ impl Engine {
         )
     }
 
-    /// Returns a session in the trash and the sessions that the same delete put there, parents
-    /// before their children: with `cascade` all of them, otherwise only its delegates.
+    /// Returns a session in the trash, with sessions that the same delete put there. With
+    /// `cascade`, these are all such sessions, otherwise only its delegates. Parents come before
+    /// their children.
     pub(crate) fn deleted_together(&self, header: &Header, cascade: bool) -> Result<Vec<Header>> {
         let (family, trash) = (Some(header.root_id.clone()), true);
         let filter = Filter { family, trash, ..Filter::default() };

@@ -16,13 +16,13 @@ use crate::{Engine, Result};
 /// names no session.
 const FAMILIES: usize = 50;
 /// Number of sessions in the first read of the store while a tree request looks for families. Later
-/// reads are larger.
+/// reads fetch more sessions.
 const PAGE: usize = 2_000;
 
 impl Engine {
     /// Returns the trees of sessions that the request selects. If the request names a session,
-    /// returns the tree of its family, otherwise the trees of up to 50 families. Reads the sessions'
-    /// headers, and of some sessions a few events.
+    /// returns the tree of its family, otherwise the trees of up to 50 families. Reads the
+    /// sessions' headers, and of some sessions a few events.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted; `invalid_args` if `after` in the

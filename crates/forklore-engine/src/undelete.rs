@@ -9,17 +9,17 @@ use forklore_store::port::{Change, Filter, Write};
 
 use crate::{Engine, Result};
 
-/// Maximum number of attempts. Another attempt is necessary if another writer has taken a label in
-/// the meantime.
+/// Maximum number of attempts of an undelete. Another attempt is necessary if another writer has
+/// taken a label in the meantime.
 const TRIES: usize = 8;
 
 /// Maximum number of default labels to try for one session.
 const MOST_LABELS: usize = 24;
 
 impl Engine {
-    /// Brings a session back from the trash, with those of its delegates that the same delete
-    /// removed; with `cascade`, with everything that this delete removed. A session whose label is
-    /// in use gets a new default label. A session that was not deleted remains as it is.
+    /// Brings a session back from the trash. Also brings back its delegates that the same delete
+    /// removed or, with `cascade`, all sessions that the same delete removed. A session whose label
+    /// is in use gets a new default label. If the session was not deleted, changes nothing.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was erased. After an error, no session came
@@ -55,8 +55,8 @@ impl Engine {
         }
     }
 
-    /// Gives each of the sessions of one family its former label, or a new default label if a living
-    /// session has that one now.
+    /// Gives each of the sessions of one family its former label. If another session uses that
+    /// label now, gives the session a new default label.
     fn with_labels(&self, sessions: Vec<Header>) -> Result<Vec<UndeletedSession>> {
         let family = sessions.first().map(|header| header.root_id.clone());
         let filter = Filter { family, ..Filter::default() };

@@ -11,9 +11,9 @@ use forklore_store::port::{At, Filter, Problem};
 
 use crate::{Engine, Error, Result};
 
-/// The scan for mentioned attachments reads all sessions in repeated passes. A pass reads no new
-/// session if the store lists sessions but cannot find them. After this many consecutive passes of
-/// this kind, the scan returns an error.
+/// Maximum number of consecutive passes in which the scan for mentioned attachments reads no
+/// session. A pass reads the sessions that earlier passes did not read. It reads none if the store
+/// lists sessions but cannot find them. After the last such pass, the scan returns an error.
 const TRIES: u32 = 3;
 
 impl Engine {
@@ -31,11 +31,11 @@ impl Engine {
         Ok(attachments.store().sweep(&unneeded)?)
     }
 
-    /// Returns the attachments that the events of all sessions mention, including those in the trash.
-    /// May miss events that are
-    /// appended during the scan; the writers of such events pin the attachments that they mention.
-    /// If a session is deleted during the scan, the scan still finds those of its events that other
-    /// sessions inherit: it reads them in the histories of these sessions.
+    /// Returns the attachments that the events of all sessions mention. Includes the sessions in
+    /// the trash. May miss events that are appended during the scan; the writers of such events pin
+    /// the attachments that they mention. If a session is deleted during the scan, the scan still
+    /// finds those of its events that other sessions inherit: it reads them in the histories of
+    /// these sessions.
     fn mentioned(&self) -> Result<HashSet<AttachmentId>> {
         let (mut found, mut read) = (HashSet::new(), HashSet::new());
         let mut failures = 0;

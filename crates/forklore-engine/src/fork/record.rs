@@ -47,9 +47,8 @@ pub struct ForkRecord<'a> {
     pub principal: Option<&'a str>,
     /// The principal on whose behalf the parent acts; `None` if it has none.
     pub parent_principal: Option<&'a str>,
-    /// Which rewrite of an imported file the child begins with; the first rewrite has number 1.
-    /// `None` unless the agent rewrote the file and the import forked the child for the new
-    /// content.
+    /// The number of the rewrite of an imported file with which the child begins, from 1. Only a
+    /// child that an import forked for the new content of a rewritten file has such a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// English sentences that state what the child does not inherit.

@@ -20,7 +20,8 @@ pub struct Messages {
     engine: Engine,
     session: SessionId,
     items: std::vec::IntoIter<Item>,
-    /// The session's events, from the first event whose own message the iterator returns.
+    /// The session's events. They begin with the first event whose own message the iterator
+    /// returns.
     events: Events,
     /// The compaction or edit that was read last: its seq and its messages. The messages of one
     /// compaction are consecutive in the output, so one read suffices for all of them.

@@ -1,5 +1,5 @@
-//! Finds the own events of an unreadable session in the histories of its descendants. Stores
-//! positions instead of events: a long history therefore needs little memory.
+//! Finds the own events of an unreadable session in the histories of its descendants. Remembers the
+//! positions of the events instead of the events, so a long history needs little memory.
 
 use std::collections::BTreeMap;
 

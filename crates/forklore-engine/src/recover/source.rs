@@ -1,4 +1,4 @@
-//! Recovers imported files: copies each file of which all bytes can still be restored.
+//! Recovers imported files: copies each file whose bytes can all still be restored.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;

@@ -1,4 +1,4 @@
-//! Replays a part of a conversation: from a position, up to a position, or the last turns.
+//! Replays a part of a conversation: from a position on, up to a position, or only the last turns.
 
 use forklore_api::ReplayRange;
 use forklore_core::cut::Extent;

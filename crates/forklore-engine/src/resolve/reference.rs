@@ -24,7 +24,7 @@ pub enum Reference {
         /// Further labels, each to be looked up in the family of the session found before.
         further: Vec<Label>,
     },
-    /// Text that only a title can be, because an id contains none of its characters.
+    /// Text that can only be a title, because it is not a valid session id.
     Title(String),
 }
 

@@ -7,12 +7,12 @@ use forklore_store::port::{Cursor, Filter, Headers};
 use super::{Scope, only, only_elsewhere};
 use crate::{Engine, Error, Result};
 
-/// The minimum length in characters of the beginning of a title.
+/// The minimum length, in characters, of a text that is looked up as the beginning of a title.
 const SHORTEST: usize = 3;
 /// Number of headers that one step of the search reads.
 const PAGE: usize = 1_000;
 
-/// A title to look for, folded to lower case.
+/// A title or the beginning of a title to look for, folded to lower case.
 struct Title(String);
 
 impl Title {
@@ -26,7 +26,7 @@ impl Title {
     }
 }
 
-/// How a title fits a reference. A title that equals it is preferred.
+/// How a title matches a reference: as a whole, or with its beginning. Whole matches are preferred.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Whole,
@@ -50,8 +50,8 @@ impl Engine {
         }
     }
 
-    /// Returns the sessions with exactly this title, or if there are none, those whose title begins
-    /// with it.
+    /// Returns the sessions with exactly this title. If there are none, returns the sessions whose
+    /// title begins with it.
     fn titled(&self, title: &Title, workspace: Option<&Workspace>) -> Result<Vec<Header>> {
         let filter = Filter { workspace: workspace.cloned(), ..Filter::default() };
         let (mut whole, mut beginning) = (Vec::new(), Vec::new());

@@ -199,8 +199,8 @@ impl Restoring<'_> {
         Ok(event)
     }
 
-    /// Reads one or more events of a session, starting at `seq`; the largest number is `most`.
-    /// Returns an error if there is no event.
+    /// Reads up to `most` events of a session, starting at `seq`. Returns an error if there is no
+    /// event.
     fn page(&self, id: &SessionId, seq: u64, most: u64) -> Result<Vec<LogEntry>> {
         let limit = usize::try_from(most.min(PAGE_EVENTS)).unwrap_or(1);
         let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare: false };

@@ -116,8 +116,8 @@ impl Engine {
     ///
     /// # Errors
     /// `conflict` if the file's bytes were erased because a session was deleted, `corrupt` if the
-    /// restored bytes differ from the imported bytes. In the second case, `out` has received them
-    /// already.
+    /// restored bytes differ from the imported bytes. In the second case, the restored bytes were
+    /// already written to `out`.
     pub fn restore_file(&self, file: &StoredFile, out: &mut dyn Write) -> Result<Restored> {
         self.restore_source(file.source.clone(), out)
     }
