@@ -1,4 +1,4 @@
-//! Answers which tool calls name a file.
+//! Finds the tool calls that name a file.
 
 use forklore_api::{Blame, BlameAnswer, HitKind, Search};
 use forklore_engine::{Engine, Error};
@@ -20,8 +20,8 @@ impl SearchIndex<'_> {
         self.blame_with(request, &mut |_| {})
     }
 
-    /// Returns the calls that name a file, as [`blame`](Self::blame) does. Calls `progress` while the
-    /// index is brought up to date, if there is much to read.
+    /// Returns the calls that name a file, as [`blame`](Self::blame) does. Calls `progress`
+    /// repeatedly while the index is brought up to date.
     ///
     /// # Errors
     /// See [`blame`](Self::blame).

@@ -1,8 +1,9 @@
 //! The sessions of a family, to find those whose history contains an event.
 //!
-//! A child inherits the first events of its parent's history, up to its cut. So an event of a session
-//! is in the history of exactly those descendants to which a chain of branches leads that each
-//! inherit at least as many events as there are up to it.
+//! A child inherits the first events of its parent's history, up to its cut. A descendant therefore
+//! has an event in its history exactly if it is a branch that inherits the event, and so is each
+//! session between it and the session that wrote the event. A branch inherits the event if it
+//! inherits at least as many events as there are inheritable events up to the event.
 
 use std::collections::{HashMap, HashSet};
 
@@ -65,8 +66,9 @@ impl Family {
         Ok(family)
     }
 
-    /// Calls `see` with each session that is not deleted and whose history contains an event: first
-    /// the session that wrote it. `ordinal` is the number of inheritable events up to the event.
+    /// Calls `see` with each session that is not deleted and whose history contains an event. The
+    /// session that wrote the event comes first, unless it was deleted. `ordinal` is the number of
+    /// inheritable events up to the event.
     fn visit<'a>(&'a self, writer: i64, ordinal: u64, mut see: impl FnMut(&'a Member)) {
         let mut waiting = std::collections::VecDeque::from([writer]);
         let mut seen = HashSet::from([writer]);
@@ -83,7 +85,8 @@ impl Family {
         }
     }
 
-    /// Returns the sessions whose history contains an event, at most 20 of them, and their number.
+    /// Returns at most 20 of the sessions whose history contains an event, and the number of all
+    /// such sessions.
     pub(crate) fn branches(&self, writer: i64, ordinal: u64) -> (Vec<HitBranch>, u64) {
         let (mut listed, mut count) = (Vec::new(), 0);
         self.visit(writer, ordinal, |member| {
@@ -96,8 +99,8 @@ impl Family {
         (listed, count)
     }
 
-    /// Returns the session that is not deleted and inherits most events of the deleted session
-    /// `writer`, and how many events of its history these are and the ones before.
+    /// Returns the session that inherits most of the history of the deleted session `writer` and is
+    /// not deleted itself. Also returns how many events of that history it inherits.
     pub(crate) fn heir(&self, writer: i64) -> Option<(SessionId, u64)> {
         let mut best: Option<(SessionId, u64)> = None;
         let mut waiting = vec![(writer, u64::MAX)];

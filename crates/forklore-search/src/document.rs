@@ -1,4 +1,4 @@
-//! What the index knows of a message: its texts by kind, and the tools that it names.
+//! The form in which the index stores a message: its texts by kind, and the tools that it names.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,13 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::paths;
 
-/// The longest run of characters without white space that is indexed, in bytes. What is longer is
-/// data, such as an encoded image.
+/// The maximum length, in bytes, of a run of characters without white space that is indexed. A
+/// longer run is usually data, such as an encoded image.
 const LONGEST_RUN: usize = 1_024;
-/// How deeply the values of JSON are looked into.
+/// The maximum nesting depth of JSON values that are indexed.
 const DEEPEST: usize = 64;
 
-/// The texts of one message.
+/// The texts of one message, each of another kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document {
     pub(crate) role: Option<Role>,
@@ -24,15 +24,15 @@ pub(crate) struct Document {
     pub(crate) reasoning: String,
     pub(crate) call: String,
     pub(crate) result: String,
-    /// The tools of the message's calls and results.
+    /// The names of the tools of the message's calls and results.
     pub(crate) tools: Vec<String>,
-    /// The paths that its calls name, each with the tool.
+    /// The paths that the message's calls name, each with the tool's name.
     pub(crate) paths: Vec<(String, String)>,
 }
 
 impl Document {
-    /// Returns the texts of a conversation event. `tool_of` returns the tool of a call by the call's
-    /// id, for results that do not name it.
+    /// Returns the texts of a conversation event. `tool_of` returns the tool's name for the id of a
+    /// call. It is used for results that do not name their tool.
     pub(crate) fn of(
         engine: &Engine,
         event: &Event,
@@ -74,7 +74,8 @@ impl Document {
         }
     }
 
-    /// Returns the text of a kind. A document of a message has no title and no label.
+    /// Returns the message's text of this kind. Empty for a title and a label, because these are
+    /// not texts of a message.
     pub(crate) fn text_of(&self, kind: HitKind) -> &str {
         match kind {
             HitKind::Text => &self.text,
@@ -98,8 +99,8 @@ fn put(out: &mut String, text: &str) {
     out.push_str(text);
 }
 
-/// Adds the strings and numbers in a JSON value, in the order of their keys. The keys themselves are
-/// left out, because every call of a tool has the same.
+/// Adds the strings and numbers in a JSON value to `out`, in the order of their keys. Leaves out
+/// the keys themselves, because all calls of a tool have the same keys.
 fn strings(data: &Data, out: &mut String) {
     // A string that contains JSON, as some agents write arguments, is looked into once.
     let data = data.readable();
@@ -130,9 +131,10 @@ fn in_value(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// Returns a text as SQLite splits it into words: of very long runs of characters only the beginning,
-/// and with spaces for all that is no part of a word. SQLite does not know the symbols of newer
-/// versions of Unicode, and would take an emoji as a part of the word next to it.
+/// Returns a text in which SQLite finds the same words as this crate does. Each character that is
+/// not part of a word becomes a space, and very long runs of characters are truncated. Without
+/// this, SQLite would treat an emoji as part of the word next to it, because it does not know the
+/// symbols of newer versions of Unicode.
 pub(crate) fn indexed(text: &str) -> Cow<'_, str> {
     let is_long = |run: &str| run.len() > LONGEST_RUN;
     if text.is_ascii() && !text.split_ascii_whitespace().any(is_long) {

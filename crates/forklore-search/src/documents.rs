@@ -1,4 +1,5 @@
-//! Adds documents to the index and removes them.
+//! Adds documents to the index and removes them. A document is an event, or the title and label of
+//! a session.
 
 use std::collections::HashMap;
 
@@ -10,8 +11,9 @@ use crate::document::{Document, indexed};
 use crate::paths::absolute;
 use crate::sessions::integer;
 
-/// A property by which searches select documents. A document has the number of each of its facets as
-/// a word, so that selecting costs no look-up.
+/// A property by which searches select documents, such as the tool. Each facet has a number. The
+/// index stores the numbers of a document's facets as words, so a search selects by them without a
+/// look-up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Facet {
     kind: &'static str,
@@ -23,7 +25,7 @@ impl Facet {
         Self { kind: "workspace", value: path.to_owned() }
     }
 
-    /// The agent whose record it is. `None` means forklore itself.
+    /// Returns the facet of records that this agent wrote. `None` means forklore itself.
     pub(crate) fn agent(name: Option<&str>) -> Self {
         Self { kind: "agent", value: name.unwrap_or(FORKLORE).to_owned() }
     }
@@ -42,7 +44,7 @@ impl Facet {
         Self { kind: "role", value: name.to_owned() }
     }
 
-    /// Returns the number of the facet. `None` if no document has it.
+    /// Returns the number of the facet. `None` if the index does not contain the facet.
     pub(crate) fn number(&self, conn: &Connection) -> Result<Option<i64>> {
         let sql = "SELECT number FROM facet WHERE kind = ? AND value = ?";
         let mut statement = conn.prepare_cached(sql)?;
@@ -50,22 +52,22 @@ impl Facet {
     }
 }
 
-/// The name of forklore as an agent.
+/// The name by which searches select the records that forklore itself wrote.
 pub(crate) const FORKLORE: &str = "forklore";
 
-/// The part of a session that a document is.
+/// What a document contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionPart {
-    /// An event.
+    /// A conversation event.
     Event,
-    /// The title and the label.
+    /// The title and the label of a session.
     Head,
 }
 
-/// The position of a document.
+/// The position of a document's event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position {
-    /// The number of the session that wrote the event.
+    /// The number that the index gave the session that wrote the event.
     pub(crate) session: i64,
     /// The number of inheritable events up to the event.
     pub(crate) ordinal: u64,
@@ -73,11 +75,11 @@ pub(crate) struct Position {
     pub(crate) seq: u64,
     /// The conversation index of the event.
     pub(crate) index: u64,
-    /// The time, in microseconds.
+    /// The time of the event, in microseconds.
     pub(crate) ts: i64,
 }
 
-/// Adds documents to the index, in a transaction of the caller.
+/// Adds documents to the index and removes them, in a transaction that the caller began.
 pub(crate) struct Writer<'c> {
     pub(crate) conn: &'c Connection,
     facets: HashMap<Facet, i64>,
@@ -88,7 +90,7 @@ impl<'c> Writer<'c> {
         Self { conn, facets: HashMap::new() }
     }
 
-    /// Adds the document of an event. Its paths are relative to `workspace`.
+    /// Adds the document of an event. The paths in `document` are relative to `workspace`.
     pub(crate) fn put(
         &mut self,
         at: Position,
@@ -108,7 +110,7 @@ impl<'c> Writer<'c> {
         document.paths.iter().try_for_each(|(_, path)| self.touch(row, &absolute(workspace, path)))
     }
 
-    /// Adds the document of a session's title and label. Returns its number.
+    /// Adds the document of a session's title and label. Returns the document's number.
     pub(crate) fn put_head(
         &mut self,
         at: Position,
@@ -123,7 +125,7 @@ impl<'c> Writer<'c> {
         Ok(row)
     }
 
-    /// Records that a call of a document names a path.
+    /// Records that a tool call in the document `row` names a path.
     fn touch(&self, row: i64, path: &str) -> Result<()> {
         let sql = "INSERT OR IGNORE INTO path (path) VALUES (?)";
         self.conn.prepare_cached(sql)?.execute([path])?;
@@ -166,7 +168,7 @@ impl<'c> Writer<'c> {
         Ok(number)
     }
 
-    /// Removes a document.
+    /// Removes the document with the number `row`.
     pub(crate) fn remove(&self, row: i64) -> Result<()> {
         self.conn.prepare_cached("DELETE FROM words WHERE rowid = ?")?.execute([row])?;
         self.conn.prepare_cached("DELETE FROM document WHERE number = ?")?.execute([row])?;
@@ -177,7 +179,8 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Removes the documents of a session's events with an ordinal above `ordinal`.
+    /// Removes the documents of a session's events whose ordinal is above `ordinal`. The ordinal of
+    /// an event is the number of inheritable events up to it.
     pub(crate) fn remove_after(&self, session: i64, ordinal: u64) -> Result<()> {
         let sql = "SELECT number FROM document WHERE session = ? AND part = 0 AND ordinal > ?";
         let mut statement = self.conn.prepare_cached(sql)?;

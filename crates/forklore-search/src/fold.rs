@@ -1,21 +1,23 @@
 //! Splits text into words and folds them, as the index does: without case and diacritics.
 //!
-//! SQLite does this for the index by itself. Here it finds again what a hit's text has of a query.
+//! SQLite does this for the index by itself. This module does the same for the text of a hit, to
+//! find the parts that match the query.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A word of a text.
+/// A word in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// The byte range of the word in the text.
+    /// The byte offset in the text at which the word begins.
     pub(crate) start: usize,
+    /// The byte offset in the text at which the word ends.
     pub(crate) end: usize,
     /// The word without case and diacritics.
     pub(crate) folded: String,
 }
 
-/// Returns the words of a text.
+/// Returns the words of a text in their order.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = Word> {
     let mut chars = text.char_indices().peekable();
     std::iter::from_fn(move || {

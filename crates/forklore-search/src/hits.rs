@@ -1,4 +1,5 @@
-//! Turns documents into hits: reads their text from the store, and finds the sessions that have them.
+//! Turns documents of the index into hits: reads their text from the store, and finds the sessions
+//! whose history contains them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -23,40 +24,40 @@ use crate::query::Query;
 use crate::sessions::id;
 use crate::snippet::snippet;
 
-/// The number of events that one read of the store returns at most.
+/// The maximum number of events that one read of the store returns.
 const PAGE: usize = 64;
 
-/// The hits of an answer.
+/// Collects the hits of an answer.
 pub(crate) struct Hits<'a> {
     engine: &'a Engine,
     conn: &'a Connection,
     request: &'a Search,
     query: &'a Query,
     limit: usize,
-    /// The path that the calls of a blame name.
+    /// The path that the tool calls must name, if the request is a blame.
     path: Option<String>,
     families: HashMap<String, Rc<Family>>,
     hits: Vec<Hit>,
     problems: Vec<Problem>,
 }
 
-/// Hits, and what is to be said about them.
+/// The hits of a search, whether there are more, and the problems that occurred.
 pub(crate) struct Answer {
     pub(crate) hits: Vec<Hit>,
-    /// Whether there may be more hits.
+    /// Whether there may be further hits.
     pub(crate) more: bool,
-    /// The events that could not be read.
+    /// The problems of events that could not be read.
     pub(crate) problems: Vec<Problem>,
 }
 
-/// A document that matches, and how well. A larger number is better.
+/// A document that matches a query, with its score. A larger score is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) document: i64,
     pub(crate) score: f64,
 }
 
-/// A document of the index.
+/// A document as the index stores it, without its text.
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentRow {
     session: i64,
@@ -68,7 +69,7 @@ pub(crate) struct DocumentRow {
     tool: Option<String>,
 }
 
-/// A session as a hit shows it.
+/// What a hit shows of a session, as the index stores it.
 struct Shown {
     number: i64,
     id: SessionId,
@@ -84,7 +85,7 @@ struct Shown {
 }
 
 impl DocumentRow {
-    /// Returns a document of the index.
+    /// Returns the document with this number. `None` if the index has no such document.
     pub(crate) fn of(conn: &Connection, document: i64) -> Result<Option<Self>> {
         let sql = "SELECT session, part, ordinal, seq, position, ts,
             (SELECT value FROM facet WHERE number = tool) FROM document WHERE number = ?";
@@ -104,13 +105,13 @@ impl DocumentRow {
         Ok(found.optional()?)
     }
 
-    /// Checks whether the document was written at or after a time, in microseconds.
+    /// Checks whether the document was written at the time `since`, in microseconds, or later.
     pub(crate) fn is_since(&self, since: i64) -> bool {
         self.ts >= since
     }
 
-    /// Returns the seq of the event in the session with this number. In a session that inherits the
-    /// event, that is its ordinal.
+    /// Returns the seq of the document's event in the session with this number. In a session that
+    /// inherits the event, the seq equals the ordinal.
     pub(crate) fn seq_in(&self, session: i64) -> u64 {
         if session == self.session { self.seq } else { self.ordinal }
     }
@@ -152,14 +153,14 @@ impl<'a> Hits<'a> {
         Self { engine, conn, request, query, limit, path, families, hits, problems }
     }
 
-    /// Names in each hit the tool whose call names this path.
+    /// Makes each hit name the tool whose call names the file `path`.
     pub(crate) fn of_path(mut self, path: String) -> Self {
         self.path = Some(path);
         self
     }
 
-    /// Reads events of a session, the last of which has the seq `seq`. Returns none if they cannot be
-    /// read.
+    /// Reads a page of a session's events that ends with the event at `seq`. Returns no event if
+    /// the event at `seq` cannot be read.
     pub(crate) fn page(&mut self, session: &SessionId, seq: u64) -> Result<Vec<LogEntry>> {
         let mut limit = PAGE;
         loop {
@@ -177,26 +178,25 @@ impl<'a> Hits<'a> {
         }
     }
 
-    /// Returns the texts of an event.
+    /// Returns the texts of an event by their kinds.
     pub(crate) fn document(&self, entry: &LogEntry) -> Document {
         Document::of(self.engine, &entry.event, |_| None)
     }
 
-    /// Checks whether there are more hits than the answer may have.
+    /// Checks whether more hits were found than the answer may have.
     pub(crate) fn is_full(&self) -> bool {
         self.hits.len() > self.limit
     }
 
-    /// Returns the hits, and whether there are more. `is_cut` says whether some documents were not
-    /// looked at.
+    /// Returns the answer. `is_cut` states whether some documents were not examined.
     pub(crate) fn into_answer(mut self, is_cut: bool) -> Answer {
         let more = self.is_full() || is_cut;
         self.hits.truncate(self.limit);
         Answer { hits: self.hits, more, problems: self.problems }
     }
 
-    /// Records that an event could not be read. A session that was deleted meanwhile is no problem.
-    /// Returns `None` if the error is about more than this event.
+    /// Records that an event could not be read. If the session was deleted meanwhile, records
+    /// nothing. Returns `None` if the error concerns more than this event.
     pub(crate) fn note(&mut self, session: &SessionId, error: &StoreError) -> Option<()> {
         match error.kind() {
             ErrorKind::NotFound => Some(()),
@@ -211,7 +211,7 @@ impl<'a> Hits<'a> {
         }
     }
 
-    /// Adds a document, without a score.
+    /// Adds the document with this number as a hit with the score 0.
     pub(crate) fn add_document(&mut self, document: i64) -> Result<()> {
         match DocumentRow::of(self.conn, document)? {
             Some(row) => self.add(&row, 0.0, None),
@@ -219,7 +219,7 @@ impl<'a> Hits<'a> {
         }
     }
 
-    /// Adds documents, until the answer is full. They are in the order of their score.
+    /// Adds the documents as hits until the answer is full. `ranked` is in the order of the scores.
     pub(crate) fn add_ranked(&mut self, ranked: &[Candidate]) -> Result<()> {
         for candidate in ranked {
             if self.is_full() {
@@ -234,8 +234,8 @@ impl<'a> Hits<'a> {
         Ok(())
     }
 
-    /// Returns the session and the seq at which the event of a document can be read. `None` if the
-    /// document is no event, or no session has it any more.
+    /// Returns a session in whose log a document's event can be read, and the event's seq there.
+    /// `None` if the document is not an event, or if no session has the event any more.
     pub(crate) fn source(&mut self, row: &DocumentRow) -> Result<Option<(SessionId, u64)>> {
         if row.is_head {
             return Ok(None);
@@ -248,7 +248,9 @@ impl<'a> Hits<'a> {
         Ok(branches.into_iter().next().map(|first| (first.session_id, row.ordinal)))
     }
 
-    /// Checks whether the text of a document matches. `document` is its event, if it is one.
+    /// Checks whether the text of a document matches the regular expression. `document` contains
+    /// the texts of the document's event. It is `None` for a title and label, and for an event that
+    /// cannot be read.
     pub(crate) fn matches(&self, row: &DocumentRow, document: Option<&Document>) -> Result<bool> {
         let (_, _, found) = match document {
             Some(document) => {
@@ -265,7 +267,7 @@ impl<'a> Hits<'a> {
         Ok(found.has_regex)
     }
 
-    /// Adds a document. `entry` is its event, if it was read already.
+    /// Adds a document as a hit. `entry` is the document's event, if it was already read.
     pub(crate) fn add(
         &mut self,
         row: &DocumentRow,
@@ -325,8 +327,8 @@ impl<'a> Hits<'a> {
         Ok(family.branches(row.session, row.ordinal))
     }
 
-    /// Checks whether the message that a copied one repeats is a document too, of a session that the
-    /// search is about. Then it alone is the hit.
+    /// Checks whether the index also has the original of a copied message, in a session that the
+    /// search covers. If it has, only the original is a hit.
     fn has_original(&self, original: &SessionId, row: &DocumentRow) -> Result<bool> {
         let sql = "SELECT 1 FROM session JOIN document ON session = session.number
             WHERE id = ?1 AND NOT deleted AND (?2 IS NULL OR workspace = ?2)
@@ -336,7 +338,7 @@ impl<'a> Hits<'a> {
         Ok(self.conn.prepare_cached(sql)?.exists((original.as_str(), workspace, index))?)
     }
 
-    /// Reads the event of a document. Returns `None` if it cannot be read.
+    /// Reads the event of a document. Returns `None` if the event cannot be read.
     fn read(&mut self, row: &DocumentRow, shown: &Shown) -> Result<Option<(Document, LogEntry)>> {
         let at = At::Seq(row.seq_in(shown.number));
         let query = Read { at, direction: Direction::Forward, limit: 1, bare: false };
@@ -352,7 +354,7 @@ impl<'a> Hits<'a> {
         }
     }
 
-    /// Returns the hit of a message.
+    /// Builds the hit of a message.
     fn message(
         &self,
         row: &DocumentRow,
@@ -389,7 +391,7 @@ impl<'a> Hits<'a> {
         })
     }
 
-    /// Returns the hit of a title or a label.
+    /// Builds the hit of a title or a label.
     fn head(&self, row: &DocumentRow, shown: Shown) -> Result<Hit> {
         let (kind, text, matches) =
             matches::best(self.request.kind, |kind| shown.text_of(kind), self.query);
@@ -399,7 +401,8 @@ impl<'a> Hits<'a> {
 }
 
 impl Shown {
-    /// Returns the title or the label. The label of a root is always the same and is not indexed.
+    /// Returns the session's title or label. Returns no label for a root, because its label is not
+    /// indexed.
     fn text_of(&self, kind: HitKind) -> &str {
         match kind {
             HitKind::Title => self.title.as_deref().unwrap_or_default(),
@@ -408,7 +411,7 @@ impl Shown {
         }
     }
 
-    /// Returns a hit with what it says about its session.
+    /// Builds a hit with the facts about its session. The caller sets the other fields.
     fn hit(self, ts: i64) -> Result<Hit> {
         let ts = Timestamp::from_microsecond(ts);
         Ok(Hit {
@@ -438,7 +441,8 @@ fn label(text: &str) -> Result<Label> {
     text.parse().map_err(|_| Fault::Damaged("a session has an impossible label"))
 }
 
-/// Returns the session from which a message was copied, if it was.
+/// Returns the original from which a message was copied. Returns `None` if the message is not in
+/// the repeated part of a copy.
 fn copied_from(row: &DocumentRow, writer: &Shown) -> Result<Option<SessionId>> {
     let is_copied = !row.is_head && row.index < writer.copy_index;
     writer.copy_of.as_deref().filter(|_| is_copied).map(id).transpose()

@@ -1,7 +1,7 @@
 //! The tables of the index.
 //!
-//! Of each message, the index contains its position and its words. It contains no text: the table of
-//! words (FTS5, contentless) has only the positions of each word.
+//! The index contains the position and the words of each message, but not its text: for each word,
+//! the table `words` (FTS5, contentless) has only the positions at which the word occurs.
 
 use forklore_index::Layout;
 
@@ -13,14 +13,15 @@ pub(crate) static LAYOUT: Layout = Layout {
         INSERT INTO words (words) VALUES ('delete-all');",
 };
 
-/// The words of a transaction are collected in memory (`hashsize`) and written at its end, as one piece
-/// that SQLite merges less often than many small ones.
+/// The statements that create the tables. SQLite collects the words of a transaction in memory
+/// (`hashsize`) and writes them at its end as one piece, which it merges less often than many small
+/// pieces.
 ///
-/// `session.read_to` is the ordinal of the last event that was read, and `next_seq` the seq of the
-/// next one in the session's own log. `document.ordinal` is the number of inheritable events up to
-/// the document's event: a descendant that inherits as many has it in its history. `document.part`
-/// is 0 for an event, 1 for the title and the label of a session. `document.position` is the
-/// conversation index.
+/// `document.ordinal` is the number of inheritable events up to the document's event. A descendant
+/// that inherits at least as many events has this event in its history. `session.read_to` is the
+/// ordinal of the last event that was read. `session.next_seq` is the seq of the next event to
+/// read, in the session's own log. `document.part` is 0 for an event, and 1 for the title and the
+/// label of a session. `document.position` is the conversation index.
 const TABLES: &str = "
 CREATE TABLE session (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, root TEXT NOT NULL, parent TEXT,

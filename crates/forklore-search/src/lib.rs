@@ -1,12 +1,12 @@
-//! Full-text search over the sessions of a store, from a standing index in the store's cache folder.
+//! Full-text search over the sessions of a store, with an index that is stored in the store's cache
+//! folder and kept up to date.
 //!
-//! Use this crate to find messages, tool calls, results, titles and labels by their words. A message
-//! that a session shares with its forks is indexed once, under the session that wrote it, and is one
-//! hit that lists the sessions whose history contains it.
+//! Use this crate to find messages, tool calls, results, titles and labels by their words. A
+//! message that a session shares with its forks is indexed once, under the session that wrote it.
+//! It is one hit, which lists the sessions whose history contains it.
 //!
-//! - [`SearchIndex`] answers a [`Search`] about the sessions of any store, and a [`Blame`]: which
-//!   tool calls name a file. Each search first reads
-//!   what was written since the last one.
+//! - [`SearchIndex`] answers a [`Search`] for words, and a [`Blame`]: which tool calls name a file.
+//!   Each search first reads what was written since the last search.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,7 +30,8 @@
 //! # }
 //! ```
 //!
-//! The index contains no text: a hit's text is read from the store. A search changes no session.
+//! The index contains no text: the text of a hit is read from the store. A search changes no
+//! session.
 
 mod blame;
 mod branches;

@@ -1,4 +1,4 @@
-//! Finds what a text has of a query.
+//! Finds the ranges of a text that match a query.
 
 use std::ops::Range;
 
@@ -7,21 +7,22 @@ use forklore_api::HitKind;
 use crate::fold::words;
 use crate::query::{Phrase, Query};
 
-/// The largest number of matches in a text.
+/// The maximum number of matches that are recorded for one text.
 const MOST: usize = 1_000;
 
-/// What a text has of a query.
+/// The matches of a query in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Matches {
-    /// The byte ranges in the text, ascending.
+    /// The byte ranges of the text that match, in ascending order, without overlaps.
     pub(crate) ranges: Vec<Range<usize>>,
-    /// The number of different phrases of the query in the text, and the regular expression.
+    /// How many phrases of the query the text contains, plus 1 if it matches the regular
+    /// expression.
     pub(crate) found: usize,
-    /// Whether the text matches the regular expression.
+    /// Whether the text matches the query's regular expression.
     pub(crate) has_regex: bool,
 }
 
-/// Returns what `text` has of `query`.
+/// Returns the matches of `query` in `text`.
 pub(crate) fn of(text: &str, query: &Query) -> Matches {
     let mut matches = Matches::default();
     let mut found = vec![false; query.phrases.len()];
@@ -55,7 +56,7 @@ pub(crate) fn of(text: &str, query: &Query) -> Matches {
     matches
 }
 
-/// Returns the number of words of a phrase, if `words` begin with it.
+/// Returns the number of words of a phrase if `words` begin with the phrase, otherwise `None`.
 fn begins<'a>(mut words: impl Iterator<Item = &'a str>, phrase: &Phrase) -> Option<usize> {
     let last = phrase.words.len().checked_sub(1)?;
     for (number, wanted) in phrase.words.iter().enumerate() {
@@ -83,7 +84,9 @@ fn without_overlaps(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     joined
 }
 
-/// Returns the kind whose text has most of a query, with what it has. Of several, the first.
+/// Returns the kind of text that matches a query best, with the text and its matches. If several
+/// kinds match equally well, returns the first of them in [`HitKind::ALL`]. `kind` restricts the
+/// choice.
 pub(crate) fn best<'a>(
     kind: Option<HitKind>,
     text_of: impl Fn(HitKind) -> &'a str,

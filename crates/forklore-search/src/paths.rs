@@ -3,19 +3,20 @@
 use forklore_core::Data;
 use serde_json::Value;
 
-/// The longest path, in bytes.
+/// The maximum length of a path, in bytes.
 const LONGEST: usize = 4_096;
-/// The largest number of paths of one call.
+/// The maximum number of paths that are recorded for one call.
 const MOST: usize = 256;
-/// How deeply arguments are looked into.
+/// The maximum nesting depth of arguments that are searched for paths.
 const DEEPEST: usize = 8;
-/// What the keys of arguments contain that are paths, whatever their text looks like.
+/// Parts of argument names. If the name of an argument contains one of these, its text counts as a
+/// path, whatever the text looks like.
 const KEYS: [&str; 4] = ["path", "file", "notebook", "folder"];
-/// How the lines of a patch begin that name a file.
+/// The beginnings of the lines that name a file in a patch.
 const PATCH: [&str; 4] =
     ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 
-/// Returns the paths in the arguments of a tool call, as they are written there.
+/// Returns the paths that the arguments of a tool call contain, exactly as written there.
 pub(crate) fn named(arguments: &Data) -> Vec<String> {
     let mut found = Vec::new();
     let arguments = arguments.readable();
@@ -67,7 +68,8 @@ fn is_path(key: &str, text: &str) -> bool {
     is_line && (is_named || looks_so) && !text.contains("://")
 }
 
-/// Returns the absolute path of `path` in a workspace, without `.` and `..`.
+/// Returns the absolute form of `path`, which may be relative to `workspace`. Removes the
+/// components `.` and `..`.
 pub(crate) fn absolute(workspace: &str, path: &str) -> String {
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{workspace}/{path}") };
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Parses what people type into a query of its own form, which never is a syntax error of SQLite.
+//! Parses the text of a query. Any text that people type becomes valid SQLite syntax.
 
 use forklore_api::HitKind;
 use forklore_engine::Error;
@@ -6,26 +6,26 @@ use regex::{Regex, RegexBuilder};
 
 use crate::fold::words;
 
-/// How a regular expression begins in a query.
+/// The text in a query after which a regular expression begins.
 const REGEX: &str = "regex:";
-/// The largest size of a compiled regular expression, in bytes.
+/// The maximum size of a compiled regular expression, in bytes.
 const REGEX_BYTES: usize = 1 << 20;
-/// The largest number of phrases of a query. SQLite limits the depth of an expression.
+/// The maximum number of phrases of a query, because SQLite limits the depth of an expression.
 const MOST_PHRASES: usize = 64;
 
-/// What to find: all phrases, and the regular expression if there is one.
+/// A parsed query. A hit contains all phrases, and matches the regular expression if there is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     pub(crate) phrases: Vec<Phrase>,
     pub(crate) regex: Option<Regex>,
 }
 
-/// Words that follow each other.
+/// Words that must directly follow each other in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Phrase {
-    /// The words, folded.
+    /// The words, without case and diacritics.
     pub(crate) words: Vec<String>,
-    /// Whether the last word is the beginning of a word.
+    /// Whether the last word may also be only the beginning of a word in the text.
     pub(crate) is_prefix: bool,
     /// The words as they were typed.
     text: String,
@@ -55,8 +55,9 @@ impl Query {
         Ok(Self { phrases, regex })
     }
 
-    /// Returns the query in the syntax of SQLite's FTS5. `facets` are the facets that a document must
-    /// have. `None` if every document matches.
+    /// Returns the query in the syntax of SQLite's FTS5. `kind` restricts the search to one kind of
+    /// text. `facets` are the numbers of the facets that a document must have. `None` if every
+    /// document matches.
     pub(crate) fn expression(&self, kind: Option<HitKind>, facets: &[i64]) -> Option<String> {
         let columns = match kind {
             Some(kind) => kind.as_str().to_owned(),
@@ -81,7 +82,8 @@ impl Phrase {
         (!folded.is_empty()).then(|| Self { words: folded, is_prefix, text: typed.join(" ") })
     }
 
-    /// Returns the phrase as a string of FTS5. It has only letters, digits and spaces.
+    /// Returns the phrase as a string in the syntax of FTS5. The text in quotes contains only
+    /// letters, digits and spaces.
     fn quoted(&self) -> String {
         let star = if self.is_prefix { "*" } else { "" };
         format!("\"{}\"{star}", self.text)
@@ -92,7 +94,8 @@ fn invalid(reason: &'static str, message: impl Into<String>) -> Error {
     Error::Invalid { reason, message: message.into() }
 }
 
-/// Splits a query at the beginning of its regular expression.
+/// Splits a query into its words and its regular expression. The expression is `None` if the query
+/// has none.
 fn split_regex(text: &str) -> (&str, Option<&str>) {
     let mut from = 0;
     while let Some(found) = text.get(from..).and_then(|rest| rest.find(REGEX)) {

@@ -1,4 +1,4 @@
-//! Looks for a regular expression in the text of documents, the latest first.
+//! Searches the text of documents for a regular expression, beginning with the latest document.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,12 @@ use rusqlite::Connection;
 
 use crate::hits::{DocumentRow, Hits};
 
-/// The largest size of the payloads that one search reads, in bytes.
+/// The maximum total size, in bytes, of the payloads that one search reads.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Adds the documents whose text matches to `hits`. `expression` selects the documents to read;
-/// `None` selects all. Returns whether some were not read, because they are too many.
+/// Adds to `hits` the documents whose text matches the regular expression. `expression` selects the
+/// documents to examine; `None` selects all. Returns whether documents remain that were not
+/// examined because their payloads exceed the limit.
 pub(crate) fn documents(
     conn: &Connection,
     expression: Option<&str>,
@@ -48,7 +49,7 @@ pub(crate) fn documents(
     Ok(false)
 }
 
-/// Reads events that are near each other, a page at a time.
+/// Reads events one page at a time. Events of the same page need no further read.
 #[derive(Default)]
 struct Reader {
     session: Option<SessionId>,
@@ -57,7 +58,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads an event. Returns `None` if it cannot be read.
+    /// Returns the event of `session` at `seq`, or `None` if it cannot be read.
     fn read(
         &mut self,
         hits: &mut Hits<'_>,

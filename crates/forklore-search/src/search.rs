@@ -13,23 +13,24 @@ use crate::query::Query;
 use crate::scan;
 use crate::update::{Progress, update};
 
-/// The largest number of documents that are ranked. Of more, the latest are ranked.
+/// The maximum number of matching documents that are ranked. If more documents match, only the
+/// latest are ranked.
 const RANKED: usize = 5_000;
-/// The largest number of hits of one answer.
+/// The maximum number of hits in one answer.
 pub(crate) const MOST_HITS: usize = 10_000;
 
-/// The weights of the columns of the index: text, reasoning, call, result, title, label, facet.
+/// The weights of the index columns in a score: text, reasoning, call, result, title, label, facet.
 const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 0.0";
 
-/// The search index of a store. It is a file in the store's cache folder; without such a folder,
-/// each search makes a new index, which is gone afterwards.
+/// The search index of a store. The index is a file in the store's cache folder. If the store has
+/// no such folder, each search makes a temporary index.
 #[derive(Clone, Copy)]
 pub struct SearchIndex<'a> {
     engine: &'a Engine,
 }
 
 impl<'a> SearchIndex<'a> {
-    /// Returns the index of the store of `engine`. Reads nothing yet.
+    /// Returns the search index of the store of `engine`. Does not read or build the index yet.
     #[must_use]
     pub fn of(engine: &'a Engine) -> Self {
         Self { engine }
@@ -38,14 +39,14 @@ impl<'a> SearchIndex<'a> {
     /// Answers a search about the sessions as they are at the time of the call.
     ///
     /// # Errors
-    /// `invalid_args` if the query has no word or an invalid regular expression; the store's error if
-    /// the sessions cannot be read.
+    /// `invalid_args` if the query has no word or an invalid regular expression; the store's error
+    /// if the sessions cannot be read.
     pub fn search(&self, request: &Search) -> Result<SearchAnswer, Error> {
         self.search_with(request, &mut |_| {})
     }
 
-    /// Answers a search, as [`search`](Self::search) does. Calls `progress` while the index is
-    /// brought up to date, if there is much to read.
+    /// Answers a search, as [`search`](Self::search) does. Calls `progress` repeatedly while the
+    /// index is brought up to date.
     ///
     /// # Errors
     /// See [`search`](Self::search).
@@ -63,8 +64,8 @@ impl<'a> SearchIndex<'a> {
         Ok(SearchAnswer { hits, more, problems })
     }
 
-    /// Calls `find` with the index, after it was brought up to date with the families that have a
-    /// session in `workspace`.
+    /// Brings the index up to date with the families that have a session in `workspace`, and then
+    /// calls `find` with it. `None` means all families.
     pub(crate) fn with_index(
         &self,
         workspace: Option<&Workspace>,
@@ -119,7 +120,8 @@ fn find(
     Ok(hits.into_answer(is_cut))
 }
 
-/// Returns the facets that the documents must have. `None` if no document has one of them.
+/// Returns the numbers of the facets that the request requires. `None` if the index lacks one of
+/// them: then no document matches.
 fn facets(conn: &Connection, request: &Search) -> Result<Option<Vec<i64>>, Fault> {
     let wanted = [
         request.workspace.as_ref().map(|workspace| Facet::workspace(workspace.as_str())),
@@ -131,7 +133,8 @@ fn facets(conn: &Connection, request: &Search) -> Result<Option<Vec<i64>>, Fault
     numbers.collect()
 }
 
-/// Returns the documents that match an expression, the latest first, and whether there are more.
+/// Returns the documents that match an expression, the latest first, and whether further documents
+/// match.
 fn candidates(
     conn: &Connection,
     expression: &str,

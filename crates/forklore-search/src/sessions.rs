@@ -1,11 +1,12 @@
-//! The table of the sessions of a store: what the index knows of each, and how far it has read it.
+//! The table of sessions: what the index stores about each session, and how far it has read the
+//! session's events.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_index::{Fault, Result};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// A session in the index.
+/// A row of the table of sessions.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionRow {
     pub(crate) number: i64,
@@ -15,10 +16,11 @@ pub(crate) struct SessionRow {
     pub(crate) next_seq: u64,
     /// The number of events that the session inherits.
     pub(crate) inherits: u64,
-    /// The ordinal of the last event that was read: the number of inheritable events up to it. If it
-    /// equals `inherits`, nothing was read yet.
+    /// The ordinal of the last event that was read: the number of inheritable events up to and
+    /// including this event. If it equals `inherits`, no event was read yet.
     pub(crate) read_to: u64,
-    /// The number of the document with the session's title and label.
+    /// The number of the document with the session's title and label. `None` if there is no such
+    /// document.
     pub(crate) head_row: Option<i64>,
 }
 
@@ -46,7 +48,8 @@ pub(crate) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Records that sessions changed. `headers` are their present headers.
+/// Records that these sessions changed, so that the next update reads them. `headers` are their
+/// present headers.
 pub(crate) fn note_changes(conn: &Connection, headers: &[Header]) -> Result<()> {
     headers.iter().try_for_each(|header| note_change(conn, header))
 }
@@ -112,8 +115,8 @@ fn ancestors(conn: &Connection, header: &Header) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns the next session with a number above `after` that changed since the index read it, of the
-/// families with a session in `workspace`.
+/// Returns the next session that the index must read, in ascending order of number. The session's
+/// number is above `after`, and its family has a session in `workspace`.
 pub(crate) fn next_pending(
     conn: &Connection,
     workspace: Option<&Workspace>,
@@ -129,11 +132,12 @@ pub(crate) fn next_pending(
     statement.query_and_then((after, workspace), SessionRow::of)?.next().transpose()
 }
 
-/// A condition on sessions: their family has one in the workspace of parameter 2.
+/// An SQL condition on a session: its family has a session in the workspace that parameter 2 names.
+/// Without a workspace, it is true.
 const IN_SCOPE: &str = "(?2 IS NULL OR EXISTS (SELECT 1 FROM session AS other
     WHERE other.root = session.root AND other.workspace = ?2))";
 
-/// Returns the size of the payloads that the index has yet to read.
+/// Returns the total size, in bytes, of the payloads that the index must still read.
 pub(crate) fn pending_bytes(conn: &Connection, workspace: Option<&Workspace>) -> Result<u64> {
     let sql = format!(
         "SELECT SUM(MAX(bytes - read_bytes, 0)) FROM session
@@ -145,7 +149,8 @@ pub(crate) fn pending_bytes(conn: &Connection, workspace: Option<&Workspace>) ->
     Ok(sum.unwrap_or(0).unsigned_abs())
 }
 
-/// Records how far the index has read a session.
+/// Records how far the index has read a session. `bytes` is the size of the payloads that were read
+/// now.
 pub(crate) fn note_read(
     conn: &Connection,
     row: &SessionRow,

@@ -1,15 +1,16 @@
-//! Cuts the piece around the first match out of a text.
+//! Cuts a short piece around the first match out of a text.
 
 use std::ops::Range;
 
 use forklore_api::{Highlight, Snippet};
 
-/// The number of characters before the first match, and of the whole piece.
+/// The maximum number of characters before the first match in a piece.
 const BEFORE: usize = 60;
+/// The maximum number of characters of a piece.
 const WHOLE: usize = 240;
 
-/// Returns the piece of `text` around the first of `ranges`, in which each run of white space is one
-/// space.
+/// Returns the piece of `text` around the first of `ranges`, the matches. In the piece, each run of
+/// white space becomes one space.
 pub(crate) fn snippet(text: &str, ranges: &[Range<usize>]) -> Snippet {
     let first = ranges.first().map_or(0, |range| range.start);
     let from = begin(text, first);
@@ -47,8 +48,8 @@ fn close(snippet: &mut Snippet, start: Option<usize>, end: usize, _range: &Range
     }
 }
 
-/// Returns the byte at which a piece begins that shows what is at the byte `first`: at the beginning
-/// of a word, if there is one.
+/// Returns the byte offset at which a piece begins that shows the match at the byte offset `first`.
+/// The piece begins with a whole word if possible.
 fn begin(text: &str, first: usize) -> usize {
     let before = text.get(..first).unwrap_or_default();
     let mut starts = before.char_indices().rev().map(|(at, _)| at).take(BEFORE + 1);

@@ -1,7 +1,9 @@
-//! Brings the index up to date with the sessions of a store, some MiB in each transaction.
+//! Brings the index up to date with the sessions of a store. One transaction reads at most about 16
+//! MiB.
 //!
-//! A session is read from where the last transaction stopped. Of a deleted session, the index retains
-//! the events that another session still inherits, and reads them from that session if need be.
+//! Reading a session continues where the last transaction stopped. If a session was deleted, the
+//! index retains those of its events that another session still inherits. Events that were not read
+//! before the deletion are read from the other session.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -19,28 +21,29 @@ use crate::document::Document;
 use crate::documents::{Facet, Position, Writer};
 use crate::sessions::{self, SessionRow};
 
-/// The size of the payloads that one transaction reads, in bytes.
+/// The size of the payloads that one transaction reads, in bytes. The last payload may exceed it.
 const BATCH: u64 = 16 << 20;
 
-/// How much of the sessions' payloads an update of the index has read.
+/// The progress of an update of the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The size of the payloads that were read, in bytes.
+    /// The total size of the payloads that were already read, in bytes.
     pub bytes_done: u64,
-    /// The size of all payloads to read, in bytes.
+    /// The total size of all payloads that the update reads, in bytes.
     pub bytes: u64,
 }
 
-/// What an update of the index found.
+/// The result of an update of the index.
 pub(crate) struct Updated {
-    /// The epoch of the index.
+    /// The epoch of the index, which increases each time the index is emptied.
     pub(crate) epoch: i64,
-    /// The sessions that could not be read completely.
+    /// The problems of sessions that could not be read completely.
     pub(crate) problems: Vec<Problem>,
 }
 
 /// Brings the index up to date with the families that have a session in `workspace`; `None` means
-/// all. Calls `progress` after each transaction.
+/// all families. Calls `progress` before each transaction and at the end. Does not call it if
+/// nothing has changed.
 pub(crate) fn update(
     file: &mut IndexFile,
     engine: &Engine,
@@ -93,8 +96,8 @@ pub(crate) fn update(
     }
 }
 
-/// Returns the problem of a session that cannot be read. A session that was deleted meanwhile is
-/// none: the feed reports it next.
+/// Returns the problem of a session that cannot be read. Returns `None` if the session was deleted
+/// meanwhile: the next update takes note of the deletion.
 fn problem(session: &SessionId, fault: Fault) -> Result<Option<Problem>> {
     let error = match fault {
         Fault::Sessions(Error::Store(error)) | Fault::Store(error) => error,
@@ -107,30 +110,31 @@ fn problem(session: &SessionId, fault: Fault) -> Result<Option<Problem>> {
     }
 }
 
-/// What one transaction adds to the index.
+/// The work of one transaction.
 struct Batch<'a, 'c> {
     engine: &'a Engine,
     writer: Writer<'c>,
     /// The size of the payloads that were read, in bytes.
     bytes: u64,
-    /// The family of the last deleted session, with its root. No session changes in the index while
-    /// it is brought up to date.
+    /// The family of the deleted session that was read last, with the id of its root. The entry
+    /// stays valid, because no session changes in the index during the update.
     family: Option<(SessionId, Rc<Family>)>,
 }
 
-/// The session whose events are read, and where in the log of which session they are.
+/// A session whose events are read, and the place where to read them.
 struct Source<'a> {
     row: &'a mut SessionRow,
     workspace: String,
-    /// The session whose log is read. It is another one if the session itself was deleted.
+    /// The session in whose log the events are read. If the session itself was deleted, this is
+    /// another session that inherits its events.
     reader: SessionId,
-    /// The last seq to read.
+    /// The last seq to read. `None` reads to the end of the log.
     last: Option<u64>,
 }
 
 impl Batch<'_, '_> {
-    /// Reads a session, or the rest of it that fits into the transaction. Returns whether it is read
-    /// completely.
+    /// Reads the events of a session that the index does not have yet, as far as they fit into the
+    /// transaction. Returns whether the session is now read completely.
     fn session(&mut self, row: &mut SessionRow) -> Result<bool> {
         let header = self.engine.store().header(&row.id)?;
         if let Some(head) = row.head_row.take() {
@@ -165,8 +169,8 @@ impl Batch<'_, '_> {
         Ok(family)
     }
 
-    /// Adds the document of a session's title and label. The label `main` says nothing and is left
-    /// out.
+    /// Adds the document of a session's title and label. Leaves out the label `main`, because every
+    /// root has it by default.
     fn head(&mut self, session: i64, header: &Header) -> Result<Option<i64>> {
         let label = Some(header.label.as_str()).filter(|label| *label != Label::main().as_str());
         if header.title.is_none() && label.is_none() {
@@ -179,7 +183,8 @@ impl Batch<'_, '_> {
         self.writer.put_head(at, header.title.as_deref(), label, facets).map(Some)
     }
 
-    /// Retains of a deleted session what another session still inherits.
+    /// Removes from the index those events of a deleted session that no other session inherits.
+    /// Reads the inherited events that the index does not have yet. Returns whether all were read.
     fn inherited(
         &mut self,
         row: &mut SessionRow,
@@ -200,7 +205,7 @@ impl Batch<'_, '_> {
         self.events(Source { row, workspace, reader, last: Some(last) })
     }
 
-    /// Reads events, as many as fit into the transaction. Returns whether all were read.
+    /// Reads as many events as fit into the transaction. Returns whether all events were read.
     fn events(&mut self, source: Source<'_>) -> Result<bool> {
         let Source { row, workspace, reader, last } = source;
         for stored in self.engine.events(&reader, At::Seq(row.next_seq)) {
@@ -245,7 +250,8 @@ impl Batch<'_, '_> {
         self.writer.put(at, &document, workspace, facets)
     }
 
-    /// Remembers the tools of the calls that an event opens, for their results.
+    /// Records the tools of the calls that an event opens, so that later results can be assigned to
+    /// their tools.
     fn calls(&self, session: i64, stored: &LogEntry) -> Result<()> {
         let conn = self.writer.conn;
         if stored.event.effect.starts_turn {
