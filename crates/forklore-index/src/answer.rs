@@ -7,10 +7,12 @@ use crate::fault::{Fault, Result};
 use crate::file::IndexFile;
 use crate::layout::Layout;
 
-/// How often to begin again if another process empties the index meanwhile.
+/// Maximum number of attempts to answer a question. Another attempt is necessary if the index was
+/// damaged, or if another process emptied it meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// Returns a store's cache folder. `None` if there can be no index in it.
+/// Returns the store's cache folder. `None` if the store has none, or if the folder is on a network
+/// file system, where no index works.
 #[must_use]
 pub fn folder_of(store: &dyn Store) -> Option<CacheFolder> {
     let path = store.cache_folder()?;
@@ -19,11 +21,11 @@ pub fn folder_of(store: &dyn Store) -> Option<CacheFolder> {
     is_near.then(|| CacheFolder::at(path))
 }
 
-/// Calls `ask` with the index in a cache folder, and again with a new index if the index is damaged
-/// or another process emptied it.
+/// Calls `ask` with the index in a cache folder. Calls it again if another process emptied the
+/// index meanwhile. If the index is damaged, removes it and calls `ask` with a new one.
 ///
 /// # Errors
-/// The last error, if the index cannot be used.
+/// The error of the last attempt.
 pub fn answer<T>(
     folder: &CacheFolder,
     layout: &'static Layout,

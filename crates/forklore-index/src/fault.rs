@@ -1,5 +1,5 @@
-//! The faults of an index, none of which a caller gets: a question is then answered without the
-//! index.
+//! The reasons why an index cannot answer a question. The caller then usually answers the question
+//! without the stored index.
 
 use rusqlite::ErrorCode;
 
@@ -13,7 +13,7 @@ pub enum Fault {
     /// SQLite failed.
     #[error("the index: {0}")]
     Sql(#[from] rusqlite::Error),
-    /// The index contains something that was never written to it.
+    /// The index contains something that forklore never writes. The string describes it.
     #[error("the index is damaged: {0}")]
     Damaged(&'static str),
     /// The sessions could not be read from their store.
@@ -22,7 +22,7 @@ pub enum Fault {
     /// The store of the sessions cannot be read, or the folder of the index cannot be used.
     #[error(transparent)]
     Store(#[from] forklore_store::Error),
-    /// Another process emptied the index meanwhile.
+    /// Another process emptied the index while this process used it.
     #[error("another process emptied the index")]
     Emptied,
 }

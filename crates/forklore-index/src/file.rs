@@ -12,16 +12,16 @@ use crate::fault::Result;
 use crate::layout::{self, Layout};
 use crate::steps::Steps;
 
-/// The access rights of the file.
+/// The permissions of the index file: only its owner may read and write it.
 const PRIVATE: u32 = 0o600;
-/// How long to wait for another process that updates or removes the index.
+/// The maximum time to wait for another process that updates or removes the index.
 const WAIT: Duration = Duration::from_secs(5);
 /// Number of prepared statements that the connection caches.
 const STATEMENTS: usize = 64;
-/// Size of the page cache, in KiB.
+/// Size of SQLite's page cache, in KiB.
 const CACHE_KIB: u32 = 32 << 10;
 
-/// An open index, and its lock on the cache folder.
+/// An open index. It has a lock on the cache folder, so that no other process removes the index.
 pub struct IndexFile {
     conn: Connection,
     layout: &'static Layout,
@@ -33,13 +33,13 @@ pub struct IndexFile {
     _passed: Option<Passed>,
 }
 
-/// What an index says about itself.
+/// The state of an index: how often it was emptied, and how far it has followed its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Increases when the index is emptied.
+    /// How often the index was emptied.
     pub epoch: i64,
-    /// The position in the store's feed up to which the index knows which sessions changed. `None`
-    /// in an empty index.
+    /// The position in the store's feed up to which the index has recorded the changes of sessions.
+    /// `None` in an empty index.
     pub mark: Option<String>,
 }
 
@@ -59,8 +59,8 @@ impl IndexFile {
         Self::prepared(conn, layout, Some(path), Some(passed))
     }
 
-    /// Creates an index for a store that has no place for one. Only this process sees it, and it is
-    /// gone when it is closed.
+    /// Creates a temporary index, for a store without a place for an index. Only this process sees
+    /// the index, and it is gone when it is closed.
     ///
     /// # Errors
     /// `Sql` if SQLite fails.
@@ -69,7 +69,8 @@ impl IndexFile {
         Self::prepared(Connection::open("")?, layout, None, None)
     }
 
-    /// Removes the files of a damaged index. Returns false if another process uses them.
+    /// Removes the files of a damaged index. Returns whether they were removed: `false` if another
+    /// process uses them.
     #[must_use]
     pub fn discard(folder: &CacheFolder, layout: &Layout) -> bool {
         let passed = folder.enter(Pass::Exclusive, Duration::ZERO);
@@ -98,7 +99,7 @@ impl IndexFile {
         Ok(index)
     }
 
-    /// Returns the connection, to read the index.
+    /// Returns the SQLite connection, with which a caller reads the index.
     #[must_use]
     pub fn conn(&self) -> &Connection {
         &self.conn
@@ -110,12 +111,14 @@ impl IndexFile {
         self.layout
     }
 
-    /// Begins an operation: SQLite may take as many steps for it as a sound index can need.
+    /// Begins an operation: resets the number of steps that SQLite may take to what an operation on
+    /// an undamaged index can need.
     pub fn renew(&self) {
         self.steps.renew(self.path.as_deref());
     }
 
-    /// Runs `step` in a write transaction, which is rolled back if `step` fails.
+    /// Runs `step` in a write transaction, and commits the transaction. If `step` fails, rolls it
+    /// back.
     ///
     /// # Errors
     /// The error of `step`, or `Sql` if SQLite fails.
@@ -136,8 +139,8 @@ impl std::fmt::Debug for IndexFile {
 
 /// Makes the file of an index private. The files that SQLite puts next to it get the same rights.
 ///
-/// The file is not opened for that: to close it again would release the locks of all connections of
-/// this process.
+/// This function does not open the file, because closing it again would release the locks of all
+/// SQLite connections of this process.
 fn protect(path: &Path) -> Result<()> {
     let found = std::fs::metadata(path).map_err(os("opening", path))?;
     disk::refuse_others(path, &found)?;
@@ -148,7 +151,7 @@ fn protect(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns what an index says about itself.
+/// Returns the state of an index.
 ///
 /// # Errors
 /// `Sql` if SQLite fails.

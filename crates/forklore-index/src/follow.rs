@@ -1,4 +1,4 @@
-//! Follows the feed of a store.
+//! Follows the feed of a store: finds the sessions that changed, and reads their headers.
 //!
 //! Headers are read inside the write transaction. Of two processes that update the index, the later
 //! one thus never writes an older state of a session.
@@ -15,10 +15,10 @@ use crate::file::{IndexFile, state};
 use crate::witness;
 
 impl IndexFile {
-    /// Passes the sessions that changed since the index last followed the store to `note`, inside a
-    /// transaction. An index of another store, or of a later state of this one, is emptied first,
-    /// and then gets all sessions. Deleted sessions are among them. The order is that of the
-    /// sessions' last commits.
+    /// Passes to `note`, inside a transaction, the sessions that changed since the index last
+    /// followed the store. If the index belongs to another store, or to a later state of this one,
+    /// empties the index and passes all sessions of the store. Includes deleted sessions. The
+    /// headers are in the order of the sessions' last commits.
     ///
     /// # Errors
     /// `Store` if the store cannot be read, the error of `note`, or `Sql` if SQLite fails.
@@ -60,8 +60,8 @@ impl IndexFile {
     }
 }
 
-/// Returns the changes since the index last followed the store. `None` if it never did, or if the
-/// store is not the one that it followed.
+/// Returns the changes since the index last followed the store. `None` if the index never followed
+/// a store, or followed another one.
 fn continued(conn: &Connection, store: &dyn Store) -> Result<Option<Changes>> {
     let Some(mark) = state(conn)?.mark else { return Ok(None) };
     let since = Since::Mark(Mark::new(mark));

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::fault::Result;
 
-/// The tables that every index has: what it says about itself, and its witnesses.
+/// The statements that create the tables of every index: `state` and `witness`.
 const COMMON: &str = "
 CREATE TABLE state (form TEXT NOT NULL, epoch INTEGER NOT NULL, mark TEXT);
 CREATE TABLE witness (
@@ -12,23 +12,23 @@ CREATE TABLE witness (
     updated TEXT NOT NULL, head INTEGER NOT NULL, event TEXT);
 ";
 
-/// The description of an index.
+/// The description of a kind of index.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// The name of the index's file in the cache folder. The names of SQLite's other files begin
     /// with it.
     pub file: &'static str,
-    /// The form of the tables and of what they contain. A new form makes every index be built
+    /// The version of the tables and of their contents. An index with another version is built
     /// again.
     pub form: &'static str,
     /// The statements that create the tables, except `state` and `witness`.
     pub tables: &'static str,
-    /// The statements that empty these tables.
+    /// The statements that remove all rows from these tables.
     pub clear: &'static str,
 }
 
 impl Layout {
-    /// Creates the tables, in place of those of another form.
+    /// Creates the tables. First removes the tables of another version, if there are any.
     ///
     /// # Errors
     /// `Sql` if SQLite fails.
@@ -46,7 +46,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Empties the index, because it is of another store, or of a later state of this one.
+    /// Empties the index, because it belongs to another store or to a later state of this one.
     pub(crate) fn empty(&self, conn: &Connection) -> Result<()> {
         conn.execute_batch(self.clear)?;
         conn.execute_batch(
@@ -70,7 +70,7 @@ fn drop_tables(conn: &Connection, condition: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the form of the index, or `None` if it has no tables yet.
+/// Returns the version of the index's tables, or `None` if the index has no tables yet.
 pub(crate) fn form(conn: &Connection) -> Result<Option<String>> {
     let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'state'";
     if !conn.prepare_cached(sql)?.exists([])? {

@@ -1,12 +1,12 @@
-//! Standing indexes: what is computed from a store's sessions, in a SQLite file of its own in the
-//! cache folder of the store.
+//! Indexes of a store's sessions. An index contains data that was computed from the sessions. It is
+//! a separate SQLite file in the store's cache folder.
 //!
 //! Use this crate to write an index. `forklore-graph` and `forklore-search` are two of them.
 //!
-//! An index is a projection and never a source of truth. It is brought up to date before each
-//! question, by as much as the sessions changed since the last one. What it contains and how far it
-//! has followed the sessions is written in one transaction, so that a process may be killed at any
-//! moment. Damage has one remedy: the index is removed and built again.
+//! An index is only a projection: the sessions themselves are in the store. Before each question,
+//! the index is brought up to date with the changes since the last question. One transaction writes
+//! both the new contents of the index and its position in the store's feed, so a process may be
+//! killed at any moment. A damaged index is removed and built again.
 //!
 //! - [`Layout`] describes an index: the name of its file, and its tables.
 //! - [`IndexFile`] is an open index. [`IndexFile::follow`] reports the sessions that changed since

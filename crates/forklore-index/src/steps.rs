@@ -1,5 +1,5 @@
-//! Limits how many steps SQLite takes for one operation. In a damaged file, a page may lead back to
-//! a page above it, and SQLite would follow such a circle without end.
+//! Limits how many steps SQLite takes for one operation. In a damaged file, a page may refer back
+//! to a page above it. Without a limit, SQLite would follow such a circle without end.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,25 +7,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
-/// After how many steps of a statement SQLite reports its progress.
+/// The number of steps after which SQLite reports its progress again.
 const REPORTED: i32 = 1_000;
-/// The number of steps that one operation on a sound index cannot exceed, in addition to
-/// [`PER_BYTE`] for each byte of the file.
+/// The part of the limit on the steps of one operation that does not depend on the size of the
+/// file. [`PER_BYTE`] steps are added for each byte of the file. An operation on an undamaged index
+/// stays below this limit.
 const ALWAYS: u64 = 100_000_000;
 const PER_BYTE: u64 = 16;
 
-/// The steps that SQLite has taken for the present operation, and how many it may take.
+/// The number of steps that SQLite has taken for the current operation, and the maximum for this
+/// operation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Steps(Arc<[AtomicU64; 2]>);
 
 impl Steps {
-    /// Makes a connection count its steps here.
+    /// Makes a connection count its steps with this counter, and stop an operation at the maximum.
     pub(crate) fn watch(&self, conn: &mut Connection) -> rusqlite::Result<()> {
         let steps = self.clone();
         conn.progress_handler(REPORTED, Some(move || steps.take()))
     }
 
-    /// Begins an operation: SQLite may take as many steps for it as a sound index can need.
+    /// Begins an operation: sets the count to 0 and computes the maximum from the size of the index
+    /// file. Without a file, there is no maximum.
     pub(crate) fn renew(&self, path: Option<&Path>) {
         let file = path.and_then(|path| std::fs::metadata(path).ok());
         let bytes = file.map_or(0, |file| file.len());
@@ -35,7 +38,7 @@ impl Steps {
         most.store(limit, Ordering::Relaxed);
     }
 
-    /// Counts some steps. Returns whether the operation must end.
+    /// Adds the steps since the last report. Returns whether the operation must be stopped.
     fn take(&self) -> bool {
         let [count, limit] = &*self.0;
         let steps = u64::from(REPORTED.unsigned_abs());

@@ -1,9 +1,11 @@
-//! Recognises that another store, or an older copy of the same one, is at the path of an index's
-//! store.
+//! Recognises that the store of an index was replaced by another store, or by an older copy of
+//! itself.
 //!
-//! The store itself reports a mark that is ahead of its feed. It cannot report one that was ahead
-//! when a backup was put back, if more was written since. The index therefore remembers the sessions
-//! that changed last: a store that is not their continuation has other ones.
+//! The index has a mark, a position in the store's feed. After an older copy of the store was put
+//! back, the mark is ahead of the feed, and the store itself reports this. But after more writes,
+//! the feed passes the mark, and the store no longer notices. The index therefore remembers the
+//! sessions that changed last, as witnesses. A store that lacks their events is not the one that
+//! the index followed.
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::{At, Direction, Query, SessionChange};
@@ -12,7 +14,7 @@ use rusqlite::{Connection, Row};
 
 use crate::fault::{Fault, Result};
 
-/// How many sessions are remembered.
+/// The maximum number of witnesses: sessions that the index remembers.
 const MOST: usize = 4;
 
 /// A session as it was when the index last followed the store.
@@ -37,8 +39,8 @@ impl Witness {
         })
     }
 
-    /// Checks whether the store can be the one in which the session was as it is here. `is_new` says
-    /// whether the session changed since then.
+    /// Checks whether the store can contain a continuation of the session that this witness
+    /// describes. `is_new` states whether the session changed since the witness was recorded.
     fn holds(&self, store: &dyn Store, is_new: bool) -> Result<bool> {
         let header = match store.header(&self.id) {
             Ok(header) => header,
@@ -60,7 +62,7 @@ fn own_events(header: &Header) -> i64 {
     i64::try_from(header.own_events).unwrap_or(i64::MAX)
 }
 
-/// Returns a hash of an event, or `None` if the event cannot be read.
+/// Returns a hash of the event at `seq`, or `None` if the event cannot be read.
 fn event_at(store: &dyn Store, session: &SessionId, seq: i64) -> Option<String> {
     let at = At::Seq(u64::try_from(seq).ok()?);
     let query = Query { at, direction: Direction::Backward, limit: 1, bare: false };
@@ -69,8 +71,8 @@ fn event_at(store: &dyn Store, session: &SessionId, seq: i64) -> Option<String> 
     Some(blake3::hash(text.as_bytes()).to_hex().to_string())
 }
 
-/// Checks whether the store is the one that the index follows. `changes` are the sessions that
-/// changed since the index followed it last.
+/// Checks with all witnesses whether the store is the one that the index follows. `changes` are the
+/// sessions that changed since the index last followed the store.
 pub(crate) fn holds(
     conn: &Connection,
     store: &dyn Store,
@@ -88,8 +90,8 @@ pub(crate) fn holds(
     Ok(true)
 }
 
-/// Remembers the last of the sessions that changed. `headers` are in the order of their last
-/// commits.
+/// Records the last of the changed sessions as witnesses. `headers` are in the order of the
+/// sessions' last commits.
 pub(crate) fn remember(conn: &Connection, store: &dyn Store, headers: &[Header]) -> Result<()> {
     let first = headers.len().saturating_sub(MOST);
     for header in headers.iter().skip(first) {
