@@ -1,4 +1,4 @@
-//! Reads a conversation as the items of a page. A result stands with its call.
+//! Converts a conversation to the items of a page. A result appears with its call.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,19 +9,22 @@ use forklore_engine::{ReplayWithSummaries, Replayed, ReplayedSummary, Result};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The maximum number of items that wait for results. A result that comes later stands alone.
+/// The maximum number of items that wait for the results of an earlier item. If there are more, a
+/// result that comes later appears alone.
 const MOST_WAITING: usize = 500;
 
-/// The maximum length in bytes of the text of a result or of arguments. The session has the rest.
+/// The maximum length, in bytes, of the text of a result or of arguments on a page. A longer text
+/// is truncated.
 const LONGEST: usize = 64 * 1024;
 
-/// A part of a page.
+/// An item of a page.
 pub(crate) enum Item {
-    /// What follows was written in this branch. `None`: in a session that was deleted.
+    /// The heading of the following items: the branch in which they were written. `None` if the
+    /// store has no readable header of that session.
     Branch(Option<Label>),
     /// A message.
     Message(Message),
-    /// A compaction, or a summary of another branch.
+    /// A compaction, or a summary of a branch.
     Summary { is_compaction: bool, ts: Timestamp, text: String },
 }
 
@@ -32,20 +35,22 @@ pub(crate) struct Message {
     pub(crate) ts: Timestamp,
     pub(crate) partial: bool,
     pub(crate) blocks: Vec<Block>,
-    /// The number of records of the conversation that the message shows.
+    /// The number of the conversation's records that the message shows: its own, and those with
+    /// results of its calls.
     pub(crate) records: u64,
 }
 
 /// A part of a message.
 pub(crate) enum Block {
     Text(String),
-    /// The model's thinking: its description, and its text if it is readable.
+    /// The model's thinking: a description in one line, and the text. The text is empty if the
+    /// thinking is not readable.
     Thinking(String, String),
-    /// A call, described in one line.
+    /// A tool call.
     Call(Call),
-    /// The result of a call that is not on the page before it.
+    /// The result of a tool call that is not among the waiting items.
     Result(ToolOutput),
-    /// An image or another file, described in one line, with its source.
+    /// An image or another file: a description in one line, and the place of its bytes.
     File(String, Source),
     /// A part of another kind, as JSON.
     Other(String),
@@ -54,28 +59,28 @@ pub(crate) enum Block {
 pub(crate) struct Call {
     pub(crate) line: String,
     pub(crate) edits: Vec<FileEdit>,
-    /// The arguments as JSON, if they are not shown as edits.
+    /// The arguments as JSON. Empty if the call has none, or if `edits` shows them.
     pub(crate) arguments: String,
     pub(crate) output: Option<ToolOutput>,
 }
 
-/// The output of a tool.
+/// The output of a tool call.
 pub(crate) struct ToolOutput {
-    /// The result in one line.
+    /// A description of the result in one line.
     pub(crate) line: String,
     pub(crate) text: String,
     pub(crate) failed: bool,
-    /// Images in the result.
+    /// The places of the images in the result.
     pub(crate) images: Vec<Source>,
 }
 
-/// Where the bytes of an image are.
+/// The place of the bytes of an image or another file.
 pub(crate) enum Source {
-    /// In the message, as base64.
+    /// The bytes are in the message, as base64.
     Inline { media_type: String, base64: String },
-    /// In the attachment with this name.
+    /// The bytes are in the attachment with the name `reference`.
     Attachment { media_type: String, reference: String },
-    /// Not in the store, or not readable.
+    /// The store does not have the bytes, or they are damaged.
     None,
 }
 
@@ -84,11 +89,13 @@ pub(crate) struct Conversation {
     replayed: ReplayWithSummaries,
     describer: Describer,
     branch: Option<Option<Label>>,
-    /// The items that are not returned yet. The first one may wait for the results of its calls.
+    /// The items that were read but not returned yet. The first item may wait for results of its
+    /// calls.
     waiting: VecDeque<Item>,
-    /// The number of items that were returned.
+    /// The number of items that were already returned.
     done: usize,
-    /// The open calls: the number of the item and the index of the block, by the id of the call.
+    /// The calls without a result. The key is the id of the call. The value is the number of the
+    /// item with the call, and the index of the call's block in this item.
     open: HashMap<String, (usize, usize)>,
     ended: bool,
 }
@@ -167,8 +174,8 @@ impl Conversation {
         }
     }
 
-    /// Adds a result to its call in an earlier message, and returns the number of that item. `None`
-    /// if the part is no result, or if its call is not among the waiting items.
+    /// If the part is the result of a call in a waiting item, adds the result to the call and
+    /// returns the number of that item. Otherwise returns `None`.
     fn earlier_call(&mut self, part: &Part) -> Option<usize> {
         let Part::ToolResult { call_id, .. } = part else { return None };
         let (item, block) = self.open.remove(call_id)?;
@@ -223,8 +230,8 @@ impl Iterator for Conversation {
     }
 }
 
-/// Adds a result to its call in the same message, as some agents write them. Returns `false` if the
-/// part is no such result.
+/// If the part is the result of a call in the same message, adds the result to the call. Some
+/// agents write such messages. Returns whether the part is such a result.
 fn own_call(
     part: &Part,
     calls: &mut Vec<(String, usize)>,
@@ -303,7 +310,7 @@ fn output(part: &Part, describer: &mut Describer) -> Option<ToolOutput> {
     Some(ToolOutput { line: describer.part(part), text: limited(&text), failed, images })
 }
 
-/// Returns the beginning of a long text, with the number of bytes that are left out.
+/// Truncates a long text, and adds the number of bytes that were left out.
 fn limited(text: &str) -> String {
     if text.len() <= LONGEST {
         return text.to_owned();

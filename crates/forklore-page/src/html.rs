@@ -1,4 +1,4 @@
-//! Writes a page of HTML: one file without scripts, which requests nothing.
+//! Writes a page of HTML: one file without scripts, which loads nothing from a server.
 
 mod image;
 mod markdown;
@@ -19,10 +19,10 @@ use image::Images;
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// What follows the last item.
+/// The end of a page, after the last item.
 pub(crate) const TAIL: &str = "</main>\n</body>\n</html>\n";
 
-/// Returns what precedes the first item.
+/// Returns the beginning of a page, before the first item.
 pub(crate) fn head(facts: &Facts) -> String {
     // Only this style sheet and images in the page itself are allowed: no script, no request.
     let hash = STANDARD.encode(Sha256::digest(STYLE));
@@ -47,7 +47,7 @@ pub(crate) fn head(facts: &Facts) -> String {
     head
 }
 
-/// The state of a page: how many bytes of images it may still have.
+/// Writes the items of a page. Limits the total size of the images in the page.
 pub(crate) struct Page<'e> {
     images: Images<'e>,
 }
@@ -162,7 +162,8 @@ fn summary(is_compaction: bool, time: &str, summary: &str) -> String {
     folded("summary", &format!("{what} <time>{time}</time>"), &inside)
 }
 
-/// Returns a folded block with its line. Both are HTML already.
+/// Returns a folded block: it shows `line`, and after a reader unfolds it, also `inside`. Both are
+/// HTML.
 fn folded(class: &str, line: &str, inside: &str) -> String {
     format!("<details class=\"{class}\">\n<summary>{line}</summary>\n{inside}\n</details>\n")
 }

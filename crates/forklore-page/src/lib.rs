@@ -1,15 +1,15 @@
-//! A session as one page to read and to show others: HTML or Markdown.
+//! Writes a session as one page for people to read, in HTML or Markdown.
 //!
-//! The page contains the conversation: who wrote what and in which branch, the tool calls with their
-//! results and the changes that they made, the model's thinking, images, and where a compaction
-//! replaced a part. Calls, results and thinking are folded.
+//! The page contains the conversation: who wrote what and in which branch, the tool calls with
+//! their results and the changes that they made, the model's thinking, images, and the summaries of
+//! compactions and branches. A reader must unfold calls, results and thinking to see them whole.
 //!
 //! [`write`](fn@write) reads the session piece by piece, so a long one needs little memory.
 //!
-//! Text of a session is hostile. In a page of HTML all of it is escaped, its Markdown produces no
-//! HTML of its own and links only to the web or to a mail address, and the page has no script and
-//! requests nothing. A content security policy in the page forbids both as well. In a page of
-//! Markdown, the same text is inert when a renderer allows HTML.
+//! Text of a session may be hostile. An HTML page escapes all text. The Markdown in a text produces
+//! only harmless HTML, and links only to the web or to a mail address. The page has no script and
+//! loads nothing from a server, and its content security policy forbids both. A Markdown page is
+//! equally harmless, even if its renderer allows HTML.
 
 mod conversation;
 mod html;
@@ -27,14 +27,14 @@ use conversation::{Conversation, Item};
 /// The format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One self-contained file of HTML.
+    /// HTML: one file that needs no other files.
     Html,
-    /// Markdown, as GitHub and GitLab show it.
+    /// Markdown, in the form that GitHub and GitLab show.
     Markdown,
 }
 
 impl Format {
-    /// The names of all formats, with which exports name them.
+    /// The names of all page formats, as an export request names them.
     pub const NAMES: [&str; 2] = ["html", "markdown"];
 
     /// Returns the format with this name; `None` if there is none.
@@ -48,7 +48,8 @@ impl Format {
     }
 }
 
-/// Writes the conversation of a session as a page, up to the cut `at`, or whole without a cut.
+/// Writes the conversation of a session as a page, up to the cut `at`. `None` writes the whole
+/// conversation.
 ///
 /// # Errors
 /// `not_found` if the session does not exist or was deleted, `invalid_args` if it has no such cut,
@@ -94,10 +95,10 @@ fn item_records(item: &Item) -> u64 {
     if let Item::Message(message) = item { message.records } else { 0 }
 }
 
-/// What the head of a page says about the session.
+/// The facts about a session that the head of its page shows.
 struct Facts {
     title: String,
-    /// The branch, the agent and the times, each with its name.
+    /// The label, the agent, the time of creation and the number of turns, each after its name.
     lines: Vec<(&'static str, String)>,
 }
 

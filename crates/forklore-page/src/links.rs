@@ -1,6 +1,7 @@
-//! Which links of a session's text a page has.
+//! Decides which links in a session's text become links in a page.
 
-/// Checks whether a page may link to this address: to the web, or to a mail address.
+/// Checks whether a page may link to this address. Only addresses on the web and mail addresses are
+/// allowed.
 pub(crate) fn is_allowed(url: &str) -> bool {
     let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     let is_plain = !url.chars().any(|c| c.is_control() || c.is_whitespace());

@@ -1,5 +1,5 @@
-//! Writes a page of Markdown. Each text of the session is a quotation, so it cannot look like a part
-//! of the page, and it has no HTML.
+//! Writes a page of Markdown. Each text of the session is written as a quotation, so it cannot look
+//! like a part of the page itself. HTML in a text is escaped.
 
 mod inert;
 
@@ -12,14 +12,14 @@ use forklore_sanitize::{html, terminal};
 use crate::conversation::{Block, Call, Item, Message, ToolOutput};
 use crate::{Facts, time};
 
-/// Returns what precedes the first item.
+/// Returns the beginning of a page, before the first item.
 pub(crate) fn head(facts: &Facts) -> String {
     let facts_line = facts.lines.iter().map(|(name, value)| format!("{name} {}", inline(value)));
     let facts_line = facts_line.collect::<Vec<_>>().join(" · ");
     format!("# {}\n\n{facts_line}\n", inline(&facts.title))
 }
 
-/// A page of Markdown.
+/// Writes the items of a Markdown page.
 #[derive(Default)]
 pub(crate) struct Page {}
 
@@ -103,13 +103,13 @@ fn diff(edit: &FileEdit) -> String {
     fenced("diff", &lines)
 }
 
-/// Returns a folded block with its line.
+/// Returns a folded block: it shows `line`, and after a reader unfolds it, also `inside`.
 fn folded(line: &str, inside: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("\n<details><summary>{}</summary>\n{inside}\n</details>\n", html::text(&line))
 }
 
-/// Returns a code block. Its fence is longer than any in the text.
+/// Returns `text` as a code block. The fence around it is longer than any fence in the text.
 fn fenced(language: &str, text: &str) -> String {
     let text = terminal::block(text.trim_end());
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -117,20 +117,20 @@ fn fenced(language: &str, text: &str) -> String {
     format!("\n{fence}{language}\n{text}\n{fence}\n")
 }
 
-/// Returns Markdown of the session as a quotation.
+/// Returns a Markdown text of the session as a quotation.
 fn quoted(text: &str) -> String {
     let text = inert::inert(&terminal::block(text.trim_end()));
     let line = |line: &str| if line.is_empty() { ">\n".into() } else { format!("> {line}\n") };
     text.lines().map(line).collect()
 }
 
-/// Returns text in one line without any Markdown in it.
+/// Returns a text in one line, so that a renderer finds no Markdown in it.
 fn inline(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     escaped(&line)
 }
 
-/// Escapes HTML and the characters that mean something in Markdown.
+/// Escapes HTML and the characters that have a meaning in Markdown.
 fn escaped(line: &str) -> String {
     let mut out = String::new();
     for c in html::text(line).replace("&#39;", "'").replace("&quot;", "\"").chars() {

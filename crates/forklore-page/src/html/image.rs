@@ -11,17 +11,16 @@ use forklore_sanitize::html::text;
 
 use crate::conversation::Source;
 
-/// The types of images in a page. A browser decodes them as images only: none can contain a script
-/// or a link.
+/// The types of images in a page. None of these types can contain a script or a link.
 const TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The maximum length of an image in the page, as base64.
+/// The maximum length of one image in the page, in bytes of base64.
 const MOST: usize = 4 << 20;
 
-/// The maximum length of all images of a page, as base64.
+/// The maximum total length of all images in the page, in bytes of base64.
 const MOST_TOGETHER: usize = 32 << 20;
 
-/// Reads images, as long as they fit into the page.
+/// Reads images for a page until their total length reaches the maximum.
 pub(super) struct Images<'e> {
     engine: &'e Engine,
     left: usize,
@@ -32,7 +31,8 @@ impl<'e> Images<'e> {
         Self { engine, left: MOST_TOGETHER }
     }
 
-    /// Returns an image as HTML; `None` if it is of another type, too large or not readable.
+    /// Returns an image as HTML. `None` if the image is of a type that pages do not contain, is too
+    /// large, or cannot be read.
     pub(super) fn html(&mut self, source: &Source, description: &str) -> Option<String> {
         let (media_type, base64) = self.base64(source)?;
         self.left = self.left.checked_sub(base64.len())?;
@@ -63,7 +63,7 @@ impl<'e> Images<'e> {
     }
 }
 
-/// A buffer that refuses more bytes than an image in the page may have.
+/// A buffer for the bytes of one image. A write fails if the image would be too large for the page.
 struct Limited(Vec<u8>);
 
 impl Write for Limited {

@@ -1,15 +1,16 @@
-//! Converts Markdown of a session to HTML. HTML in the text stays text, and links lead only to the
-//! web or to a mail address.
+//! Converts Markdown of a session to HTML. HTML in the text is shown as text. Links lead only to
+//! the web or to a mail address.
 
 use forklore_sanitize::{html, terminal};
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::links;
 
-/// The maximum length in bytes of a text that is formatted. A longer one is shown as it is.
+/// The maximum length, in bytes, of a text that is formatted as Markdown. A longer text is shown
+/// without formatting.
 const LONGEST: usize = 1 << 20;
 
-/// Returns the Markdown as HTML.
+/// Converts Markdown to HTML that is safe to put into a page.
 pub(super) fn html(markdown: &str) -> String {
     if markdown.len() > LONGEST {
         return format!("<pre>{}</pre>", html::text(markdown));
@@ -24,7 +25,8 @@ pub(super) fn html(markdown: &str) -> String {
     out
 }
 
-/// Whether each of the open links and images, innermost last, is a link in the page.
+/// The links and images that are open at the current position in the Markdown, innermost last. Each
+/// value states whether the HTML has a link in its place.
 #[derive(Default)]
 struct Links(Vec<bool>);
 
@@ -45,8 +47,8 @@ impl Links {
     }
 }
 
-/// Returns what the page has of a part of a text. An image on another server is a link to it, because
-/// the page requests nothing.
+/// Converts a parsed piece of Markdown to a safe one. Returns `None` if the page omits the piece.
+/// An image becomes a link to it, because the page loads nothing from a server.
 fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
@@ -70,7 +72,8 @@ fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
     }
 }
 
-/// Returns a level below that of the headings of messages, so that no text looks like one of them.
+/// Returns the level for a heading in a message. It is below the level of the page's own headings,
+/// so that no text of a session looks like them.
 fn below_message(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H4,

@@ -1,5 +1,5 @@
-//! Makes Markdown of a session inert: no HTML, no image from a server, no link but to the web or to
-//! a mail address.
+//! Makes the Markdown of a session harmless. The result has no HTML and no image. Its links lead
+//! only to the web or to a mail address.
 
 use std::ops::Range;
 
@@ -7,14 +7,16 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use crate::links;
 
-/// How often a text is made inert and looked at again. An escape can turn what follows into
-/// something else, for instance when it ends a link.
+/// Maximum number of rounds in which a text gets escapes. After a round the text is parsed again,
+/// because an escape can change the meaning of what follows, for instance when it ends a link.
 const ROUNDS: usize = 8;
 
-/// The maximum length in bytes of a text that stays Markdown.
+/// The maximum length, in bytes, of a text that remains Markdown. A longer text becomes a code
+/// block.
 const LONGEST: usize = 1 << 20;
 
-/// Returns the text with escapes where it would be more than text.
+/// Adds escapes to a Markdown text until it is harmless. If that is not possible, returns the text
+/// as a code block.
 pub(super) fn inert(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..ROUNDS {
@@ -36,7 +38,8 @@ pub(super) fn inert(text: &str) -> String {
 
 const LESS: &str = "&lt;";
 
-/// Returns the places where the text needs an escape, in ascending order.
+/// Returns the byte offsets at which the text needs an escape, each with the escape, in ascending
+/// order.
 fn escapes(text: &str) -> Vec<(usize, &'static str)> {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
