@@ -65,8 +65,8 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// Checks whether [`open`] would find a store, or something that it refuses, instead of
-    /// creating a store. Writes nothing. A store in memory always exists.
+    /// Checks whether [`open`] would create no store, because something exists at this location: a
+    /// store, or something that `open` refuses. Writes nothing. A store in memory always exists.
     #[must_use]
     pub fn exists(&self) -> bool {
         match self {
@@ -166,8 +166,8 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
 }
 
-/// Refuses the folder with the sessions of a graph store, because a files store does not know the
-/// rules of a graph store.
+/// Returns an error if `path` is the folder in which a graph store keeps its sessions. A files
+/// store must not open this folder, because it does not know the rules of a graph store.
 fn refuse_journal(path: &Path) -> Result<(), OpenError> {
     let above = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
     match above.filter(|above| path.is_dir() && above.join("graph.json").exists()) {

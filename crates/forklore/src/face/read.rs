@@ -29,7 +29,7 @@ impl Forklore {
     /// Returns the header of the session that `reference` names. A reference is an id or a unique
     /// prefix or suffix of one, `last` (the most recently updated root or branch), a label,
     /// `REF@label` (the label in the family of the session `REF`), or a title or the beginning of
-    /// one. `last` is looked up in `scope`, and labels and titles first there
+    /// one. `last` is looked up only in `scope`. Labels and titles are looked up in `scope` first
     /// (docs/semantics.md, Workspaces).
     ///
     /// # Errors
@@ -75,8 +75,8 @@ impl Forklore {
     }
 
     /// Finds words in messages, tool calls, results, titles and labels. A message that several
-    /// sessions share is one hit. The first search of a store reads all its sessions, and each later
-    /// one what was written since.
+    /// sessions share is one hit. The first search of a store reads all its sessions. Each later
+    /// search reads what was written since the last one.
     ///
     /// # Errors
     /// `invalid_args` if the query has no word or an invalid regular expression.
@@ -142,8 +142,8 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
-    /// Returns the conversation of a session in `range`: from a turn or message on, up to a cut, or
-    /// the last turns.
+    /// Returns the conversation of a session in `range`: from a turn, a message or another event
+    /// on, up to a cut, or only the last turns.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted; `invalid_args` if the session has
@@ -291,8 +291,8 @@ impl Forklore {
         .await
     }
 
-    /// Adds the beginning of its own first words to each session in the trees that has no title, up
-    /// to 500 sessions. Returns the trees.
+    /// Adds first words to each session in the trees that has no title: the beginning of what a
+    /// person typed first in this session. Does so for up to 500 sessions. Returns the trees.
     ///
     /// # Errors
     /// Returns no error for damage: a session whose events cannot be read gets no words.
@@ -304,8 +304,8 @@ impl Forklore {
         .await
     }
 
-    /// Returns the public form of a header, with the beginning of the session's first words if it
-    /// has no title.
+    /// Returns the public form of a header. If the session has no title, adds its first words: the
+    /// beginning of what a person typed first.
     ///
     /// # Errors
     /// Returns no error for damage: a session whose events cannot be read gets no words.

@@ -16,8 +16,8 @@ use super::pool::Pool;
 /// arrives at once.
 const FIRST_ROWS: usize = 16;
 const PAGE_ROWS: usize = 512;
-/// The size in bytes at which a page of rows ends. The row that reaches this size is the last one
-/// of its page.
+/// The size in bytes at which a page of rows is full. The row that reaches this size is the last
+/// row of its page.
 const PAGE_BYTES: usize = 1 << 20;
 
 type Source<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
@@ -26,10 +26,10 @@ type Reading<T> = Pin<Box<dyn Future<Output = (Option<Source<T>>, Vec<Result<T>>
 /// The rows that a reading method returns, in order. They are a [`Stream`] of [`Result`]s that uses
 /// constant memory.
 ///
-/// The stream reads one page of rows at a time. It reads the next page when all rows of the page
-/// are consumed and another row is requested. Dropping the stream ends the reading. The stream ends
-/// after the first error. Some methods return a stream that includes events appended during the
-/// read.
+/// The stream reads one page of rows at a time. It reads the next page when all rows of the current
+/// page are consumed and another row is requested. Dropping the stream ends the reading. The stream
+/// ends after the first error. Some methods return a stream that includes events appended during
+/// the read.
 #[must_use = "a stream reads nothing until it is polled"]
 pub struct Rows<T> {
     pool: Pool,

@@ -18,10 +18,10 @@ use super::Forklore;
 
 impl Forklore {
     /// Imports session files of agents, the oldest first (docs/semantics.md, Sources). `paths`
-    /// names files and directories. From a directory, imports all files in an agent format that
-    /// forklore supports. The import of a file that was imported before continues after the last
-    /// imported byte. A problem with one file does not stop the others. `progress` is called on a
-    /// blocking thread.
+    /// names files and directories. In a directory, imports every file whose agent format forklore
+    /// supports. The import of a file that was imported before continues after the last imported
+    /// byte. A problem with one file does not stop the others. `progress` is called on a blocking
+    /// thread.
     ///
     /// # Errors
     /// `unsupported` if the store cannot retain imported files, `invalid_args` for an unknown
@@ -118,8 +118,8 @@ impl Forklore {
         self.step(move |engine| Ok((engine.export_plain(&session, &mut out)?, out))).await
     }
 
-    /// Writes the conversation of a session as one page of HTML or Markdown, up to the cut `at`, or
-    /// whole without a cut.
+    /// Writes the conversation of a session as one page of HTML or Markdown, up to the cut `at`.
+    /// `None` writes the whole conversation.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `invalid_args` if it has no such

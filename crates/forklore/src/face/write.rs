@@ -116,7 +116,7 @@ impl Forklore {
     }
 
     /// Gives a session another title, or none. A title is only for display and for finding the
-    /// session; several sessions may have the same.
+    /// session. Several sessions may have the same title.
     ///
     /// # Errors
     /// `invalid_args` if the title is longer than 500 bytes, `not_found` if the session does not
@@ -158,9 +158,9 @@ impl Forklore {
         self.step(move |engine| engine.detach(&session)).await
     }
 
-    /// Deletes a session: puts it into the trash, or erases it. Also deletes those of its delegates (sessions of sub-agents) that have no
-    /// branch children, that is, children that inherit their history (docs/semantics.md, Delete,
-    /// detach).
+    /// Deletes a session: puts it into the trash, or erases it if the request sets `erase`. Also
+    /// deletes those of its delegates (sessions of sub-agents) that have no branch children. A
+    /// branch child inherits the history of its parent (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
     /// `has_children` if the session has branch children and the request does not allow deleting it
@@ -170,11 +170,13 @@ impl Forklore {
         self.step(move |engine| engine.delete(&request)).await
     }
 
-    /// Brings a session back from the trash, with those of its delegates that the same delete
-    /// removed, or with everything that it removed (docs/semantics.md, Delete, detach).
+    /// Brings a session back from the trash. Also brings back its delegates that the same delete
+    /// removed or, with `cascade`, all sessions that the same delete removed (docs/semantics.md,
+    /// Delete, detach).
     ///
     /// # Errors
-    /// `not_found` if the session does not exist or was erased. Nothing came back then.
+    /// `not_found` if the session does not exist or was erased. After an error, no session came
+    /// back.
     pub async fn undelete(&self, request: Undelete) -> Result<Undeleted> {
         self.step(move |engine| engine.undelete(&request)).await
     }
@@ -187,8 +189,8 @@ impl Forklore {
         self.step(move |engine| engine.expired(&request)).await
     }
 
-    /// Erases what has been in the trash for as long as the request says, and then collects garbage
-    /// as [`gc`](Self::gc) does.
+    /// Erases the sessions that have been in the trash for at least the time that the request
+    /// states. Then collects garbage as [`gc`](Self::gc) does.
     ///
     /// # Errors
     /// Those of [`gc`](Self::gc).
@@ -196,8 +198,9 @@ impl Forklore {
         self.step(move |engine| engine.collect(&request)).await
     }
 
-    /// Erases what has been in the trash for 30 days. Removes events that no session needs, and
-    /// attachments that no event refers to and no writer has pinned. Afterwards no file of the store contains deleted bytes.
+    /// Erases the sessions that have been in the trash for 30 days or longer. Removes events that
+    /// no session needs, and attachments that no event refers to and no writer has pinned.
+    /// Afterwards no file of the store contains deleted bytes.
     ///
     /// # Errors
     /// `unsupported` if the store has neither maintenance operations nor attachments; `busy` if
