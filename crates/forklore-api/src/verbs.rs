@@ -13,8 +13,8 @@ pub enum Form {
 /// The type and the form of the answer that one verb (forklore command) prints with `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerbAnswer {
-    /// The command line of the verb, for example `attach SESSION FILE`. Some end with a remark,
-    /// such as `chat -p, at the end`. One lists two command lines.
+    /// The command line of the verb, for example `attach SESSION FILE`. A remark may follow, as in
+    /// `chat -p, at the end`. One entry lists two command lines.
     pub usage: &'static str,
     /// The verb's name in [`Request`](crate::Request). `None` for commands that exist only in a
     /// terminal.

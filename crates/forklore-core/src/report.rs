@@ -63,8 +63,8 @@ pub struct Packed {
     pub freed_bytes: u64,
     /// The number of events that were compressed.
     pub events: u64,
-    /// The number of session histories that consisted of many small stored ranges and were joined
-    /// into larger ones.
+    /// The number of session histories whose many small stored ranges were joined into larger
+    /// ranges.
     pub histories: u64,
 }
 

@@ -1,9 +1,10 @@
 //! The sessions of a family, to find those whose history contains an event.
 //!
-//! A child inherits the first events of its parent's history, up to its cut. A descendant therefore
-//! has an event in its history exactly if it is a branch that inherits the event, and so is each
-//! session between it and the session that wrote the event. A branch inherits the event if it
-//! inherits at least as many events as there are inheritable events up to the event.
+//! A child inherits the first events of its parent's history, up to its cut. To find out whether a
+//! descendant's history contains an event, follow its parent links up to the session that wrote the
+//! event. Each session on this path, except the writer, must be a branch that inherits the event. A
+//! branch inherits the event if it inherits at least as many events as there are inheritable events
+//! up to the event.
 
 use std::collections::{HashMap, HashSet};
 

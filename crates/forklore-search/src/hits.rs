@@ -219,7 +219,8 @@ impl<'a> Hits<'a> {
         }
     }
 
-    /// Adds the documents as hits until the answer is full. `ranked` is in the order of the scores.
+    /// Adds the documents as hits until the answer is full. In `ranked`, the best document is
+    /// first.
     pub(crate) fn add_ranked(&mut self, ranked: &[Candidate]) -> Result<()> {
         for candidate in ranked {
             if self.is_full() {
