@@ -125,7 +125,7 @@ pub struct Hit {
     pub ts: Timestamp,
     /// The label of the session.
     pub label: Label,
-    /// The title of the session.
+    /// The title of the session. `null` if it has none.
     pub title: Option<String>,
     /// The folder of the session.
     pub workspace: Workspace,

@@ -21,8 +21,8 @@ const PAGE: usize = 2_000;
 
 impl Engine {
     /// Returns the trees of sessions that the request selects. If the request names a session,
-    /// returns the tree of its family, otherwise the trees of up to 50 families. Reads the
-    /// sessions' headers, and of some sessions a few events.
+    /// returns the tree of its family, otherwise the trees of up to 50 families. Reads the headers
+    /// of the sessions, and a few events of some sessions.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted; `invalid_args` if `after` in the

@@ -49,7 +49,7 @@ pub(crate) fn integer(number: u64) -> i64 {
 }
 
 /// Records that these sessions changed, so that the next update reads them. `headers` are their
-/// present headers.
+/// current headers.
 pub(crate) fn note_changes(conn: &Connection, headers: &[Header]) -> Result<()> {
     headers.iter().try_for_each(|header| note_change(conn, header))
 }

@@ -19,7 +19,7 @@ pub enum Reference {
         /// The session in whose family the label is looked up: `last` or a name. `None` looks in
         /// all families.
         of: Option<Box<Self>>,
-        /// The label.
+        /// The label to look up.
         label: Label,
         /// Further labels, each to be looked up in the family of the session found before.
         further: Vec<Label>,
