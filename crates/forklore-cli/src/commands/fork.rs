@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// The branch's id; repeating a fork with the same id makes no second branch
     #[arg(long)]
     id: Option<String>,
-    /// The form of a generated id: a UUIDv7, or fork-PARENT-MILLISECONDS
+    /// The form of a generated id: a UUID, or fork-PARENT-MILLISECONDS
     #[arg(long, value_name = "STYLE", conflicts_with = "id", default_value = "uuid",
         value_parser = choice::<IdStyle>(&["uuid", "ak-coder"]))]
     id_style: IdStyle,

@@ -23,7 +23,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session's id [default: a new UUIDv7]
+    /// The session's id [default: a new UUID]
     #[arg(long)]
     id: Option<String>,
     /// The session's title, for display

@@ -61,9 +61,8 @@ impl Export for super::Gemini {
     }
 }
 
-/// Returns the id of the exported session. The first 8 characters of the id must be unique, because
-/// file names contain only these. [`NewFile::id`] is a UUIDv7, which begins with the time, so it is
-/// not used.
+/// Returns the id of the exported session. File names contain only its first 8 characters, so these
+/// differ from file to file.
 fn session_id(file: &NewFile) -> String {
     file.fresh_id(0)
 }
