@@ -20,7 +20,7 @@ pub(crate) const WIDTH: usize = 16;
 
 /// The list of the events that a session inherits. It consists of spans: ranges of events, each in
 /// one segment (a group of events stored together). `spans` contains only the end of the list.
-/// `page` is the id of the database row with the part before that, or `None` if there is none.
+/// `page` is the id of the database row with the earlier part, or `None` if there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ancestry {
     pub(crate) page: Option<i64>,

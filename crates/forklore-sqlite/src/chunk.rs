@@ -34,9 +34,8 @@ use crate::row_key::Next;
 pub(crate) struct Chunk<'r> {
     pub(crate) outline: Outline,
     pub(crate) codec: Codec,
-    /// The checksum that the chunk's row had when it was read. Before a later write replaces the
-    /// row, it compares this with the row's current checksum, because another process may have
-    /// changed the row.
+    /// The checksum that the chunk's row had when it was read. Another process may change the row.
+    /// A later write therefore replaces the row only if its current checksum equals this one.
     pub(crate) sum: u32,
     /// The events of the chunk that the caller requested, with one bit per position. All of them
     /// are stored in the chunk.

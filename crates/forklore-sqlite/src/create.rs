@@ -139,10 +139,10 @@ fn inherit(
     Ok(Inheritance { counts, open, ancestry })
 }
 
-/// Returns the ancestry (a list of inherited ranges) of a child that inherits own events of its
-/// parent. It consists of the parent's list and one more range: the parent's own events before
-/// position `to`. If the parent's row is full, first moves its ranges to a page, which several
-/// sessions may share.
+/// Returns the ancestry (a list of inherited ranges) of a child that inherits events which its
+/// parent wrote itself. It consists of the parent's list and one more range: the parent's own
+/// events before position `to`. If the parent's row is full, first moves its ranges to a page,
+/// which several sessions may share.
 fn with_own(tx: &WriteTx<'_>, parent: &History<'_>, to: u64) -> Result<Ancestry> {
     let Session { sid, header, .. } = &*parent.session;
     let mut ancestry = parent.ancestry.clone();

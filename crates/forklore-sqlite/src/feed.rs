@@ -1,10 +1,10 @@
 //! The feed: each write transaction has a number. Each session's row stores the numbers of the
 //! transactions that created it, last appended to it and last changed it.
 //!
-//! Every write to a session changes its row anyway, so the numbers in that row cost an append no
-//! further page. SQLite writes an index whenever an update names an indexed column. Therefore only
-//! `feed_until` has an index: an upper bound of the numbers that increases in steps. Most appends
-//! need not change it.
+//! Every write to a session rewrites the session's row anyway. To store the numbers there, an
+//! append therefore writes no further page. SQLite writes an index whenever an update names an
+//! indexed column. Therefore only `feed_until` has an index: an upper bound of the numbers that
+//! increases in steps. Most appends need not change it.
 
 mod changes;
 mod numbers;

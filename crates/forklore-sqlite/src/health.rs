@@ -14,7 +14,7 @@ use crate::migrate::{self, VERSION};
 use crate::steps::{Budget, Steps};
 use crate::{Options, SqliteStore, path_safety};
 
-/// Maximum size in bytes of a store of which the health check reads every page. Reading all pages
+/// Maximum size in bytes of a store for which the health check reads every page. Reading all pages
 /// of a larger store would take too long.
 const LOOKED_THROUGH: u64 = 256 << 20;
 /// A WAL of more than this many bytes causes a warning: it was not written back for a long time.
@@ -69,8 +69,8 @@ pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Checks the folder in which a new store would be created. If `folder` does not exist, this is its
-/// nearest existing ancestor, in which the missing folders would be created.
+/// Checks the folder in which a new store would be created. If `folder` does not exist, checks its
+/// nearest existing ancestor instead: the missing folders would be created there.
 fn look_at_nearest(health: &mut Health, folder: &Path) {
     if let Some(there) = folder.ancestors().find(|folder| folder.is_dir()) {
         health.look_at_folder(there, Far::Refused);

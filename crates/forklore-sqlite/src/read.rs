@@ -22,8 +22,9 @@ use crate::session;
 /// a reader of many pages reuses the same memory, which stays in the processor's cache.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// Minimum limit of a query whose page may end earlier, at the end of a chunk. The next page would
-/// otherwise have to read the same chunk again.
+/// A query with at least this limit gets a page that ends with a whole chunk, even if the page then
+/// has fewer events than the limit. Otherwise the next page would have to read the same chunk
+/// again.
 const LONG_PAGE: usize = 256;
 
 /// Maximum number of events for which a page reserves memory before they are read.
@@ -145,7 +146,7 @@ pub(crate) fn inheritable(
     Ok(rows)
 }
 
-/// Takes the events of a stretch into the page of a reader.
+/// Adds the events of a stretch to the page that is being read.
 struct Taking<'t, 'a> {
     reader: &'t mut Reader<'a>,
     stretch: &'t Stretch,

@@ -1,5 +1,5 @@
-//! Deletes sessions: puts them into the trash, or erases them. Events that other sessions still need
-//! remain in nameless segments: the segments of tombstones, and private segments
+//! Deletes sessions: puts them into the trash, or erases them. Events that other sessions still
+//! need remain in nameless segments: the segments of tombstones, and private segments
 //! (docs/semantics.md, Delete, detach).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -106,8 +106,8 @@ fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
     Ok(segments)
 }
 
-/// Marks the session as deleted, and removes its lease. Without `kept_to`, the row says that nothing
-/// of the session was erased.
+/// Marks the session as deleted, and removes its lease. The column `kept_to` stays empty, which
+/// shows that nothing of the session was erased.
 fn put_into_trash(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
     let deleted = session.header.deleted.map(|tombstone| tombstone.deleted.as_microsecond());
     let sql = "UPDATE session SET deleted = ?, lease_owner = NULL, lease_expires = NULL,
@@ -127,9 +127,9 @@ pub(crate) fn undelete(tx: &WriteTx<'_>, id: &SessionId, label: &Label) -> Resul
     feed::update(tx, &mut session, What::Created, sql, &[&label.as_str()])
 }
 
-/// Makes the session's row that of a tombstone: removes its title, metadata, configuration, leaf,
-/// lease and list of inherited events. Erases no events; [`trim`] later erases those that no other session
-/// needs.
+/// Turns the session's row into that of a tombstone: removes its title, metadata, configuration,
+/// leaf, lease and list of inherited events. Erases no events; [`trim`] later erases those that no
+/// other session needs.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
     let deleted = session.header.deleted.map(|tombstone| tombstone.deleted.as_microsecond());
     session.inheritable_to = Some(session.header.own_events);

@@ -47,11 +47,11 @@ impl Row {
 
 /// Receives the events of a visit, one after the other.
 pub(crate) trait Visitor {
-    /// Receives the event that `event` decodes. `slot` is what the store knows of it besides.
+    /// Receives the event that `event` decodes. `slot` is what else the store knows of the event.
     ///
-    /// The event is not passed by value, so that a visitor can decode it where it stays. An event
-    /// that was just written takes long to copy, because the processor has to wait until all its
-    /// fields are written.
+    /// The argument is a function and not an event, so that a visitor can decode the event directly
+    /// to its final place. An event that was just written takes long to copy, because the processor
+    /// has to wait until all its fields are written.
     fn event(&mut self, slot: Slot, event: impl FnOnce() -> Result<Event>) -> Result<Next>;
 }
 

@@ -52,8 +52,8 @@ pub(crate) struct Session {
     /// An upper bound of `updated` in the session's header. It is at most a minute later.
     pub(crate) fresh_until: Timestamp,
     /// `None` unless the session was erased. For an erased session: the end (exclusive) of the
-    /// positions in its segment that other sessions still need. A deleted session without this is
-    /// in the trash.
+    /// positions in its segment that other sessions still need. A deleted session is in the trash
+    /// if this field is `None`.
     pub(crate) inheritable_to: Option<u64>,
     /// The checksum of the session's notes (`metadata` and `config`). `None` if it has no notes.
     pub(crate) note_sum: Option<u32>,
@@ -81,7 +81,8 @@ pub(crate) fn select(rest: &str) -> String {
 pub(crate) fn identity(conn: &Connection, sid: Segment) -> Result<Identity> {
     static BY_SID: LazyLock<String> =
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *IDENTIFIED));
-    // The `+` keeps SQLite from finding the row by its number, so that `folded` comes from an index.
+    // The `+` prevents SQLite from finding the row by its number. `folded` therefore comes from an
+    // index.
     static BY_ID: LazyLock<String> = LazyLock::new(|| {
         format!("SELECT {} FROM {TABLES} WHERE s.folded = ? AND +s.sid = ?", *IDENTIFIED)
     });
@@ -130,8 +131,8 @@ pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
 }
 
 /// Reads the session with the number `sid` like [`numbered`]. If its row is damaged, reads it again
-/// by its id. The case-folded id then comes from an index, which may have an undamaged copy of that
-/// id.
+/// by its id. That read takes the case-folded id from an index, which may contain an undamaged
+/// copy.
 pub(crate) fn numbered_or_by_id(conn: &Connection, sid: Segment) -> Result<Session> {
     let fault = match numbered(conn, sid) {
         Err(fault) if fault.is_of_one_row() => fault,
@@ -196,9 +197,9 @@ fn one(conn: &Connection, sql: &str, id: &SessionId, notes: bool) -> Result<Sess
         .ok_or_else(|| Error::NotFound(id.clone()).into())
 }
 
-/// Returns the fault of a session whose row was read by its id. If the session was deleted, that is
-/// the answer even if the rows of its ancestors are lost. Its own first event is gone, so nothing
-/// names these ancestors any more.
+/// Returns the fault to report if a read of the row of the session `id` failed with `fault`. If the
+/// session was deleted and an ancestor is lost, returns `Deleted`: the first event of a deleted
+/// session is gone, so nothing names its lost ancestor any more. Otherwise returns `fault`.
 fn deleted_anyway(row: &Row<'_>, id: &SessionId, fault: Fault) -> Fault {
     let lost = matches!(fault, Fault::Refused(Error::MissingAncestor { .. }));
     let deleted = || {

@@ -20,9 +20,9 @@ use crate::integer::signed;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// Returns the location of the event that the record `record` of an imported file became. If
-/// several records of the file have this key, returns the location for the latest. Returns `None`
-/// if no record has it.
+/// `record` is the key of a record of an imported file. Returns the location of the event that this
+/// record became. If several records of the file have the key, returns the location for the latest.
+/// Returns `None` if no record has it.
 pub(crate) fn locate(
     conn: &Connection,
     source: SourceId,
@@ -124,9 +124,9 @@ pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     record_locations::check(conn, source)
 }
 
-/// Erases the stored bytes of the files from which sessions were imported, and those of the files'
-/// sidecar files. The agent stored sidecar files next to these files (docs/semantics.md, Delete,
-/// detach).
+/// Erases the stored bytes of the files from which `sessions` were imported. Also erases the stored
+/// bytes of the sidecar files, which the agent stored next to those files (docs/semantics.md,
+/// Delete, detach).
 pub(crate) fn forget_files_of(
     tx: &WriteTx<'_>,
     sessions: impl Iterator<Item = Segment>,

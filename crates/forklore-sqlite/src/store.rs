@@ -112,8 +112,8 @@ impl SqliteStore {
     }
 
     /// Returns the folder for data that is computed from the store. It is next to the store's file
-    /// and has the name of that file with `-cache` appended. `None` if the store is open for reading
-    /// only.
+    /// and has the name of that file with `-cache` appended. `None` if the store is open for
+    /// reading only.
     pub(crate) fn cache(&self) -> Option<CacheFolder> {
         let path = with_suffix(&self.path, "-cache");
         (!self.options.read_only).then(|| CacheFolder::at(path))

@@ -129,8 +129,8 @@ pub(crate) fn write_last(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     fill_block(tx, rest)
 }
 
-/// Appends the events that complete blocks of `chunk_events` positions. Returns the events behind
-/// them, which are not written.
+/// Appends events up to the end of the last block of `chunk_events` positions that they complete.
+/// Returns the events after that block, which are not written.
 fn write_blocks<'r>(tx: &WriteTx<'_>, rows: &'r [Row]) -> Result<&'r [Row]> {
     let mut rest = rows;
     while let Some(first) = rest.first() {

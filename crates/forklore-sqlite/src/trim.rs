@@ -1,6 +1,6 @@
-//! Trims nameless segments (those of tombstones, and private copies): erases the events after the
-//! last one that a living session needs. Also erases the events of a tombstone that no fork
-//! inherits.
+//! Trims nameless segments: those of tombstones, and private copies. Erases the events after the
+//! last one that a session needs. Sessions in the trash count as well as living ones. When it
+//! erases events of a tombstone, it also erases those that forks never inherit.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
@@ -15,15 +15,16 @@ use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 
-/// The result of a trim: what it erased and what it retained. A trim erases the events of deleted
-/// sessions and of copies that no living session of a family needs.
+/// The result of a trim: what it erased and what it retained. A trim erases the events of
+/// tombstones and of private copies that no session of the family needs. Sessions in the trash
+/// count as well as living ones.
 #[derive(Debug, Default)]
 pub(crate) struct Trimmed {
-    /// The segments (groups of stored events) of deleted sessions, and private copies, from which
-    /// living sessions still need events.
+    /// The segments (groups of stored events) of tombstones, and private copies, from which
+    /// sessions still need events.
     pub(crate) retained: Vec<Segment>,
-    /// Number of segments of which no event remains. Each contained the events of a deleted
-    /// session, or a private copy of events.
+    /// Number of segments that the trim emptied. Each was the segment of a tombstone or a private
+    /// copy.
     pub(crate) segments: u64,
     /// Number of events that the trim erased.
     pub(crate) events: u64,
@@ -42,9 +43,8 @@ fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     Ok(found)
 }
 
-/// Returns which positions of each segment the sessions of a family inherit that were not erased.
-/// Those in the trash count too. Each value is the end (exclusive) of the needed positions. Reads
-/// each ancestry page once.
+/// Returns, for each segment, the end (exclusive) of the positions that the sessions of a family
+/// inherit. Sessions in the trash count, erased ones do not. Reads each ancestry page once.
 fn needs(conn: &Connection, family: &[Session]) -> Result<BTreeMap<Segment, u64>> {
     let mut needs = BTreeMap::new();
     let mut pages = HashSet::new();
@@ -70,8 +70,8 @@ fn note(needs: &mut BTreeMap<Segment, u64>, ancestry: &Ancestry) {
     }
 }
 
-/// Erases the events that no living session needs, in the family whose root is `root`. These are
-/// events of deleted sessions and of private copies of a prefix.
+/// Erases the events of tombstones and of private copies that no session needs, in the family whose
+/// root is `root`. Sessions in the trash count as well as living ones.
 pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
     let family = family(tx, root)?;
     let needs = needs(tx, &family)?;

@@ -27,8 +27,8 @@ pub(crate) enum Codec {
 }
 
 /// Maximum length in bytes of a chunk's payloads. It is SQLite's limit for a row. A damaged chunk
-/// may claim a larger length. It is refused, because allocating that length could exhaust the
-/// memory.
+/// may claim a larger length. Such a chunk is refused, because allocating that length could exhaust
+/// the memory.
 const LONGEST: usize = 1_000_000_000;
 /// The zstd compression level of chunks. Higher levels take much longer and save few bytes.
 const LEVEL: i32 = 3;

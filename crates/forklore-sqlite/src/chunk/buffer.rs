@@ -30,7 +30,7 @@ pub(super) struct Buffer {
 
 impl Buffer {
     /// Returns a buffer of `len` bytes. Their values are arbitrary. The buffer takes at most twice
-    /// as much memory, because its reader may keep it for long.
+    /// as much memory, because an event may keep the memory for long.
     ///
     /// `rest` is the number of bytes of the row that follow after the bytes for this buffer. SQLite
     /// copies a row page by page, and the last page ends where the row ends. Some processors copy

@@ -1,9 +1,9 @@
 //! Decodes numbers and texts that the crate `postcard` encoded, many times faster than that crate
 //! does. A cursor decodes the heads of chunks: the fields of their events without the payloads. A
-//! long session has very many of them.
+//! long session has very many heads.
 
-/// The bytes that are not decoded yet. A method returns `None` if they do not begin with a value of
-/// the kind that it decodes.
+/// The bytes that are not decoded yet. A method returns `None` if the bytes do not begin with a
+/// value of the kind that it decodes.
 #[derive(Clone)]
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 

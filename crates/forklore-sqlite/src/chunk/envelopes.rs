@@ -139,8 +139,8 @@ pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
 /// The heads of a chunk, decoded one after the other. They must be decoded from the chunk's first
 /// event on, because an event's time, payload offset and counts are sums over the events before it.
 ///
-/// The fields of an event are decoded into this value instead of being returned. A long session has
-/// many events, and each copy would take time.
+/// The fields of an event are decoded into this value and not returned. A long session has many
+/// events, and copying each of them would take time.
 #[derive(Clone)]
 pub(super) struct Heads<'a> {
     outline: Outline,
@@ -156,8 +156,8 @@ pub(super) struct Heads<'a> {
     head: Head<'a>,
 }
 
-/// Decodes the names in the heads of a chunk. Returns them and the heads, of which none is decoded
-/// yet.
+/// Decodes the names in the heads of a chunk. Returns the names, and the heads, which are not
+/// decoded yet.
 pub(super) fn read<'a>(
     outline: &Outline,
     bytes: &'a [u8],
@@ -199,10 +199,11 @@ impl<'a> Heads<'a> {
         Ok(None)
     }
 
-    /// Decodes the heads before the first event whose bit is set in `requested`. The next head is
-    /// then that of this event. Returns the bytes of the chunk's body from the payload of the first
-    /// requested event to that of the last, both included. Also returns the length of the body. If
-    /// `whole` is not set, the length may leave out the payloads after the last requested event.
+    /// Decodes the heads of the events before the first requested one. The bits that are set in
+    /// `requested` are the requested events. Returns the range of bytes in the chunk's body from
+    /// the payload of the first requested event to that of the last, both included. Also returns
+    /// the length of the body. If `whole` is not set, the length may leave out the payloads after
+    /// the last requested event.
     pub(super) fn seek(
         &mut self,
         requested: u64,

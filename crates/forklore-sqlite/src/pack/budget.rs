@@ -9,7 +9,7 @@ pub(super) struct Budget<'a> {
 }
 
 impl<'a> Budget<'a> {
-    /// Returns a budget that never ends: everything may be packed.
+    /// Returns a budget without a limit: everything may be packed.
     pub(super) fn all() -> Self {
         Self { events: u64::MAX, ending: None }
     }

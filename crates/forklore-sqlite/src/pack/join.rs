@@ -1,8 +1,8 @@
 //! Joins histories that consist of very many small spans.
 //!
 //! Reading the history of a chain of a thousand forks with five events each takes a thousand reads.
-//! Packing copies the events of that history once into a private segment: a segment that belongs to
-//! no session. Every ancestry page of the chain (a row with inherited spans) then refers to a prefix
+//! Packing copies the events of that history once into a private segment, which belongs to no
+//! session. Every ancestry page of the chain (a row with inherited spans) then refers to a prefix
 //! of this copy. A session whose history uses such a page then reads that prefix as one range.
 
 use forklore_core::lineage::Span;

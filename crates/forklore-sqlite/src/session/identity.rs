@@ -95,9 +95,9 @@ impl Kin {
     }
 }
 
-/// Finds the identity of a session whose row is lost. Reads it from the first event of a session of
-/// which the lost one is the parent or the root. Returns `None` if there is no such event. `parent`
-/// in the result only tells whether the session had a parent.
+/// Finds the identity of a session whose row is lost. Reads it from the first event of another
+/// session, which names the lost session as its parent or its root. Returns `None` if there is no
+/// such event. `parent` in the result only tells whether the session had a parent.
 pub(crate) fn lost(conn: &Connection, sid: Segment) -> Result<Option<Identity>> {
     let sql = "SELECT sid, parent IS ?1 FROM session WHERE parent = ?1 OR root = ?1";
     let mut statement = conn.prepare_cached(sql)?;

@@ -46,10 +46,10 @@ pub(super) const DELETED_AT: usize = STATE_AT + 15;
 /// first of three columns that belong neither to the session's header nor to the feed (the sequence
 /// of changed sessions).
 pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
-/// The index of the first of the four feed columns in a row of [`SELECTED`]. Three store which
-/// transactions created, last appended to and last changed the session, and the fourth an upper
-/// bound of these numbers. The row's checksum skips those that are NULL. In rows that were written
-/// before the feed existed, all are.
+/// The index of the first of the four feed columns in a row of [`SELECTED`]. Three columns contain
+/// the numbers of the transactions that created, last appended to and last changed the session. The
+/// fourth contains an upper bound of these numbers. The row's checksum skips a column that is NULL.
+/// All four are NULL in a row that was written before the feed existed.
 pub(super) const WRITTEN_AT: usize = MORE_AT - 4;
 const STATE_SUM_AT: usize = STATE_AT + STATE.len();
 /// The index of the column `metadata`, if a query selects it. The column `config` follows.
@@ -151,9 +151,9 @@ fn sum_of(row: &Row<'_>, fields: Fields, columns: std::ops::Range<usize>) -> Res
     Ok(fields.sum())
 }
 
-/// Adds a column of a session's row to a checksum. Skips a NULL in a feed column (one that says
-/// which transaction wrote the session). The checksums of rows from before the feed do not cover
-/// these columns.
+/// Adds a column of a session's row to a checksum. Skips a NULL in a feed column (a column that
+/// says which transaction wrote the session), because a row that was written before the feed
+/// existed has a checksum without these columns.
 fn add(fields: Fields, column: usize, value: ValueRef<'_>) -> Fields {
     let is_unwritten = value == ValueRef::Null && (WRITTEN_AT..MORE_AT).contains(&column);
     if is_unwritten { fields } else { fields.value(value) }

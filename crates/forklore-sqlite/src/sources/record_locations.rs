@@ -1,11 +1,12 @@
 //! Finds where a record of a source is in the store (its session, and the position of its event) by
 //! a hash of the record's native id.
 //!
-//! An entry consists of such a hash, its key, and the location of the record. Each import step adds
-//! a run: a list of entries that is sorted by key and stored in rows of up to 256 entries, here
-//! called chunks. If the run before is small, the step merges it into its own. Keys are evenly
-//! distributed, so the chunk that contains a key can be guessed almost exactly. A lookup searches
-//! the latest run first, then the earlier ones, and usually reads one or two chunks of each.
+//! An entry consists of a key, which is such a hash, and the location of the record. Each import
+//! step adds a run: a list of entries that is sorted by key and stored in rows of up to 256
+//! entries, here called chunks. If the previous run is small, the step merges that run into the new
+//! one. Keys are evenly distributed, so the chunk that contains a key can be guessed almost
+//! exactly. A lookup searches the latest run first, then the earlier ones, and usually reads one or
+//! two chunks of each.
 
 use std::collections::BTreeMap;
 

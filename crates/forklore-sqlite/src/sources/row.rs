@@ -47,7 +47,7 @@ impl Stored {
     }
 }
 
-/// Inserts a source of which no byte was read yet. Returns its number.
+/// Inserts a source from which nothing has been read yet. Returns its number.
 pub(super) fn insert(
     tx: &WriteTx<'_>,
     dialect: &str,

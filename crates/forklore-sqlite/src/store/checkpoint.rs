@@ -25,8 +25,8 @@ use crate::fault::Fault;
 /// Maximum number of passes that a checkpoint makes while other processes can write. The checkpoint
 /// then takes the store's exclusive lock for one final pass.
 const ROUNDS: usize = 4;
-/// The divisor of `every_pages` that gives the number of pages that count as few. A checkpoint
-/// takes the store's exclusive lock only when few pages of the WAL remain to be written back.
+/// A checkpoint takes the store's exclusive lock only when few pages of the WAL remain to be
+/// written back. Few are at most `every_pages` divided by this number.
 const FEW: u32 = 32;
 /// How long a checkpoint waits for the store's exclusive lock. When it has the lock, it waits up to
 /// the same time for readers of the WAL.

@@ -18,9 +18,9 @@ pub struct Options {
     pub chunk_events: u8,
     /// How often and by which thread the WAL is written back into the database file.
     pub checkpoints: Checkpoints,
-    /// How often a handle packs (compresses) some idle sessions. It does so after a checkpoint, if
-    /// it was opened and last packed at least this long ago. Short-lived programs therefore do not
-    /// pack.
+    /// The minimum time between two packings, in which a handle compresses some idle sessions. The
+    /// same time passes between the opening of the handle and its first packing, so short-lived
+    /// programs do not pack. A handle packs after a checkpoint.
     pub pack_every: Duration,
 }
 
