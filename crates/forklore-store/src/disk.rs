@@ -27,8 +27,8 @@ pub fn os(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Er
     }
 }
 
-/// Checks the version of the format of the file at `path`, `found`. This program knows the versions
-/// from 1 to `newest`.
+/// Checks `found`, the format version of the file at `path`. This program knows the versions from 1
+/// to `newest`.
 ///
 /// # Errors
 /// `Unsupported` for a newer version, and `Corrupt` for a number that no program writes.

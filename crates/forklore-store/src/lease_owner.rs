@@ -2,10 +2,11 @@
 //! another runtime on the same machine whether the owner's process is gone. Therefore nobody has to
 //! wait until the lease of a killed process expires.
 //!
-//! An owner counts as gone only if there is no doubt. First, the boot of the machine and the
-//! namespaces must be the same, so that a process id means the same process. Second, no process has
-//! this id, or the process with this id started at another time. Only Linux provides all of these
-//! facts. On other systems, another runtime must wait until the lease expires.
+//! An owner counts as gone only if there is no doubt. First, the checking process must run in the
+//! same boot of the machine and in the same namespaces as the owner. Only then does a process id
+//! mean the same process. Second, no process has the owner's process id, or the process that has it
+//! started at another time. Only Linux provides all of these facts. On other systems, another
+//! runtime must wait until the lease expires.
 
 use std::process;
 
@@ -121,7 +122,7 @@ mod system {
 
         /// Checks whether the process has ended. A zombie, which its parent has not waited for, has
         /// ended too. A process whose main thread has ended while other threads run looks like a
-        /// zombie. Therefore the number of threads counts too.
+        /// zombie. Therefore the number of threads is checked too.
         fn is_dead(&self) -> bool {
             matches!(self.state, "X" | "x")
                 || self.state == "Z" && matches!(self.threads, "0" | "1")

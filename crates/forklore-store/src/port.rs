@@ -87,9 +87,9 @@ pub trait Store: Send + Sync {
         Ok(done)
     }
 
-    /// Returns the header of a session. The header of a deleted session has `deleted` set; that of a
-    /// session in the trash is otherwise complete. In this and all other methods, ids match exactly,
-    /// including case.
+    /// Returns the header of a session. The header of a deleted session has the field `deleted`,
+    /// and is otherwise complete if the session is in the trash. In this and all other methods, ids
+    /// match exactly, including case.
     ///
     /// # Errors
     /// `NotFound` if no session has this id; `Corrupt` if the stored header is damaged.
@@ -103,9 +103,9 @@ pub trait Store: Send + Sync {
     /// history refers to.
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page>;
 
-    /// Reads like [`read`](Self::read), but also a session in the trash. `gc` needs this to find the
-    /// attachments that such a session mentions. The default implementation reads no session in the
-    /// trash, so that a `gc` fails instead of removing its attachments.
+    /// Reads like [`read`](Self::read), but also a session in the trash. `gc` needs this to find
+    /// the attachments that such a session mentions. The default implementation reads no session in
+    /// the trash. A `gc` then fails and removes no attachments.
     ///
     /// # Errors
     /// Those of [`read`](Self::read); `Deleted` only if the session was erased.
@@ -170,9 +170,9 @@ pub trait Store: Send + Sync {
     }
 
     /// Returns the folder for data that is computed from this store and can be computed again, such
-    /// as an index ([`CacheFolder`](crate::disk::CacheFolder)). The folder need not exist. `None` if
-    /// the store has no such folder, or may not be written to. A store with such a folder removes it
-    /// in [`gc`](Self::gc), because the folder may contain deleted data.
+    /// as an index ([`CacheFolder`](crate::disk::CacheFolder)). The folder need not exist. `None`
+    /// if the store has no such folder, or may not be written to. A store with such a folder
+    /// removes it in [`gc`](Self::gc), because the folder may contain deleted data.
     fn cache_folder(&self) -> Option<PathBuf> {
         None
     }

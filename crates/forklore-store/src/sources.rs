@@ -1,9 +1,9 @@
 //! Sources: files of other agents from which sessions were imported (docs/semantics.md, Sources).
 //!
-//! A store with the capability `sources` records more about each file. It records how the bytes of
-//! the file are composed of event payloads and other stored bytes. It also records, by native id,
-//! where each record of the file is stored. One transaction with a [`SourceStep`] writes all of
-//! this together with the sessions and events, or writes nothing.
+//! A store with the capability `sources` records how the bytes of each file are composed of event
+//! payloads and other stored bytes. It also records, by native id, where each record of the file is
+//! stored. One transaction with a [`SourceStep`] writes all of this together with the sessions and
+//! events, or writes nothing.
 
 mod ranges;
 mod sidecar;

@@ -60,12 +60,13 @@ impl CacheFolder {
         self.gate.pass(pass, wait)
     }
 
-    /// Removes the folder, and returns the number of bytes that its files had. Waits at most for
-    /// `wait` until nobody uses the files. Removes no folder that is not a cache folder.
+    /// Removes the folder and its files, and returns the number of bytes that the files had. Waits
+    /// at most for `wait` until nobody uses the files. Removes nothing if the folder lacks the lock
+    /// file that every cache folder has.
     ///
     /// # Errors
-    /// `Locked` if the files are in use for longer than `wait`; `Denied` or `Io` if a file cannot be
-    /// removed.
+    /// `Locked` if the files are in use for longer than `wait`; `Denied` or `Io` if a file cannot
+    /// be removed.
     pub fn remove(&self, wait: Duration) -> Result<u64> {
         let lock = with_suffix(&self.path.join(GATE), "-lock");
         if !lock.symlink_metadata().is_ok_and(|lock| lock.is_file()) {

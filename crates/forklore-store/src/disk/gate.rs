@@ -207,8 +207,9 @@ impl Gate {
     }
 }
 
-/// Whether a call still waits for the lock that a thread is to get for it. After the call has timed
-/// out, the thread opens no file: it would create again what others remove from the folder.
+/// Says whether a call still waits for the lock that a thread acquires for it. After the call has
+/// timed out, the thread opens no file, because that could create a file again that another process
+/// has removed.
 #[derive(Clone, Debug, Default)]
 struct Wanted {
     ended: Arc<Mutex<bool>>,

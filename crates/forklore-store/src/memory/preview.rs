@@ -30,8 +30,8 @@ const FIRST_NEW: u64 = 1 << 63;
 /// A store that reads through another store, its base, and keeps its own writes in memory. The base
 /// never changes. Dropping the preview discards its writes.
 ///
-/// Use it to run what writes, such as an import, only to show its result. A preview deletes no
-/// session. Its feed and its attachments are those of the base.
+/// Use it to run an operation that writes, such as an import, only to show its result. A preview
+/// deletes no session. Its feed and its attachments are those of the base.
 pub struct Preview {
     base: Arc<dyn Store>,
     layer: Mutex<Layer>,
@@ -40,14 +40,15 @@ pub struct Preview {
 /// What a preview has in addition to its base.
 #[derive(Default)]
 struct Layer {
-    /// The sessions that the preview created or changed, and those that its rules need.
+    /// The sessions that the preview created or changed, and copies of other sessions that a write
+    /// had to be checked against.
     state: State,
     /// The case-folded ids of the sessions whose log is in `state`. The base has the logs of the
     /// others.
     logs: HashSet<String>,
     /// The roots of the sessions that the preview created, by case-folded id.
     roots: HashMap<String, SessionId>,
-    /// The case-folded ids of all sessions of the base, once they are needed.
+    /// The case-folded ids of all sessions of the base; `None` until they are first needed.
     in_base: Option<HashSet<String>>,
     /// The sources that the base returned.
     seen: HashMap<SourceId, Source>,
@@ -122,7 +123,9 @@ impl Preview {
         }
     }
 
-    /// Copies what the rules need of the base, before the write is executed.
+    /// Prepares the write: copies from the base to `layer` the logs and headers that the write
+    /// needs. Rejects a write that a preview does not support, and a new session whose id the base
+    /// has.
     fn prepare(&self, layer: &mut Layer, write: &Write) -> Result<()> {
         match write {
             Write::Create(new) => {

@@ -21,8 +21,8 @@ enum Undo {
     Replaced(Vec<Session>, Vec<StoredSource>),
 }
 
-/// Returns the session that `write` appends to or changes, and how the feed reports that. Returns
-/// `None` for other writes, whose results name their sessions.
+/// Returns the session that `write` appends to or changes, and the kind of change that the feed
+/// reports. Returns `None` for other writes, whose results name their sessions.
 fn news(write: &Write) -> Option<(SessionId, What)> {
     match write {
         Write::Append { session, .. } => Some((session.clone(), What::Appended)),

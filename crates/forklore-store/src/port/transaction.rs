@@ -61,10 +61,10 @@ pub enum Write {
         change: Change,
     },
     /// Deletes sessions (docs/semantics.md, Delete, detach). [`Deletion`] says whether they go into
-    /// the trash, from which [`Change::Undelete`] brings them back, or are erased. An erased session
-    /// leaves a tombstone. Events that other sessions still need remain stored, without a session.
-    /// Sessions in the trash need their history as living ones do. Sessions of which there is
-    /// nothing more to delete are skipped.
+    /// the trash, from which [`Change::Undelete`] brings them back, or are erased. An erased
+    /// session leaves a tombstone. Events that other sessions still need remain stored, without a
+    /// session. Sessions in the trash need their history as living ones do. A session is skipped if
+    /// nothing more of it can be deleted.
     ///
     /// Rejected with `HasChildren` if branch children remain and `children` is
     /// [`Children::Refuse`]; `Leased` if one of the sessions is leased; `NotFound` if one of the

@@ -120,8 +120,9 @@ pub enum SourceSpan {
         end: LineEnd,
     },
     /// Bytes at the end of the file that were not read as records, because its last line is
-    /// unfinished. They come after [`Progress::offset`](super::Progress::offset), and count until
-    /// another span of the file follows. [`WaitingLine`](super::WaitingLine) has the rule.
+    /// unfinished. They come after [`Progress::offset`](super::Progress::offset). They are no
+    /// longer valid if another span of the file follows, as [`WaitingLine`](super::WaitingLine)
+    /// describes.
     Waiting {
         /// How many of the bytes that wait so far continue to wait. The bytes of this span follow
         /// them. If the number is 0, the bytes of this span replace all bytes that wait so far.
@@ -131,10 +132,11 @@ pub enum SourceSpan {
         /// The SHA-256 of the whole file up to the last of these bytes.
         sha256: [u8; 32],
     },
-    /// A range whose bytes cannot be restored. It contained records that would have been added to a
-    /// deleted session, and the number is that of their bytes. Or stored bytes of it were erased, and
-    /// the number is that of the erased bytes. The range of a replacement in a payload is longer: it
-    /// also has the bytes of the payload, which belong to an event.
+    /// A range whose bytes cannot be restored, with the number of bytes that are missing. Either
+    /// the range had records for a session that was already deleted, and its bytes were never
+    /// stored. Or stored bytes of the range were erased. In a replaced [`Patched`](Self::Patched)
+    /// or [`PatchedOften`](Self::PatchedOften), only the replacement bytes were erased and count
+    /// here; the other bytes of the range are in the payload of an event.
     Gone(u64),
 }
 
