@@ -26,8 +26,9 @@ impl Folder {
     /// Opens the session with this id for writing like [`writable`](Self::writable), also if it is
     /// in the trash.
     ///
-    /// In a change to several files, it repairs the real file at once. The change then only adds
-    /// bytes after acknowledged ones, and whoever undoes it removes nothing else.
+    /// During a change to several files, this method repairs the real file at once, before the
+    /// change. The change then only adds bytes after acknowledged ones, so undoing the change
+    /// removes nothing else.
     pub(crate) fn writable_in_trash(&self, id: &SessionId) -> Result<Session> {
         if let Some(real) = self.real() {
             match real.writable_in_trash(id) {

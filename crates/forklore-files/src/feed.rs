@@ -31,8 +31,8 @@ use crate::line;
 use crate::line::sealed;
 use crate::record::VERSION;
 
-/// Size of a feed's log, in bytes, above which the opening of the store replaces it by an empty
-/// one.
+/// If the feed's log has more than this number of bytes, the next opening of the store replaces the
+/// log by an empty one.
 const LONG: u64 = 8 << 20;
 
 /// The feed of a store (the sequence of changed sessions). It has the path of the feed's log, and

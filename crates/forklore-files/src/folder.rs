@@ -29,17 +29,18 @@ pub(crate) struct Folder {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) layout: Layout,
     poisoned: Arc<OnceLock<String>>,
-    /// The folder with the real files. `None` unless this folder is the overlay of a change to
-    /// several files, which collects it in memory.
+    /// The folder with the real files. `None` unless this folder is an overlay, which collects a
+    /// change to several files in memory.
     real: Option<Box<Folder>>,
-    /// How many bytes of each changed file are durable. An overlay records this when its whole
-    /// change is complete. `None` unless this folder is an overlay: it is then recorded at once.
+    /// How many bytes of each changed file are durable. An overlay collects these numbers here, and
+    /// they are recorded when its whole change is complete. `None` unless this folder is an
+    /// overlay; each number is then recorded at once.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,
-    /// The writes of a change to several files that were announced in the feed. Their ends are
-    /// recorded there when the whole change is complete. Empty unless this folder is an overlay,
-    /// which collects such a change in memory.
+    /// Writes that were announced in the feed and whose ends are not recorded there yet. An overlay
+    /// collects them, and their ends are recorded when its whole change is complete. Empty unless
+    /// this folder is an overlay.
     under_way: Mutex<Vec<Write>>,
     /// The folders whose names are known to be durable. Without this set, each write would list the
     /// files of its folder, which takes long if they are very many.
@@ -81,8 +82,8 @@ impl Folder {
         Self { clock, feed, made, poisoned, ..Self::new(fs, self.layout.clone()) }
     }
 
-    /// Returns the folder with the real files, if this folder is the overlay of a change to several
-    /// files, which collects it in memory.
+    /// Returns the folder with the real files if this folder is an overlay, which collects a change
+    /// to several files in memory. Otherwise returns `None`.
     pub(crate) fn real(&self) -> Option<&Self> {
         self.real.as_deref()
     }
@@ -134,8 +135,8 @@ impl Folder {
         marks.iter().flatten().for_each(|mark| self.mark_now(mark));
     }
 
-    /// Fails if a sync in this folder has failed before. The data that it did not sync may be lost
-    /// even if a later sync succeeds.
+    /// Fails if a sync in this folder has failed before. Data that the failed sync should have made
+    /// durable may be lost even if a later sync succeeds.
     ///
     /// # Errors
     /// `Poisoned` with the failure.

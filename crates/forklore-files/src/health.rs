@@ -76,8 +76,8 @@ fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How many sessions the folder `workspaces` contains, how many event files with an incomplete last
-/// line, and why the first damaged session cannot be read.
+/// What the folder `workspaces` contains: the number of sessions, the number of event files with an
+/// incomplete last line, and the error of the first session that cannot be read.
 #[derive(Default)]
 struct Found {
     sessions: u64,

@@ -141,9 +141,9 @@ impl<'s> History<'s> {
         Ok(list)
     }
 
-    /// Checks that the files of the nearest spans exist, and the file with the list of the spans
-    /// before them. A fork is refused if one of these files is lost. Files further back are not
-    /// checked, so that the cost of a fork does not grow with the depth.
+    /// Checks that the files of the nearest spans exist, and also the file that contains the list
+    /// of earlier spans. A fork is refused if one of these files is lost. Files further back are
+    /// not checked, so that the cost of a fork does not grow with the depth.
     pub(crate) fn check_spans(&self, ancestry: &Ancestry) -> Result<()> {
         let spans = ancestry.spans.iter().map(|span| &span.segment);
         for segment in spans.chain(&ancestry.before) {

@@ -98,9 +98,9 @@ pub(crate) struct Damaged {
 }
 
 impl Survey {
-    /// Returns the ancestries (lists of inherited spans) that living or damaged sessions may use, and
-    /// sessions in the trash.
-    /// Each comes with the number of inheritable events that it covers.
+    /// Returns the ancestries (lists of inherited spans) of all sessions that may use one: those
+    /// that are living, in the trash or damaged. Each ancestry comes with the number of inheritable
+    /// events that it covers.
     pub(crate) fn lists(&self) -> Vec<(Ancestry, u64)> {
         let unerased = self.sessions.iter().filter(|session| !session.header.is_erased());
         let mut lists: Vec<_> = unerased

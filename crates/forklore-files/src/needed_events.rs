@@ -1,4 +1,5 @@
-//! Determines which events of each segment sessions need, living ones and those in the trash.
+//! Determines which events of each segment are needed by sessions. Sessions in the trash count as
+//! well as living ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,8 +10,8 @@ use crate::layout::Segment;
 use crate::list::Survey;
 use crate::record::{Ancestry, Span};
 
-/// The events that living sessions need, for each file of events. `last` is the count of
-/// inheritable events up to the last needed one.
+/// The events that sessions need, for each file of events. Sessions in the trash count as well as
+/// living ones. `last` is the count of inheritable events up to the last needed one.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     last: HashMap<Segment, u64>,
@@ -18,7 +19,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     /// Returns the count of inheritable events up to the last one in the file `segment` that a
-    /// living session needs. Returns 0 if no session needs any.
+    /// session needs. Returns 0 if no session needs any.
     pub(crate) fn of(&self, segment: &Segment) -> u64 {
         self.last.get(segment).copied().unwrap_or_default()
     }
@@ -33,9 +34,9 @@ impl Needs {
 }
 
 impl Needs {
-    /// Computes which events living sessions need, from the ranges that they inherit. Reads ranges
-    /// that several sessions share only once. For a damaged session whose first line can be read,
-    /// assumes that it needs both the ranges in that line and its own copy.
+    /// Computes which events sessions need, from the ranges that they inherit. Erased sessions need
+    /// none. Reads ranges that several sessions share only once. For a damaged session whose first
+    /// line can be read, assumes that it needs both the ranges in that line and its own copy.
     pub(crate) fn read(folder: &Folder, found: &Survey) -> Result<Self> {
         let mut needs = Self::default();
         let mut seen = HashSet::new();

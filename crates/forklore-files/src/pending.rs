@@ -73,11 +73,11 @@ impl Folder {
     /// together.
     ///
     /// # Errors
-    /// The errors of `step`; no file is changed then. `Invalid` if the journal would be too large to
-    /// be read; no file is changed then either. `Io` or `Denied` if a file cannot be written;
-    /// the change is undone then. If it cannot be undone, or if only its end fails, the journal
-    /// remains, and the next operation performs the whole change. So does the next process after
-    /// `Poisoned`.
+    /// The errors of `step`; no file is changed then. `Invalid` if the journal would be too large
+    /// to be read; no file is changed then either. `Io` or `Denied` if a file cannot be written;
+    /// the change is undone then. If undoing fails, or if all files are written and removing a file
+    /// fails, the journal remains, and the next operation performs the whole change. `Poisoned` if
+    /// a sync fails; if the journal then exists, the next process performs the whole change.
     pub(crate) fn together<T>(&self, step: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         let overlay = Arc::new(Overlay::over(self.fs.clone()));
         let above = self.over(overlay.clone());

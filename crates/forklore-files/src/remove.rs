@@ -1,5 +1,6 @@
-//! Deletes sessions: puts them into the trash, or erases them. Events that other sessions need remain in the files, but the deleted session
-//! no longer shows them (docs/semantics.md, Delete, detach).
+//! Deletes sessions: puts them into the trash, or erases them. Events that other sessions need
+//! remain in the file of the deleted session, but a read of that session does not return them
+//! (docs/semantics.md, Delete, detach).
 
 use std::collections::{HashMap, HashSet};
 
@@ -78,8 +79,8 @@ pub(crate) fn undelete(folder: &Folder, id: &SessionId, label: &Label) -> Result
     Ok(session.header)
 }
 
-/// For each session to delete: its branches that inherit events and are not deleted too. This is a
-/// map, because there may be very many sessions.
+/// The branches that depend on sessions to delete and are not themselves deleted, by the id of
+/// their parent. A map finds them fast even if there are very many sessions.
 struct Kin(HashMap<SessionId, Vec<SessionId>>);
 
 impl Kin {

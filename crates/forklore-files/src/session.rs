@@ -104,7 +104,8 @@ impl Folder {
         Ok(session)
     }
 
-    /// Reads the session with this id, whether it is living or in the trash. Fails if it was erased.
+    /// Reads the session with this id, whether it is living or in the trash. Fails if it was
+    /// erased.
     pub(crate) fn unerased(&self, id: &SessionId) -> Result<Session> {
         let session = self.any(id)?;
         if session.header.is_erased() {

@@ -24,7 +24,7 @@ use crate::line;
 use crate::line::sealed;
 use crate::log::damage;
 
-/// Encodes the record that the first `durable` bytes of the import log are durable.
+/// Encodes the content of the file that records how many bytes of the import log are durable.
 pub(crate) fn encoded(durable: u64) -> Result<String> {
     sealed(&record::DurableTo::new(durable))
 }

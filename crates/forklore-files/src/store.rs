@@ -50,7 +50,7 @@ pub struct FilesStore {
     attachments: Arc<AttachmentFolder>,
 }
 
-/// The kind of store that the marker of this store names.
+/// The name of this kind of store. The file that marks a folder as a store contains it.
 const KIND: &str = "files";
 
 /// The content of the file that marks a folder as a store.
@@ -110,8 +110,9 @@ impl FilesStore {
         Ok(store)
     }
 
-    /// Checks whether there is something at `path` that [`FilesStore::open`] would open without
-    /// creating a store: a store, or something that it refuses. Writes nothing.
+    /// Checks whether [`FilesStore::open`] would find something at `path` and therefore create no
+    /// store there. It may be a store, or something that [`FilesStore::open`] refuses. Writes
+    /// nothing.
     #[must_use]
     pub fn exists(path: &Path) -> bool {
         let folder = Folder::new(Arc::new(Disk), Layout::of(path));

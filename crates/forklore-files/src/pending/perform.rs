@@ -12,8 +12,8 @@ use crate::fs::{File, Open};
 use crate::log::damage;
 
 /// Maximum number of files of a change that are open at once. They are written one by one, and then
-/// all synced at the same time. An import writes as many for one session. It is small enough for a
-/// process with few free file descriptors.
+/// all synced at the same time. An import of one session writes this many files. The number is
+/// small enough for a process with few free file descriptors.
 const FILES_AT_ONCE: usize = 4;
 
 /// A file of a change that was written and is not synced yet.
@@ -26,9 +26,9 @@ struct Begun {
 }
 
 impl Folder {
-    /// Writes the files of a change and makes them durable, except that it removes none. A file
-    /// gets its name only after all files are written. A full disk therefore leaves every file that
-    /// the change replaces as it was.
+    /// Writes the files of a change and makes them durable. Does not remove the files that the
+    /// change deletes. A file gets its name only after all files are written. A full disk therefore
+    /// leaves every file that the change replaces as it was.
     pub(super) fn write_all(&self, pending: &Pending) -> Result<()> {
         let mut unnamed = Vec::new();
         let done = self.write_contents(pending, &mut unnamed);
@@ -41,9 +41,9 @@ impl Folder {
         done
     }
 
-    /// Writes and syncs the content of all files of a change that it does not remove, in groups of
-    /// [`FILES_AT_ONCE`]. The files of a group are written one after another and then synced in
-    /// parallel: each sync waits until the disk has written the data of the whole group, so syncs
+    /// Writes and syncs the content of all files of a change, except those that the change deletes.
+    /// Handles [`FILES_AT_ONCE`] files at a time: writes them one after another and then syncs them
+    /// in parallel. Each sync waits until the disk has written the data of all these files. Syncs
     /// one after another would wait that long once per file. Adds the temporary and the final names
     /// of new files to `unnamed`.
     fn write_contents(

@@ -8,19 +8,22 @@ use forklore_store::disk::os;
 use crate::folder::Folder;
 use crate::fs::Open;
 
-/// A file before a change, as far as the change overwrites it. It stays in memory: a process that
-/// finds the journal of a killed one performs the change and does not undo it.
+/// The bytes of a file that a change overwrites, for undoing the change. They are only in memory.
+/// If this process is killed, the next one performs the change from the journal and does not undo
+/// it.
 #[derive(Debug)]
 pub(super) struct Before {
     path: PathBuf,
-    /// How many bytes at the file's beginning the change leaves as they are.
+    /// The number of bytes at the beginning of the file that the change does not overwrite.
     retained: u64,
-    /// The bytes after them. `None` if the file does not exist.
+    /// The bytes of the old file after the first `retained` ones. `None` if the file does not exist
+    /// before the change.
     tail: Option<Vec<u8>>,
 }
 
 impl Before {
-    /// Reads what a change overwrites that leaves the first `retained` bytes of the file at `path`.
+    /// Reads the bytes of the file at `path` after the first `retained` ones, before a change
+    /// overwrites them.
     pub(super) fn read(folder: &Folder, path: PathBuf, retained: u64) -> Result<Self> {
         let Some(file) = folder.open(&path, Open::Read)? else {
             return Ok(Self { path, retained, tail: None });
@@ -32,7 +35,8 @@ impl Before {
         Ok(Self { path, retained, tail: Some(tail) })
     }
 
-    /// Checks whether the file already ends with `tail`, which the change writes.
+    /// Checks whether the change would write the bytes that the file already has. `tail` are the
+    /// bytes that it would write after the first `retained` ones.
     pub(super) fn is_left_as_it_is(&self, tail: &[u8]) -> bool {
         self.tail.as_deref() == Some(tail)
     }

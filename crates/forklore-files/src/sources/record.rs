@@ -256,8 +256,8 @@ impl StepLine {
         self.ranges.iter().map(|range| range.range().ok_or("a range of it is none")).collect()
     }
 
-    /// Replaces each range with stored bytes by the number of these bytes. The bytes are then
-    /// erased.
+    /// Erases the stored bytes of the ranges. Replaces each range that contains bytes by a range
+    /// that says only how many they were.
     pub(super) fn forget(&mut self) -> Result<(), &'static str> {
         for range in &mut self.ranges {
             let span = range.range().ok_or("a range of it is none")?;
