@@ -226,8 +226,8 @@ pub fn usage_of(events: &[Event]) -> Usage {
     sum
 }
 
-/// Describes the events of two turns with tool calls, one of which has no result. They are of every
-/// class except lineage.
+/// Describes the events of two turns with tool calls, one of which has no result. The events cover
+/// every class except lineage.
 #[must_use]
 pub fn rich() -> Vec<Draft> {
     vec![

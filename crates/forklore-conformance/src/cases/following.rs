@@ -62,9 +62,9 @@ impl Follower {
         Self::from(Since::Mark(stored.parse::<Mark>().unwrap()))
     }
 
-    /// Reads one page of the feed. Checks that the page contains no session twice, no session that
-    /// was already reported as removed unless it is removed or created again, and no head that is
-    /// lower than the session's head reported before.
+    /// Reads one page of the feed. Checks that the page contains no session twice. Checks that a
+    /// session that was reported as removed appears again only as removed or created. Checks that
+    /// no head is lower than the head that was reported before for the same session.
     #[track_caller]
     pub(super) fn read(&mut self, scene: &Scene<'_>, limit: usize, wait: Duration) {
         let page = scene.store().changes(&self.since, limit, wait).unwrap();
@@ -104,7 +104,7 @@ impl Follower {
     }
 
     /// Asserts that the feed reported the current state of each session that this reader has seen.
-    /// The head or removal reported last must be that in the store.
+    /// The last report of a session, either its head or its removal, must match the store.
     #[track_caller]
     pub(super) fn assert_up_to_date(&self, scene: &Scene<'_>) {
         for (session, head) in &self.heads {

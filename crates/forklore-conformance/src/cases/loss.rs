@@ -145,7 +145,8 @@ pub(super) fn a_deleted_child_of_a_lost_root_stays_deleted(scene: &Scene<'_>) {
     scene.collect();
     lose(scene, "a");
     for name in ["b", "c"] {
-        // A store that has the ancestors' ids only in their own rows has lost the rest of the header.
+        // A store that has the ancestors' ids only in their own rows cannot answer with the rest
+        // of the header.
         match scene.store().header(&id(name)) {
             Ok(header) => assert!(header.deleted.is_some(), "{name}"),
             error => refused(error, &Error::Deleted(id(name))),

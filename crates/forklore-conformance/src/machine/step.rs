@@ -1,6 +1,6 @@
 //! The possible steps of a random history. A step names sessions and positions by small numbers.
-//! When the step is executed, most numbers pick one of the sessions or positions that then exist.
-//! So the step is possible in any state.
+//! When the step is executed, most numbers pick one of the sessions or positions that exist at that
+//! time. The step is therefore possible in any state.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 

@@ -1,4 +1,4 @@
-//! A case: of several sources that fit, the latest comes first.
+//! A case: if several sources match a search, the store returns the latest first.
 
 use forklore_store::sources::{FindSource, SourceId, Target};
 
