@@ -1,8 +1,8 @@
-//! A standing index: the quads of a store's sessions in a SQLite file of its own, in the cache
+//! A persistent index: the quads of a store's sessions in a SQLite file of its own, in the cache
 //! folder of the store ([`forklore_index`]).
 //!
-//! The index is brought up to date before each question (`update`), by as much as the sessions
-//! changed since the last one.
+//! Before each query, the module `update` brings the index up to date: it reads the sessions that
+//! changed since the last query.
 
 mod dataset;
 mod quads;
@@ -19,8 +19,9 @@ pub(crate) use sessions::Selection;
 
 use forklore_index::Result;
 
-/// The tables of the index. The form changes with them, with what the projection states, and with
-/// every version of forklore.
+/// The tables of the index. `form` is their version. It must change with the tables and with the
+/// quads that a projection makes. It contains the version of forklore, so it also changes with each
+/// release.
 pub(crate) static LAYOUT: Layout = Layout {
     file: "graph.db",
     form: concat!("1 ", env!("CARGO_PKG_VERSION")),

@@ -7,8 +7,8 @@
 //! - [`Projection`] converts the sessions of any store to quads, and [`write()`] serializes quads
 //!   in five formats.
 //! - [`Graph`] contains quads in memory and answers a [`Query`] with an [`Answer`].
-//! - [`Sessions`] answers a query about the sessions of any store, from a standing index in the
-//!   store's cache folder if it has one.
+//! - [`Sessions`] answers a query about the sessions of any store. If the store has a cache folder,
+//!   it answers from a persistent index there.
 //! - [`GraphStore`] is a session store that answers queries. It stores sessions in a journal, in
 //!   the form of the files store, and updates a graph in memory before each query.
 //! - [`ONTOLOGY`] defines the vocabulary, and [`SHAPES`] the required form of a graph.

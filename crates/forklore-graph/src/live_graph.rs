@@ -72,7 +72,8 @@ impl LiveGraph {
         Ok(())
     }
 
-    /// Updates the triples of the sessions that changed. `headers` are their new headers.
+    /// Updates the triples of the sessions that changed. `headers` are the new headers of these
+    /// sessions.
     fn tell(&mut self, engine: &Engine, headers: Vec<Header>) -> Result<(), LoadError> {
         let dead = headers.iter().filter(|header| header.deleted.is_some());
         let mut buried = self.buried.clone();

@@ -72,8 +72,8 @@ const VERSION: u32 = 1;
 
 impl Profile {
     /// Returns the profile of the graph store in a directory. If the directory is empty, first
-    /// writes the requested profile, or [`Profile::Plain`]. Of several processes that do so at
-    /// once, one decides.
+    /// writes the requested profile, or [`Profile::Plain`]. If several processes do this at once,
+    /// the first one decides the profile.
     ///
     /// # Errors
     /// `Unsupported` if the directory contains other files than a graph store, a store with another

@@ -93,9 +93,10 @@ fn fork(header: &Header, parent: &SessionId, about: &mut About<'_>) {
     activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&header.id));
 }
 
-/// Adds a session's title, permissions, metadata and configuration. A deleted session shows only its
-/// permissions, also if it is in the trash. For an imported session, also
-/// adds its file, its record format, and the session that the agent would resume.
+/// Adds a session's title, permissions, metadata and configuration. For a deleted session, leaves
+/// out title, metadata and configuration, even if the session is in the trash. For an imported
+/// session, also adds its file, its record format, and the session that the agent would resume; the
+/// last is left out for a deleted session.
 fn notes(header: &Header, about: &mut About<'_>) {
     if let Some(title) = header.title.as_ref().filter(|_| header.deleted.is_none()) {
         about.text(v::TITLE, title);

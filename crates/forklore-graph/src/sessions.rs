@@ -1,5 +1,5 @@
-//! Answers queries about the sessions of any store, from a standing index if the store has a place
-//! for one.
+//! Answers queries about the sessions of any store. Uses a persistent index if the store has a
+//! cache folder.
 
 use std::time::{Duration, Instant};
 
@@ -17,25 +17,25 @@ use crate::store::AskError;
 
 /// The sessions of a store, as queries see them.
 ///
-/// The graph of the sessions is in a standing index, a file in the store's cache folder
-/// ([`cache_folder`](forklore_store::Store::cache_folder)). Each query first reads the sessions of
-/// its scope that changed since the last one. Without such a folder, or if the index cannot be used,
-/// a query reads all sessions of its scope into memory.
+/// The graph of the sessions is in a persistent index, a file in the store's cache folder
+/// ([`cache_folder`](forklore_store::Store::cache_folder)). Each query first reads those sessions
+/// of its scope that changed since the previous query. If the store has no such folder, or if the
+/// index cannot be used, a query reads all sessions of its scope into memory.
 #[derive(Clone, Copy)]
 pub struct Sessions<'a> {
     engine: &'a Engine,
 }
 
-/// The answer to a query about sessions, and what it took.
+/// The answer to a query about sessions, with the number of sessions read and the time taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answered {
     /// The answer to the query.
     pub answer: Answer,
     /// How many sessions were read before the query could run.
     pub sessions: u64,
-    /// How long it took to read the sessions.
+    /// How long the reading of these sessions took.
     pub reading: Duration,
-    /// How long the query itself took.
+    /// How long the query took after these sessions were read.
     pub answering: Duration,
 }
 

@@ -13,8 +13,8 @@ use crate::walk::{self, Part};
 /// How similar a term must be to be suggested, from 0 (nothing in common) to 1 (equal).
 const SIMILAR: f64 = 0.7;
 
-/// A term in a query that forklore never states, so that nothing matches it: a term of the namespaces
-/// `fl:` or `prov:` that is not in the vocabulary of the graph.
+/// A term that a query uses but no graph of sessions contains, so nothing can match it. It has the
+/// prefix `fl:` or `prov:`, but is not in the vocabulary of the graph.
 ///
 /// [`Display`](fmt::Display) writes it as a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,8 @@ pub(crate) fn unknown_terms(query: &Query) -> Vec<UnknownTerm> {
     found
 }
 
-/// Returns a name of the vocabulary's namespaces with its prefix, or `None` for any other name.
+/// Returns the name with its prefix if the prefix is `fl:` or `prov:`. Returns `None` for any other
+/// name.
 fn own(name: &NamedNode) -> Option<String> {
     prefixed(name.as_str()).filter(|term| term.starts_with("fl:") || term.starts_with("prov:"))
 }

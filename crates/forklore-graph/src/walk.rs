@@ -29,7 +29,8 @@ pub(crate) fn calls_service(query: &Query) -> bool {
     found
 }
 
-/// Returns how deeply the expressions of a SPARQL query are nested: 1 for `?a`, 3 for `?a + ?b + 1`.
+/// Returns how deeply the expressions of a SPARQL query are nested. For example, returns 1 for `?a`
+/// and 3 for `?a + ?b + 1`.
 pub(crate) fn expression_depth(query: &Query) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     visit(query, &mut |part| match part {
@@ -43,8 +44,8 @@ pub(crate) fn expression_depth(query: &Query) -> usize {
     deepest
 }
 
-/// Calls `see` with each part of a query, in the order of the query's text as far as its algebra
-/// shows that.
+/// Calls `see` with each part of a query. The order is that of the query's text as far as the
+/// parsed query preserves that order.
 pub(crate) fn visit<'a>(query: &'a Query, see: &mut dyn FnMut(Part<'a>)) {
     match query {
         Query::Select { pattern, .. }

@@ -1,4 +1,5 @@
-//! An index as the SPARQL library reads it: one state of it, limited to the sessions of a question.
+//! An index in the form in which the SPARQL library reads it: one state of the index, limited to
+//! the sessions that a query is about.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -14,7 +15,8 @@ use super::scan::{Numbers, Pattern, Scan};
 use super::sessions::{self, Selection};
 use super::{Fault, Index, Result, terms};
 
-/// Number of terms that are remembered while a query runs, and the longest of them in bytes.
+/// Number of terms that are cached while a query runs. A term of more than `SHORT` bytes is not
+/// cached.
 const RECENT: usize = 1 << 14;
 const SHORT: usize = 256;
 
@@ -33,7 +35,8 @@ pub(crate) struct Dataset(Rc<Snapshot>);
 /// One state of an index: a read transaction, limited to the graphs of some sessions.
 pub(super) struct Snapshot {
     index: Index,
-    /// The graphs of the sessions that the question is about, ascending. `None` means all.
+    /// The numbers of the graphs of the sessions that the query is about, in ascending order.
+    /// `None` means the graphs of all sessions.
     graphs: Option<Vec<i64>>,
     rdf_type: Option<i64>,
     predicates: Vec<i64>,
@@ -42,8 +45,8 @@ pub(super) struct Snapshot {
 }
 
 impl Dataset {
-    /// Begins to read an index that was brought up to date for the sessions of a selection. It had
-    /// the epoch `epoch` then.
+    /// Begins to read an index after it was brought up to date for the sessions of `selection`.
+    /// `epoch` is how often the index had been emptied at that time.
     ///
     /// # Errors
     /// `Emptied` if another process emptied the index meanwhile.
@@ -64,7 +67,8 @@ impl Dataset {
     }
 }
 
-/// Returns the numbers of all predicates. There are few, and each is found by one search.
+/// Returns the numbers of all predicates. There are few, and one search per predicate finds the
+/// next one.
 fn predicates(conn: &Connection) -> Result<Vec<i64>> {
     let sql = "SELECT p FROM quad INDEXED BY quad_by_predicate WHERE p > ? ORDER BY p LIMIT 1";
     let mut statement = conn.prepare_cached(sql)?;
@@ -99,7 +103,7 @@ impl Snapshot {
         &self.predicates
     }
 
-    /// Checks whether a quad of the index is of the sessions of the question.
+    /// Checks whether a quad of the index belongs to a session that the query is about.
     pub(super) fn contains(&self, [_, _, _, graph]: Numbers) -> bool {
         self.contains_graph(graph)
     }
@@ -128,7 +132,7 @@ impl Snapshot {
         Ok(term)
     }
 
-    /// Returns the numbers of all named graphs of the sessions of the question.
+    /// Returns the numbers of the named graphs of all sessions that the query is about.
     fn named_graphs(&self) -> Result<&[i64]> {
         if let Some(named) = self.named.get() {
             return Ok(named);

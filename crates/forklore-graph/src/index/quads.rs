@@ -10,7 +10,8 @@ use super::{Fault, Result};
 pub(super) struct Writer<'c> {
     pub(super) conn: &'c Connection,
     numbers: Numbers,
-    /// The graph and the subject of the last quad. Most quads have those of the quad before.
+    /// The graph and the subject of the last quad. Most quads have the same graph and subject as
+    /// the quad before.
     last: Option<(i64, i64)>,
     count: usize,
 }
@@ -20,7 +21,7 @@ impl<'c> Writer<'c> {
         Self { conn, numbers: Numbers::default(), last: None, count: 0 }
     }
 
-    /// Returns the number of quads that the writer was given.
+    /// Returns the number of quads that were passed to [`put`](Self::put).
     pub(super) fn count(&self) -> usize {
         self.count
     }

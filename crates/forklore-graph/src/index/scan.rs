@@ -1,7 +1,7 @@
 //! Finds the quads of an index that match a pattern.
 //!
-//! A scan reads pages and finds the next one by the last quad of the one before. It needs no open
-//! statement and little memory, however many quads match.
+//! A scan reads the quads in pages. A page begins after the last quad of the previous page. A scan
+//! therefore needs no open SQL statement, and little memory, however many quads match.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,7 +11,8 @@ use rusqlite::Connection;
 use super::Result;
 use super::dataset::Snapshot;
 
-/// The sizes of the first page, of the second, and of later ones. Most scans find few quads.
+/// The number of quads in the first page, in the second, and in each later one. Most scans find few
+/// quads.
 const PAGES: [i64; 3] = [16, 256, 2_048];
 /// Number of subjects in each page when the subjects of a graph are listed.
 const SUBJECTS: i64 = 256;
@@ -19,7 +20,8 @@ const SUBJECTS: i64 = 256;
 /// The numbers of the subject, the predicate, the object and the graph of a quad.
 pub(super) type Numbers = [i64; 4];
 
-/// A pattern of quads: the numbers of those terms that are bound.
+/// A pattern that quads must match. Each field is the number of a term, or `None` if any term
+/// matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) s: Option<i64>,
@@ -35,10 +37,11 @@ pub(super) struct Scan {
     part: Option<Part>,
 }
 
-/// The patterns into which a pattern is split, so that an index of SQLite finds the quads of each.
+/// The patterns into which a scan splits its pattern. For each of them, an index of SQLite finds
+/// the quads.
 enum Parts {
     List(VecDeque<Pattern>),
-    /// The pattern with each subject of these graphs.
+    /// One pattern for each subject of these graphs.
     Subjects {
         pattern: Pattern,
         graphs: VecDeque<i64>,
@@ -46,7 +49,8 @@ enum Parts {
     },
 }
 
-/// The pattern that is being read, the last quad that was read, and the quads of the present page.
+/// The pattern that is being read, the last quad that was read from the table, and the quads of the
+/// current page.
 struct Part {
     pattern: Pattern,
     last: Numbers,
@@ -56,7 +60,8 @@ struct Part {
 }
 
 impl Pattern {
-    /// Checks the terms of a quad by which the statements do not search.
+    /// Checks the object and the graph of a quad, because not every SQL statement of a scan does
+    /// so.
     fn matches(&self, [_, _, o, g]: Numbers) -> bool {
         self.o.is_none_or(|object| object == o) && self.g.is_none_or(|graph| graph == g)
     }
@@ -103,7 +108,7 @@ impl Iterator for Scan {
 }
 
 impl Parts {
-    /// Splits a pattern.
+    /// Splits a pattern into patterns that can be read fast.
     fn of(snapshot: &Snapshot, pattern: Pattern) -> Self {
         let Pattern { s, p, o, g } = pattern;
         if s.is_some() {
@@ -191,9 +196,9 @@ impl Part {
     }
 }
 
-/// Returns the statement that reads a page of the quads of a pattern. Its parameters are the three
-/// bound terms, the last quad of the page before, and the number of quads. All statements have the
-/// same number of parameters.
+/// Returns the SQL statement that reads a page of the quads that match a pattern. Its parameters
+/// are the subject, predicate and object of the pattern, the last quad of the previous page, and
+/// the maximum number of quads. All statements have the same number of parameters.
 fn sql(pattern: &Pattern) -> &'static str {
     match (pattern.s.is_some(), pattern.p.is_some(), pattern.o.is_some()) {
         (true, true, true) => {

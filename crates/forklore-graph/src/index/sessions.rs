@@ -1,5 +1,5 @@
-//! The table of the sessions of a store: what an index knows of each, and how much of each it
-//! contains.
+//! The table of the sessions of a store: what an index knows of each session, and how much of the
+//! session it contains.
 
 use forklore_api::GraphScope as Scope;
 use forklore_core::{Header, SessionId};
@@ -11,7 +11,7 @@ use super::quads::Writer;
 use super::{Fault, Result};
 use crate::iri;
 
-/// The sessions that a question is about.
+/// The sessions that a query is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
     /// All sessions of the store.
@@ -48,7 +48,8 @@ impl Selection {
         })
     }
 
-    /// Returns a condition on rows of the table, and the value of its parameter.
+    /// Returns an SQL condition that the rows of the selected sessions fulfil, and the value of its
+    /// parameter.
     fn condition(&self) -> (&'static str, Option<&str>) {
         match self {
             Self::All => ("?1 IS NULL", None),
@@ -78,7 +79,8 @@ fn id(text: &str) -> Result<SessionId> {
     text.parse().map_err(|_| Fault::Damaged("a session has an impossible id"))
 }
 
-/// Records that a session changed. `header` is its present header.
+/// Records that the index does not contain the latest changes of a session. `header` is its current
+/// header.
 pub(super) fn note_change(writer: &mut Writer<'_>, header: &Header) -> Result<()> {
     let graph = writer.number(iri::session(&header.id).as_ref())?;
     let principal = header.principal.as_deref().map(iri::principal);
@@ -102,7 +104,7 @@ pub(super) fn note_change(writer: &mut Writer<'_>, header: &Header) -> Result<()
     Ok(())
 }
 
-/// Records that an index contains a session as it is in `header`.
+/// Records that the index contains a session in the state that `header` describes.
 pub(super) fn note_indexed(conn: &Connection, header: &Header) -> Result<()> {
     let sql = "UPDATE session SET pending = 0, deleted = ?2, indexed_deleted = ?2,
         indexed_events = ?3, indexed_label = ?4 WHERE id = ?1";
@@ -112,7 +114,8 @@ pub(super) fn note_indexed(conn: &Connection, header: &Header) -> Result<()> {
     Ok(())
 }
 
-/// Returns the roots of the families in a selection that have changed sessions.
+/// Returns the roots of the selected families in which a session has changes that the index does
+/// not contain.
 pub(super) fn pending_roots(conn: &Connection, selection: &Selection) -> Result<Vec<SessionId>> {
     let (condition, value) = selection.condition();
     let sql = format!("SELECT DISTINCT root FROM session WHERE pending AND {condition}");
@@ -121,7 +124,7 @@ pub(super) fn pending_roots(conn: &Connection, selection: &Selection) -> Result<
     roots.collect()
 }
 
-/// Returns the changed sessions of a family.
+/// Returns the sessions of a family that have changes which the index does not contain.
 pub(super) fn pending(conn: &Connection, root: &SessionId) -> Result<Vec<Indexed>> {
     let columns = Indexed::COLUMNS;
     let sql = format!("SELECT {columns} FROM session WHERE root = ? AND pending ORDER BY id");
@@ -165,8 +168,8 @@ pub(super) fn buried_ancestors(conn: &Connection, header: &Header) -> Result<Vec
     Ok(buried)
 }
 
-/// Returns the numbers of the named graphs with the quads of a selection, ascending. `None` means
-/// all graphs.
+/// Returns the numbers of the named graphs of the selected sessions and of their principals, in
+/// ascending order. `None` means all graphs.
 pub(super) fn graphs(conn: &Connection, selection: &Selection) -> Result<Option<Vec<i64>>> {
     let (condition, value) = selection.condition();
     if value.is_none() {

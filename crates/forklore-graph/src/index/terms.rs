@@ -16,19 +16,22 @@ const BLANK: u8 = 1;
 const SIMPLE: u8 = 2;
 const LANGUAGE: u8 = 3;
 const TYPED: u8 = 4;
-/// The first of the kinds that stand for a literal of one of [`DATATYPES`].
+/// The kind of a literal whose datatype is the first of [`DATATYPES`]. The kinds for the other
+/// datatypes follow, in the same order.
 const COMMON: u8 = 5;
-/// The datatypes of the literals in a graph of sessions.
+/// Frequent datatypes of the literals in a graph of sessions. A literal of one of them is stored
+/// without the name of its datatype.
 const DATATYPES: [NamedNodeRef<'static>; 5] =
     [xsd::INTEGER, xsd::DATE_TIME, xsd::BOOLEAN, xsd::DOUBLE, xsd::BASE_64_BINARY];
 
-/// Length of a hash, in bytes. Texts of sessions are hostile: nobody must find two with one hash.
+/// Length of a hash in bytes. The texts of sessions are untrusted, so a hash must be long enough
+/// that nobody can make two terms with the same hash.
 const HASH: usize = 16;
 
 /// A hash that identifies a term.
 pub(super) type Hash = [u8; HASH];
 
-/// A term as the table has it.
+/// A term in the form in which the table `term` stores it.
 #[derive(Clone, Copy, Debug)]
 struct Stored<'a> {
     kind: u8,
@@ -114,13 +117,13 @@ fn term_of(row: &Row<'_>) -> Result<Option<Term>> {
     Ok(if stored.hash() == hash { stored.term() } else { None })
 }
 
-/// Adds terms to an index, and remembers the numbers of the latest ones.
+/// Adds terms to an index. Caches the numbers of terms.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     recent: HashMap<Hash, i64>,
 }
 
-/// Number of terms whose numbers are remembered.
+/// Maximum number of terms whose numbers are cached.
 const RECENT: usize = 1 << 16;
 
 impl Numbers {

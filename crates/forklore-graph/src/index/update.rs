@@ -1,8 +1,9 @@
 //! Brings an index up to date with the sessions of a store.
 //!
-//! Two steps, each in transactions of its own. First the table of sessions follows the feed of the
-//! store: sessions that changed become pending. Then the families of the question that have pending
-//! sessions are read. A question about one family therefore never reads another.
+//! An update has two steps, each in transactions of its own. The first step reads the feed of the
+//! store, and marks the sessions that changed as pending in the table of sessions. The second step
+//! reads the families that the query is about, if they have pending sessions. A query about one
+//! family therefore never reads another family.
 
 use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, Result as Read};
@@ -18,12 +19,13 @@ use crate::projection::Projection;
 use crate::session::Principals;
 use crate::{iri, session};
 
-/// Number of quads after which a transaction ends, at the end of a family.
+/// Number of quads after which a transaction ends. It ends only after a whole family, so it may
+/// contain more quads.
 const BATCH: usize = 100_000;
 
 impl Index {
-    /// Brings the index up to date for the sessions of a selection. Returns the epoch of the index,
-    /// and how many sessions were read.
+    /// Brings the index up to date for the sessions of a selection. Returns the epoch of the index
+    /// (how often it was emptied), and how many sessions were read.
     pub(crate) fn update(&mut self, engine: &Engine, selection: &Selection) -> Result<(i64, u64)> {
         self.0.follow(engine.store(), note_changes)?;
         let epoch = state(self.0.conn())?.epoch;
@@ -80,11 +82,11 @@ impl Family<'_, '_> {
         Ok(u64::try_from(read).unwrap_or(u64::MAX))
     }
 
-    /// Returns the present headers of sessions.
+    /// Returns the current headers of sessions.
     ///
     /// # Errors
-    /// `missing_ancestor` if the parent of one of them is missing. A graph without an ancestor would
-    /// answer queries about histories from a part of them.
+    /// `missing_ancestor` if the parent of one of them is missing. Without an ancestor, a graph
+    /// contains only a part of some histories, and would answer queries about them wrongly.
     fn headers(&self, ids: &[SessionId]) -> Result<Vec<Header>> {
         let headers = self.engine.store().headers(ids)?;
         let headers = headers.into_iter().collect::<Result<Vec<_>, Error>>()?;
@@ -99,9 +101,9 @@ impl Family<'_, '_> {
         Ok(headers)
     }
 
-    /// Checks whether a session was deleted or brought back whose events, or whose deleted ancestors'
-    /// events, other sessions may still inherit. Which of them the graph contains can then have changed for the
-    /// whole family.
+    /// Checks whether the whole family must be read again. That is necessary if a session was
+    /// deleted or brought back from the trash, and the session has children or deleted ancestors. A
+    /// projection may then put the inherited events into the graph of another session.
     fn must_begin_anew(&self, pending: &[Indexed], headers: &[Header]) -> Result<bool> {
         let conn = self.writer.conn;
         for (indexed, header) in pending.iter().zip(headers) {
@@ -115,8 +117,8 @@ impl Family<'_, '_> {
         Ok(false)
     }
 
-    /// Replaces the quads of a session, or adds those of its new events if the others are still
-    /// correct.
+    /// Brings the quads of a session up to date. Adds only those of its new events if the quads of
+    /// its other events are still correct; otherwise replaces all.
     fn replace(&mut self, indexed: &Indexed, header: &Header) -> Result<()> {
         let same = indexed.label.as_deref() == Some(header.label.as_str())
             && indexed.deleted == header.deleted.is_some();
@@ -124,8 +126,8 @@ impl Family<'_, '_> {
             return self.grow(events, header);
         }
         self.writer.clear_graph(iri::session(&header.id).as_ref())?;
-        // Without its deleted ancestors, the projection of a session would lack the events that only
-        // this session still inherits.
+        // Without the deleted ancestors of the session, its projection would lack the events that
+        // only this session still inherits.
         let buried = sessions::buried_ancestors(self.writer.conn, header)?;
         let mut headers = self.headers(&buried)?;
         headers.push(header.clone());
