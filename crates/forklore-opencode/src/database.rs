@@ -25,9 +25,8 @@ const FIXED: [(&str, &str); 6] = [
     ("directory", "directory"),
     ("version", "version"),
 ];
-/// How many milliseconds the last write to a session may be older than the newest write of a
-/// message in the database. If it is older, an unfinished message of the session counts as
-/// abandoned.
+/// An unfinished message counts as abandoned if the last write to its session is more than this
+/// many milliseconds older than the last write of any message in the database.
 const LONG_AFTER: i64 = 600_000;
 /// The columns of opencode's session table whose strings are JSON.
 const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];
@@ -60,7 +59,7 @@ impl Opened {
         Ok(Self { database, schema, newest, _copy: copy })
     }
 
-    /// Returns a hash that changes when the session changes. It covers the session's row; the
+    /// Returns a hash that changes if the session has changed. It covers the session's row; the
     /// number, total length and times of its messages and parts; and whether opencode abandoned the
     /// session.
     fn state(&self, id: &str, session: &str) -> rusqlite::Result<i64> {

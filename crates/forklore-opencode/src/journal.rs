@@ -1,5 +1,5 @@
-//! Reads the messages of opencode's second version, which the table `session_message` has. Each row
-//! is a message with its content, numbered in the order of the session.
+//! Reads the messages of opencode's second version, which are in the table `session_message`. Each
+//! row is a message with its content, numbered in the order of the session.
 
 use std::collections::HashSet;
 

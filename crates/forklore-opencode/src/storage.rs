@@ -136,8 +136,8 @@ impl Opened {
         Ok(())
     }
 
-    /// Reads the fields of a message or part. Counts a text that is not a JSON object; it is stored
-    /// all the same.
+    /// Reads the fields of a message or part. If `text` is not a JSON object, adds one to `damaged`
+    /// and returns empty fields.
     fn fields(&mut self, text: &str) -> MessageFields {
         let read = serde_json::from_str(text);
         self.damaged += usize::from(read.is_err());

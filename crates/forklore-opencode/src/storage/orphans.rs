@@ -17,19 +17,20 @@ use crate::line::text_field;
 struct Owners {
     /// The directory with the directories of parts.
     folder: PathBuf,
-    /// When `folder` was last changed, as far as `sessions` is complete.
+    /// The modification time of `folder` when `sessions` was last brought up to date. `None` before
+    /// the first time.
     changed: Option<SystemTime>,
     /// The session of each directory of parts, by the name of the directory. It is empty if no part
     /// in the directory can be read.
     sessions: HashMap<String, String>,
 }
 
-/// The owners in the storage that was read last. Each session of a storage is opened on its own,
-/// and none should look into the directories of all others again.
+/// The owners in the storage that was read last. Every session of a storage is opened separately.
+/// This cache avoids that each of them reads all directories of parts again.
 static LAST: Mutex<Option<Owners>> = Mutex::new(None);
 
 /// Returns the directories of parts that belong to the session `session` of the storage at `root`,
-/// without those of the messages `there`. They are sorted by name.
+/// without the directories of the messages whose ids are in `there`. They are sorted by name.
 pub(super) fn of_session(
     root: &Path,
     session: &str,
@@ -60,7 +61,8 @@ pub(super) fn of_session(
 }
 
 impl Owners {
-    /// Looks into the directories that are new, and forgets those that are gone.
+    /// Reads the directories that are new or whose session was not found yet. Removes the entries
+    /// of directories that no longer exist.
     fn update(&mut self) -> Result<(), ExpandError> {
         let entries = fs::read_dir(&self.folder).map_err(|error| failed(&self.folder, error))?;
         let mut earlier = std::mem::take(&mut self.sessions);
