@@ -203,8 +203,8 @@ impl Error {
         )
     }
 
-    /// Returns the details of the error for scripts, as a JSON object. The object is empty if there
-    /// is nothing to add to the kind.
+    /// Returns the details of the error for scripts, as a JSON object. The object is empty if the
+    /// error has no details.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {

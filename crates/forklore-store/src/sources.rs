@@ -176,7 +176,7 @@ pub enum Target {
         /// `None` if it found none. The step is refused as `Stale` if this is no longer the latest.
         latest: Option<SourceId>,
     },
-    /// The step continues an existing source, of which the first `offset` bytes were read.
+    /// The step continues an existing source after its first `offset` bytes.
     State {
         /// The id of the source.
         id: SourceId,

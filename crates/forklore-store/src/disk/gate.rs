@@ -1,10 +1,10 @@
 //! A fair lock between processes: exclusive or shared.
 //!
-//! A process that retries a lock in a loop with sleeps can lose for seconds against a busy process.
-//! The operating system instead queues the processes that wait for a file lock. The gate therefore
-//! consists of two file locks: the queue lock and the gate lock. A process waits for the gate lock
-//! while it has the queue lock. A process that has just released the gate lock must therefore wait
-//! for the queue lock, and cannot overtake the waiting process.
+//! A process that retries a lock in a loop with sleeps may wait for seconds while a busy process
+//! takes the lock again and again. The operating system instead queues the processes that wait for
+//! a file lock. The gate therefore consists of two file locks: the queue lock and the gate lock. A
+//! process waits for the gate lock while it has the queue lock. A process that has just released
+//! the gate lock must therefore wait for the queue lock, and cannot overtake the waiting process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

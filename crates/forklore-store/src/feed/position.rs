@@ -28,9 +28,10 @@ pub enum At {
     /// The reader is still in the initial list of all sessions, which is ordered by a key. It has
     /// read up to and including the session with this key.
     Listed(String),
-    /// The reader has read the initial list of all sessions, and commits after it. The first number
-    /// is the last commit of which it has read something. The second is the last session of this
-    /// commit that it has read, or `u64::MAX` if it has read all of them.
+    /// The reader has read the initial list of all sessions, and some commits after it. The first
+    /// number is that of the last commit from which the reader has read a session. The second is
+    /// the number of the last session that the reader has read from this commit, or `u64::MAX` if
+    /// it has read all sessions of the commit.
     Commit(u64, u64),
 }
 

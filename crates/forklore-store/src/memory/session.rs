@@ -21,8 +21,8 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
     pub(super) event: Arc<Event>,
     pub(super) counts: Counts,
-    /// The session that counts as the one that stores the event. For an inherited event, this is an
-    /// ancestor, unless the session has its own copy of the event.
+    /// The session in whose data a store on disk would store the event. For an inherited event,
+    /// this is an ancestor, unless the session has its own copy of the event.
     pub(super) holder: SessionId,
 }
 
@@ -61,8 +61,8 @@ impl Session {
     }
 
     /// Returns the first inheritable events of the session, and the tool calls that they leave
-    /// open. `inheritable` is the number of these events. If `holder` is given, that session counts
-    /// as the one that stores them.
+    /// open. `inheritable` is the number of these events. If `holder` is given, the result names
+    /// that session as the one that stores the events.
     pub(super) fn prefix(
         &self,
         inheritable: u64,

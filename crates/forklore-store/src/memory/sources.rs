@@ -140,9 +140,9 @@ impl State {
         check_sidecar(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
     }
 
-    /// Erases the stored bytes of each imported file of which a session was deleted. Also erases
-    /// the stored bytes of the file's sidecars, which are extra files without a session
-    /// (docs/semantics.md, Delete, detach).
+    /// Erases the stored bytes of each imported file from which one of the `deleted` sessions was
+    /// imported. Also erases the stored bytes of the file's sidecars, which are extra files without
+    /// a session (docs/semantics.md, Delete, detach).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
         let deleted: HashSet<_> = deleted.iter().collect();
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));

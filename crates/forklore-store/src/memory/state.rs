@@ -159,9 +159,9 @@ impl State {
         self.sessions.values().filter(|session| !session.header.is_erased())
     }
 
-    /// Returns the events that sessions need, living ones and those in the trash, each once. An
-    /// event is identified by two values: the session that stores it, and its origin (where it was
-    /// first written).
+    /// Returns each event that a living session or a session in the trash needs, once. An event is
+    /// identified by two values: the session that stores it, and its origin (where it was first
+    /// written).
     pub(super) fn needed(&self) -> HashSet<(&SessionId, &Origin)> {
         let entries = self.unerased().flat_map(|session| &session.log);
         entries.map(|entry| (&entry.holder, &entry.origin)).collect()

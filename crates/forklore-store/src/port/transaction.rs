@@ -89,8 +89,8 @@ pub struct Removal {
 /// What becomes of deleted sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// Living sessions go into the trash. The store retains all of them, except their leases, but
-    /// answers nothing from them. Their labels become free.
+    /// Living sessions go into the trash. The store retains all of their data except the leases,
+    /// but answers nothing from it. Their labels become free.
     Trash,
     /// Sessions are erased, whether they are living or in the trash.
     Erase,

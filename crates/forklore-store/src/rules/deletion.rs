@@ -14,7 +14,8 @@ pub enum Deleted {
     Skipped,
     /// The session is now in the trash.
     Trashed,
-    /// The session is now a tombstone. The store must erase what it has of the session.
+    /// The session is now a tombstone. The store must erase all data of the session that no other
+    /// session needs.
     Erased,
 }
 
@@ -59,8 +60,8 @@ pub fn make_tombstone(header: &mut Header, deleted: Timestamp) {
     header.lease = None;
 }
 
-/// Brings a session back from the trash, with this label. Returns whether the header changed: that
-/// of a living session does not.
+/// Brings a session back from the trash, with this label. Returns whether the header changed; the
+/// header of a living session does not change.
 ///
 /// # Errors
 /// `Deleted` if the session was erased.
