@@ -34,7 +34,8 @@ impl Wanted {
 }
 
 /// Calls `visit` for each event of `range`, in the order of `direction`. Stops early if `visit`
-/// returns [`Next::Stop`], or at the end of its chunk if `visit` returns [`Next::Chunk`].
+/// returns [`Next::Stop`]. Stops at the end of the current chunk if `visit` returns
+/// [`Next::Chunk`].
 pub(crate) fn visit(
     conn: &Connection,
     range: Range,

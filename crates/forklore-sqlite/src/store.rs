@@ -277,8 +277,8 @@ impl SqliteStore {
     }
 
     /// Runs `step` in one read transaction. Also gives `step` the connection's cache of sessions,
-    /// and a function to call before each of several reads. Each of them may then take as many
-    /// steps of SQLite as a single read.
+    /// and a function to call before each of several reads. Each of these reads may then take as
+    /// many steps of SQLite as a read that runs alone.
     pub(crate) fn read_in_parts<T>(
         &self,
         doing: &str,
