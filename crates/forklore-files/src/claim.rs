@@ -88,7 +88,7 @@ impl Folder {
         }
     }
 
-    /// Returns the error for a session of which only the claim is left.
+    /// Returns the error for a session whose file is missing although its claim exists.
     fn lost(&self, name: &str, segment: &Segment) -> Error {
         let path = self.layout.segment(segment);
         match self.claimant(name) {

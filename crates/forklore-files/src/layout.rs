@@ -117,8 +117,7 @@ impl Layout {
         self.root.join("sources.jsonl")
     }
 
-    /// Returns the path of the feed's log, which records the writes to sessions for readers of
-    /// changes.
+    /// Returns the path of the feed's log, which records to which sessions processes write.
     pub(crate) fn feed(&self) -> PathBuf {
         self.root.join("feed.jsonl")
     }

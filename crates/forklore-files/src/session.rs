@@ -260,9 +260,9 @@ fn last_commit(
 
 /// Checks that the last commit line ends the step before it: that the step begins where the line
 /// says, and that its last event is the session's last. Otherwise lines have changed places, and
-/// the line describes an earlier state of the session. `step` is the offset at which the step
-/// should begin, and `at` that of the commit line. `is_last` checks that an event is the session's
-/// last.
+/// the commit line describes an earlier state of the session. `step` is the offset at which the
+/// step should begin. `at` is the offset of the commit line. `is_last` checks that an event is the
+/// session's last.
 ///
 /// # Errors
 /// `Corrupt` if the line belongs elsewhere.

@@ -72,7 +72,7 @@ fn parents(sessions: &[Outline]) -> HashMap<String, Option<SessionId>> {
 }
 
 /// A step, i.e. one write to a session's file, as far as it was read. `from` is the offset at which
-/// it begins, `sum` the checksum of its event lines.
+/// it begins, and `sum` is the checksum of its event lines.
 struct Step {
     from: u64,
     sum: crc32fast::Hasher,

@@ -63,8 +63,9 @@ pub(super) struct StepLine {
     offset: u64,
     sha256: String,
     state: String,
-    /// The sessions that the step created or to which it appended. The values are the session's
-    /// index among those of the file, its id, and the number of its events that came from the file.
+    /// The sessions that the step created or to which it appended. Each entry has three values: the
+    /// index of the session among the sessions of the file, the session's id, and the number of its
+    /// events that came from the file.
     pub(super) sessions: Vec<(usize, forklore_core::SessionId, u64)>,
     ranges: Vec<RangeRecord>,
     /// The locations of records whose event a session wrote itself. The values are the record's
