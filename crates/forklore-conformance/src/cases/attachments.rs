@@ -108,7 +108,7 @@ pub(super) fn one_byte_too_many_is_refused_and_leaves_nothing(scene: &Scene<'_>)
     assert_eq!(listed(scene), [(pin.id, 1_000)]);
 }
 
-/// A reader that returns as many bytes as its number states and then fails.
+/// A reader that first returns the given number of bytes and then fails.
 struct Failing(usize);
 
 impl Read for Failing {
