@@ -11,7 +11,7 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 /// A part of a query that [`visit`] reports.
 pub(crate) enum Part<'a> {
-    /// An IRI, except those of `SERVICE`.
+    /// An IRI, unless it is the address in a `SERVICE`.
     Name(&'a NamedNode),
     /// The keyword `SERVICE`.
     Service,
