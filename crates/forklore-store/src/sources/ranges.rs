@@ -27,8 +27,9 @@ pub enum SourceSpan {
     },
     /// Bytes that are not an event, such as damage, separators and records about the file.
     Other(Vec<u8>),
-    /// An event whose payload does not give its original bytes back, so they are stored here. They
-    /// are not UTF-8, or they are JSON in a layout that [`SourceSpan::Spread`] cannot describe.
+    /// An event whose original bytes cannot be restored from its payload. The original bytes are
+    /// therefore stored here. They are not UTF-8, or they are JSON in a layout that
+    /// [`SourceSpan::Spread`] cannot describe.
     Raw {
         /// The index of the session among the sessions that were imported from the file.
         session: u32,

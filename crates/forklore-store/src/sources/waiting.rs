@@ -1,8 +1,8 @@
 //! The unfinished last line of a source: bytes after the last record that was read, which wait
 //! until the agent completes the line (docs/semantics.md, Sources).
 //!
-//! This rule is next to the store interface and not in a store, because a store only returns the
-//! spans that it was given.
+//! A store only returns the spans that it was given. This module, which is the same for all stores,
+//! computes the unfinished line from the spans.
 
 use super::SourceSpan;
 
