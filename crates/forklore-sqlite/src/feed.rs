@@ -21,7 +21,8 @@ pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};
 
 /// Maximum by which a session's column `feed_until` exceeds the number of the session's last
-/// transaction. The column has an index. Because it may be ahead, most appends need not change it.
+/// transaction. The column has an index. Because the column may be ahead of that number, most
+/// appends need not change the column.
 const RESERVED: u64 = 1 << 10;
 
 /// The numbers of the transactions that created, last appended to and last changed a session. They

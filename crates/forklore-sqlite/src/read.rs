@@ -104,9 +104,9 @@ pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> 
 }
 
 /// Returns the inheritable events of a session's history after the first `from`, up to and
-/// including the `to`th. The counts of each row include the whole history before it, as a segment
-/// with a copy of the history needs them. Each row names the event's origin: the session that first
-/// wrote it.
+/// including the `to`th. The counts of each row cover the whole history up to the event, because
+/// the rows will be stored in a segment that is a copy of the history. Each row names the event's
+/// origin: the session that first wrote it.
 pub(crate) fn inheritable(
     conn: &Connection,
     id: &SessionId,

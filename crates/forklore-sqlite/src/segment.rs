@@ -210,8 +210,8 @@ impl Run {
 /// Returns the position of the event in `range` at which the segment's running count of `unit`
 /// reaches `want`. `total` is the running count at the end of `range`. The search interpolates
 /// between counts that it has already read. Every third step halves the interval instead, so that
-/// the search takes O(log n) steps even if the counts grow unevenly. If the event is missing, may
-/// return a later event of `range`. Returns `None` if `range` has no such event either.
+/// the search takes O(log n) steps even if the counts grow unevenly. If that event is missing,
+/// returns the position of a later event in `range`, or `None`.
 pub(crate) fn search(
     conn: &Connection,
     range: Range,

@@ -254,8 +254,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks that a segment has no events from position `to` on. The segment belongs to a deleted
-    /// session or is a private copy of events, and such events should have been erased.
+    /// Checks that a segment has no events from position `to` on. The segment is that of an erased
+    /// session, or a private copy of events. Its events from `to` on should have been erased.
     fn nothing_behind(&mut self, segment: Segment, to: u64, owner: Option<&SessionId>) {
         let checked = self.store.read_with("reading", |conn| {
             let end = segment::end(conn, segment)?;

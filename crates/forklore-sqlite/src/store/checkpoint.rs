@@ -1,10 +1,10 @@
 //! Checkpoints: writes the WAL back into the database file while other operations continue.
 //!
-//! If appends continue during a whole checkpoint, it never reaches the end of the WAL. SQLite then
-//! never restarts the WAL from its beginning, and the WAL grows without limit. Therefore a
-//! checkpoint writes back and syncs most pages without the gate. Then it locks the gate and writes
-//! back the few pages that were added meanwhile. The next writer overwrites the WAL from its
-//! beginning, in a file that is already long enough.
+//! If appends continue during a whole checkpoint, the checkpoint never reaches the end of the WAL.
+//! SQLite then never restarts the WAL from its beginning, and the WAL grows without limit.
+//! Therefore a checkpoint writes back and syncs most pages without the gate. Then it locks the gate
+//! and writes back the few pages that were added meanwhile. The next writer overwrites the WAL from
+//! its beginning, in a file that is already long enough.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

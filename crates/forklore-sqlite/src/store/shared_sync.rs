@@ -2,7 +2,7 @@
 //!
 //! Each committing thread draws a ticket. If no sync is running, the thread starts a sync, which
 //! covers every ticket drawn so far. Otherwise the thread waits for the end of the running sync. If
-//! that sync does not cover its ticket, the thread starts the next sync or waits for it.
+//! that sync does not cover the thread's ticket, the thread starts the next sync or waits for it.
 
 use std::sync::{Condvar, Mutex};
 
