@@ -124,8 +124,8 @@ fn inherit(
     Ok((Header { inherited: counts, counts, ..header }, open, ancestry))
 }
 
-/// Returns the ancestry (list of inherited spans) of a child that inherits own events of its
-/// parent. A span is a range of events. The list has the parent's spans and one more. If the
+/// Returns the ancestry (list of inherited spans) of a child that inherits events which its parent
+/// wrote itself. A span is a range of events. The list has the parent's spans and one more. If the
 /// parent's list is full, the result has only the new span. For the earlier spans, it then refers
 /// to the first line of the parent's file.
 fn with_own(parent: &Session) -> Ancestry {

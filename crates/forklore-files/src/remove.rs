@@ -79,8 +79,8 @@ pub(crate) fn undelete(folder: &Folder, id: &SessionId, label: &Label) -> Result
     Ok(session.header)
 }
 
-/// The branches that depend on sessions to delete and are not themselves deleted, by the id of
-/// their parent. A map finds them fast even if there are very many sessions.
+/// For each session that will be deleted, by id: the branches that depend on it and will remain. A
+/// map finds them fast even if there are very many sessions.
 struct Kin(HashMap<SessionId, Vec<SessionId>>);
 
 impl Kin {

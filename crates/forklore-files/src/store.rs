@@ -170,8 +170,8 @@ impl FilesStore {
         Ok(&self.folder)
     }
 
-    /// Takes the store's exclusive lock. A change needs it if it concerns several files, or a file
-    /// to which other files refer.
+    /// Takes the store's exclusive lock. A change needs this lock if the change concerns several
+    /// files, or a file to which other files refer.
     pub(crate) fn exclusive(&self) -> Result<(Passed, &Folder)> {
         self.folder.check_sound()?;
         Ok((self.exclusive_anyway()?, &self.folder))

@@ -243,8 +243,8 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks that the ranges of events that a session inherits adjoin. Each must end with the
-    /// counts at which the next one begins.
+    /// Checks that the ranges of events that a session inherits follow each other without a gap.
+    /// Each range must end with the counts at which the next range begins.
     fn spans(&mut self, session: &Session) {
         let header = &session.header;
         let Ancestry { before, spans } = session.ancestry();
