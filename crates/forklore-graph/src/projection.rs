@@ -183,8 +183,8 @@ impl<'a> Projection<'a> {
         Ok((self.engine.events(&header.id, At::Seq(last + 1)), preceding))
     }
 
-    /// Returns the last event of the conversation up to and including the event with the seq `at`,
-    /// and its time. Returns `None` if there is none.
+    /// Returns the origin and the time of the last conversation event up to and including the event
+    /// with the seq `at`. Returns `None` if there is no such event.
     fn last_message(&self, header: &Header, at: u64) -> Result<Option<(Origin, Timestamp)>> {
         let read = |at| {
             let query = Query { at, direction: Direction::Backward, limit: 1, bare: true };
@@ -198,9 +198,9 @@ impl<'a> Projection<'a> {
         Ok(last.map(|last| (last.origin, last.event.ts)))
     }
 
-    /// Adds to `preceding` the tool calls that have no result up to and including the event with
-    /// the seq `at`. Reads backwards to an event after which every call had a result, or to the
-    /// start of a turn.
+    /// Adds to `preceding` the tool calls that are still without a result after the event with the
+    /// seq `at`. Reads backwards to an event after which every call had a result, or to the start
+    /// of a turn.
     fn look_back(&self, header: &Header, mut at: u64, preceding: &mut Preceding) -> Result<()> {
         let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {

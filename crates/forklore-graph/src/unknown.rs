@@ -1,5 +1,5 @@
-//! Finds the terms of a query that no graph of sessions contains, and the terms that were probably
-//! meant.
+//! Finds terms in a query that are in no graph of sessions, and suggests the terms that were
+//! probably meant.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -64,8 +64,8 @@ fn prefixed(iri: &str) -> Option<String> {
     prefixes.find_map(|(prefix, begin)| Some(format!("{prefix}:{}", iri.strip_prefix(begin)?)))
 }
 
-/// Returns the term of the vocabulary whose name is the most similar to that of `term`. The prefix
-/// may be another one.
+/// Returns the term of the vocabulary whose name is the most similar to that of `term`. The
+/// returned term may have another prefix.
 fn nearest(term: &str, terms: &BTreeSet<&str>) -> Option<String> {
     let local = |term: &str| term.split_once(':').map_or("", |(_, local)| local).to_lowercase();
     let wanted = local(term);

@@ -135,7 +135,7 @@ impl Family<'_, '_> {
     }
 
     /// Replaces the quads of a session's header, and adds those of its new events. The index
-    /// contains the first `events` of its own events.
+    /// contains the first `events` of the session's own events.
     fn grow(&mut self, events: u64, header: &Header) -> Result<()> {
         let graph = iri::session(&header.id);
         for subject in [&graph, &iri::agent(&header.id)] {
