@@ -3,17 +3,16 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
+use clap::error::ErrorKind as ClapKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Parser};
 use forklore_host::{InvalidSetting, Setting};
-use forklore_sanitize::shell::quoted;
 
 use crate::commands::Command;
 use crate::failure::Failure;
 use crate::globals::{CONFIG, Globals, config_option};
-use crate::output::{Output, Settings};
-use crate::{exit, help, synonyms};
+use crate::output::{Output, Settings, Zone};
+use crate::{exit, help, usage};
 
 const AFTER_HELP: &str = "\
 A session is an append-only log. A fork continues it from any point without copying it, so trying \
@@ -78,7 +77,7 @@ pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
             let mut output = Output::to_standard(&guessed(&words));
             let done = match error.kind() {
                 ClapKind::DisplayHelp | ClapKind::DisplayVersion => output.help(&error.render()),
-                _ => Err(usage(&error, &words)),
+                _ => Err(usage::failure(&error, &words, &command())),
             };
             Err(exit::code(done.and_then(|()| output.flush()), &mut output))
         }
@@ -104,60 +103,10 @@ fn guessed(words: &[OsString]) -> Settings {
         silent: has("-q"),
         verbose: false,
         color,
+        zone: if has("--utc") { Zone::Utc } else { Zone::Local },
         pages: false,
         store: None,
     }
-}
-
-/// Converts a usage error to a failure with clap's message and tips, without clap's usage block.
-fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
-    let program = Cli::command();
-    let is_verb = |word: &str| program.get_subcommands().any(|verb| verb.get_name() == word);
-    let verb = words.iter().filter_map(|word| word.to_str()).find(|word| is_verb(word));
-    if error.kind() == ClapKind::InvalidSubcommand
-        && let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some(command) = synonyms::command(typed)
-    {
-        let message = format!("forklore has no command `{typed}`, but `{command}` does that");
-        return Failure::invalid(message).or_try(corrected(words, typed, command));
-    }
-    usage_of(error, verb)
-}
-
-/// Returns the command line with `command` in the place of the word `typed`.
-fn corrected(words: &[OsString], typed: &str, command: &str) -> String {
-    let mut words: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
-    if let Some(word) = words.iter_mut().find(|word| *word == typed) {
-        *word = command.into();
-    }
-    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
-    format!("forklore {}", words.join(" "))
-}
-
-/// Converts a usage error of a command to a failure. `verb` is the command's name, or `None` if the
-/// error concerns the program itself.
-pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
-    let mut text = error.render().to_string();
-    // A hostile name is not repeated (docs/semantics.md, Envelope), so remove it from the message.
-    for (_, value) in error.context() {
-        if let ContextValue::String(value) = value
-            && !value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
-        {
-            text = text.replace(value.as_str(), "...");
-        }
-    }
-    let message = text
-        .trim_start_matches("error: ")
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
-        // Drop clap's tip to pass a flag as a value: it does not help with a mistyped flag.
-        .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
-        .collect::<Vec<_>>()
-        .join(" ");
-    let help =
-        verb.map_or_else(|| "forklore --help".to_owned(), |v| format!("forklore {v} --help"));
-    Failure::invalid(message).or_try(help)
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub(crate) mod transcript;
 pub(crate) mod tree;
 mod units;
 pub(crate) mod words;
+mod zone;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -42,7 +43,8 @@ use pager::Out;
 pub(crate) use progress::Progress;
 pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
-pub(crate) use units::{age, cut, minute, money, seconds, since, span, time};
+pub(crate) use units::{age, cut, money, seconds, since, span};
+pub(crate) use zone::Zone;
 
 /// The width, in columns, of output that does not go to a terminal.
 const PIPE_WIDTH: usize = 120;
@@ -58,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) silent: bool,
     pub(crate) verbose: bool,
     pub(crate) color: ColorChoice,
+    /// The time zone in which times are shown.
+    pub(crate) zone: Zone,
     /// Whether long answers go through a pager.
     pub(crate) pages: bool,
     /// The store named on the command line, if any. Suggested commands repeat it.
@@ -98,8 +102,8 @@ impl Output {
             silent: settings.silent,
             hints: true,
             verbose: settings.verbose,
-            look: look(&out, settings.color),
-            error_look: look(&err, settings.color),
+            look: look(&out, settings),
+            error_look: look(&err, settings),
             is_terminal: out.is_terminal(),
             commands: Hints::of(settings.store.clone()),
             also: Vec::new(),
@@ -112,6 +116,11 @@ impl Output {
     /// Returns the formatter of suggested commands.
     pub(crate) fn commands(&self) -> &Hints {
         &self.commands
+    }
+
+    /// Returns the time zone in which times are shown.
+    pub(crate) fn zone(&self) -> Zone {
+        self.look.zone
     }
 
     /// Checks whether answers are JSON.
@@ -368,12 +377,13 @@ impl Output {
 }
 
 /// Returns the display options of what goes to `stream`.
-fn look(stream: &(impl RawStream + AsFd), choice: ColorChoice) -> Look {
+fn look(stream: &(impl RawStream + AsFd), settings: &Settings) -> Look {
     Look {
-        color: wants_color(choice, stream),
+        color: wants_color(settings.color, stream),
         width: terminal_width(stream),
         wrap: stream.is_terminal(),
         now: jiff::Timestamp::now(),
+        zone: settings.zone,
     }
 }
 

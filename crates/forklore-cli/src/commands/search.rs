@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         role: args.role.as_deref().and_then(role),
         tool: args.tool.clone(),
         kind: args.kind,
-        since: args.since.as_deref().map(|text| since(text, now)).transpose()?,
+        since: args.since.as_deref().map(|text| since(text, now, output.zone())).transpose()?,
         limit: args.limit,
     };
     let progress = output.progress();
@@ -181,8 +181,8 @@ fn line(page: &mut Page, hit: &Hit, session: &str) {
     if let Some(tool) = &hit.tool {
         page.put(Tone::Tool, format!(" {tool}"));
     }
-    let now = page.look().now;
-    page.put(Tone::Dim, format!("  {}", age(now, hit.ts)));
+    let look = page.look();
+    page.put(Tone::Dim, format!("  {}", age(look, hit.ts)));
     let others: Vec<_> = hit.branches.iter().skip(1).map(|branch| branch.label.as_str()).collect();
     if !others.is_empty() {
         let named = others.len().min(NAMED);
