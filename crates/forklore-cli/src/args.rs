@@ -58,7 +58,7 @@ fn invalid_setting(error: &InvalidSetting) -> Failure {
 /// message, the help or the version. The returned error is the exit code of the program.
 pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let parsed = command().try_get_matches_from(&words);
+    let parsed = command().try_get_matches_from(without_json_of_help(&words));
     // Hints repeat `--store` only if the user typed it. A store from the environment also applies
     // to the next command.
     let is_typed =
@@ -76,12 +76,21 @@ pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
         Err(error) => {
             let mut output = Output::to_standard(&guessed(&words));
             let done = match error.kind() {
-                ClapKind::DisplayHelp | ClapKind::DisplayVersion => output.help(&error.render()),
+                ClapKind::DisplayHelp => output.help(&error.render()),
+                ClapKind::DisplayVersion => output.version(&error.render()),
                 _ => Err(usage::failure(&error, &words, &command())),
             };
             Err(exit::code(done.and_then(|()| output.flush()), &mut output))
         }
     }
+}
+
+/// Removes `--json` from `help COMMAND --json`, because clap reads every word after `help` as a
+/// command. [`guessed`] finds the option in the whole command line.
+fn without_json_of_help(words: &[OsString]) -> Vec<OsString> {
+    let asks_help = words.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'));
+    let is_help = asks_help.is_some_and(|word| word == "help");
+    words.iter().filter(|word| !is_help || *word != "--json").cloned().collect()
 }
 
 /// Guesses the output settings (`--json`, `-q`, `--color`) of a command line that could not be
@@ -128,6 +137,7 @@ mod tests {
         let commands: BTreeSet<_> = commands.map(clap::Command::get_name).collect();
         let is_there = |verb: &&str| cfg!(feature = "graph") || !["graph", "sparql"].contains(verb);
         let verbs = ANSWERS.iter().filter_map(|answer| answer.usage.split(' ').next());
+        let verbs = verbs.filter(|verb| !["help", "--version"].contains(verb));
         let verbs: BTreeSet<_> = verbs.filter(is_there).collect();
         assert_eq!(commands, verbs);
         assert!(commands.len() > 30, "{commands:?}");

@@ -26,8 +26,6 @@ const SESSIONS: [&str; 6] = ["session", "a", "b", "parent", "branch", "into"];
 const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
 /// The command whose session is one in the trash.
 const OF_TRASH: &str = "undelete";
-/// The formats of `export` that are no agent's.
-const PAGES: [&str; 3] = ["html", "markdown", "plain"];
 
 /// Prints completions, if a shell requests them through [`COMPLETION_VARIABLE`]. Returns whether a
 /// shell requested them. `program` returns the definition of the command line.
@@ -53,7 +51,7 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// Adds completion to the arguments that take a session, a cut, an agent, a format or a command.
+/// Adds completion to the arguments that take a session, a cut, an agent or a command.
 fn with_completers(program: clap::Command) -> clap::Command {
     let commands: Vec<String> =
         program.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
@@ -76,8 +74,7 @@ fn with_completer(verb: &str, arg: clap::Arg, commands: &[String]) -> clap::Arg 
             cuts::complete(&typed(), &word.to_string_lossy())
         })),
         ("man", "page") => arg.add(one_of(commands.to_vec())),
-        ("export", "to") => arg.add(one_of([&PAGES[..], &agents()].concat())),
-        (_, "agent") => arg.add(one_of(agents())),
+        ("search" | "list", "agent") => arg.add(one_of(agents())),
         _ => arg,
     }
 }
@@ -88,7 +85,7 @@ fn typed() -> Typed {
 }
 
 fn agents() -> Vec<&'static str> {
-    AGENT_FORMATS.iter().map(|format| format.name()).filter(|name| !PAGES.contains(name)).collect()
+    AGENT_FORMATS.iter().map(|format| format.name()).collect()
 }
 
 /// Completes an argument with those of the words that begin as the argument does.

@@ -28,6 +28,7 @@ use anstream::AutoStream;
 use anstream::stream::RawStream;
 use clap::ColorChoice;
 use clap::builder::StyledStr;
+use forklore::api::{HelpText, ProgramVersion};
 use forklore::core::{SessionId, ShortIds};
 use forklore_chat::markdown;
 use forklore_chat::screen::Screen;
@@ -334,11 +335,23 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// Prints the help or the version, as clap formats it.
+    /// Prints the version, as clap formats it.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub(crate) fn version(&mut self, version: &StyledStr) -> Result<()> {
+        let number = ProgramVersion { version: env!("CARGO_PKG_VERSION").to_owned() };
+        self.verbatim(&number, &version.to_string())
+    }
+
+    /// Prints the help, as clap formats it.
     ///
     /// # Errors
     /// When the output cannot be written.
     pub(crate) fn help(&mut self, help: &StyledStr) -> Result<()> {
+        if self.json {
+            return self.answer(&HelpText { help: help.to_string() }, |_| {});
+        }
         let text = if self.look.color { help.ansi().to_string() } else { help.to_string() };
         Ok(self.out.write_all(text.as_bytes())?)
     }

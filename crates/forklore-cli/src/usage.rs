@@ -50,7 +50,7 @@ pub(crate) fn no_such<'a>(
 /// (docs/semantics.md, Envelope).
 pub(crate) fn typed(text: &str) -> String {
     let is_plain = text.chars().all(|c| c == ' ' || c.is_ascii_graphic());
-    if is_plain && text.len() <= REPEATED { format!("`{text}`") } else { "this text".to_owned() }
+    if is_plain && text.len() <= REPEATED { format!("`{text}`") } else { "`...`".to_owned() }
 }
 
 fn unknown_command(
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn what_may_be_hostile_is_not_repeated() {
         assert_eq!(typed("trun:1"), "`trun:1`");
-        assert_eq!(typed("\u{1b}[31m"), "this text");
-        assert_eq!(typed(&"x".repeat(100)), "this text");
+        assert_eq!(typed("\u{1b}[31m"), "`...`");
+        assert_eq!(typed(&"x".repeat(100)), "`...`");
     }
 }
