@@ -24,6 +24,8 @@ pub(crate) struct Document {
     pub(crate) reasoning: String,
     pub(crate) call: String,
     pub(crate) result: String,
+    /// The text of a summary.
+    pub(crate) summary: String,
     /// The tools of the message's calls and results.
     pub(crate) tools: Vec<String>,
     /// The paths that its calls name, each with the tool.
@@ -31,14 +33,23 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Returns the texts of a conversation event. `tool_of` returns the tool of a call by the call's
+    /// Returns the texts of a conversation event or of a summary. `tool_of` returns the tool of a call by the call's
     /// id, for results that do not name it.
     pub(crate) fn of(
         engine: &Engine,
         event: &Event,
         tool_of: impl FnMut(&str) -> Option<String>,
     ) -> Self {
-        Self::of_message(engine.message(event), tool_of)
+        match engine.summary_messages(event) {
+            Some(messages) => Self::of_summary(&messages),
+            None => Self::of_message(engine.message(event), tool_of),
+        }
+    }
+
+    fn of_summary(messages: &[Message]) -> Self {
+        let mut document = Self::default();
+        messages.iter().for_each(|message| put(&mut document.summary, &message.plain_text()));
+        document
     }
 
     fn of_message(message: Message, mut tool_of: impl FnMut(&str) -> Option<String>) -> Self {
@@ -81,6 +92,7 @@ impl Document {
             HitKind::Reasoning => &self.reasoning,
             HitKind::Call => &self.call,
             HitKind::Result => &self.result,
+            HitKind::Summary => &self.summary,
             HitKind::Title | HitKind::Label => "",
         }
     }
@@ -177,6 +189,7 @@ mod tests {
                 reasoning: "why".into(),
                 call: "edit\n7\nx \"y\"\nsrc/a.rs".into(),
                 result: "done".into(),
+                summary: String::new(),
                 tools: vec!["edit".into(), "tool of b".into()],
                 paths: vec![("edit".into(), "src/a.rs".into())],
             }

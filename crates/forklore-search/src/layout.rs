@@ -7,7 +7,7 @@ use forklore_index::Layout;
 
 pub(crate) static LAYOUT: Layout = Layout {
     file: "search.db",
-    form: concat!("1 ", env!("CARGO_PKG_VERSION")),
+    form: concat!("2 ", env!("CARGO_PKG_VERSION")),
     tables: TABLES,
     clear: "DELETE FROM document; DELETE FROM path; DELETE FROM touch; DELETE FROM facet; DELETE FROM open_call; DELETE FROM session;
         INSERT INTO words (words) VALUES ('delete-all');",
@@ -19,8 +19,8 @@ pub(crate) static LAYOUT: Layout = Layout {
 /// `session.read_to` is the ordinal of the last event that was read, and `next_seq` the seq of the
 /// next one in the session's own log. `document.ordinal` is the number of inheritable events up to
 /// the document's event: a descendant that inherits as many has it in its history. `document.part`
-/// is 0 for an event, 1 for the title and the label of a session. `document.position` is the
-/// conversation index.
+/// is 0 for a message, 1 for the title and the label of a session, 2 for a summary.
+/// `document.position` is the conversation index.
 const TABLES: &str = "
 CREATE TABLE session (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, root TEXT NOT NULL, parent TEXT,
@@ -49,7 +49,7 @@ CREATE TABLE touch (
     path INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (path, document)) WITHOUT ROWID;
 CREATE INDEX touch_by_document ON touch (document);
 CREATE VIRTUAL TABLE words USING fts5(
-    text, reasoning, call, result, title, label, facet, content = '', contentless_delete = 1,
+    text, reasoning, call, result, title, label, summary, facet, content = '', contentless_delete = 1,
     tokenize = \"unicode61 remove_diacritics 2\");
 INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 ";

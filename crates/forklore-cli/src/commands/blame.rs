@@ -27,7 +27,7 @@ Examples:
 pub(crate) struct Args {
     /// The file, which need not exist any more
     file: String,
-    /// Find only calls since a time (RFC 3339), or since 30m, 3h, 2d, 1w ago
+    /// Find only calls since a date or a time, or since 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// How many calls to show at most; 0 means 10000

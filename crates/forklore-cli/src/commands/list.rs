@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// List only sessions of this kind [default: all but delegates]
     #[arg(long, value_parser = choice::<SessionKind>(&["root", "branch", "delegate"]))]
     kind: Option<SessionKind>,
-    /// List only sessions updated since a time (RFC 3339), or since 30m, 3h, 2d, 1w ago
+    /// List only sessions updated since a date or a time, or since 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// List the deleted sessions that can be brought back

@@ -114,7 +114,7 @@ impl Transcript {
     /// Prints a message in full, as the model receives it, with its number.
     pub(crate) fn message(&mut self, page: &mut Page, number: usize, message: &Message) {
         page.put(Tone::Dim, format!("{number:>3}  "));
-        page.put(tone(message.role), name(message.role)).end();
+        page.put(tone(message.role), message.role.as_str()).end();
         self.content(page, &message.content);
     }
 
@@ -147,7 +147,7 @@ pub(crate) fn heading(record: &Record, zone: Option<Zone>) -> Line {
     let word = |tone, text: String| Word { tone, text };
     let mut line = vec![
         word(Tone::Dim, format!("{:>3}  ", record.index)),
-        word(tone(record.role), name(record.role).to_owned()),
+        word(tone(record.role), record.role.as_str().to_owned()),
     ];
     if let Some(zone) = zone {
         line.push(word(Tone::Dim, format!("  {}", zone.time(record.ts))));
@@ -162,15 +162,6 @@ pub(crate) fn heading(record: &Record, zone: Option<Zone>) -> Line {
 /// need not be processed.
 pub(crate) fn start_of(text: &str) -> String {
     text.chars().take(400).collect()
-}
-
-fn name(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    }
 }
 
 fn tone(role: Role) -> Tone {
