@@ -95,7 +95,7 @@ pub use import::{
     SidecarTotals, Survey,
 };
 pub use preview::{ModelName, Preview, RequestPreview, SharedPrefix, TokenCount};
-pub use program::{CompletionScript, ManPage, ManPages};
+pub use program::{CompletionScript, HelpText, ManPage, ManPages, ProgramVersion};
 pub use read::{Malformed, read, read_line};
 pub use recovery::{LostKind, LostPiece, Recovered, Recovery};
 pub use removal::{

@@ -14,6 +14,22 @@ pub struct CompletionScript {
     pub script: String,
 }
 
+/// The answer of `--help` and of `help COMMAND`: how a command is used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HelpText {
+    /// The text, as people read it.
+    pub help: String,
+}
+
+/// The answer of `--version`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProgramVersion {
+    /// The version of the program, such as `0.1.0`.
+    pub version: String,
+}
+
 /// The answer of `man`: a manual page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

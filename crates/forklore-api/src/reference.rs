@@ -14,11 +14,11 @@ use crate::verbs::with_answers;
 use crate::{
     ANSWERS, Appended, Attached, AttachmentFile, Attachments, BlameAnswer, Branches, Brought,
     Collected, CompletionScript, Deleted, Detached, Difference, DifferenceStats, Discovery, Doctor,
-    Envelope, EventLine, Exploration, ExportedFile, FlatNode, Forked, Form, GraphFile, Imported,
-    Inspection, Lineage, ManPage, ManPages, Packed, QueryAnswer, Record, Recovered, Refusal,
-    Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn, SearchAnswer, SessionAnswer,
-    SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer, Undeleted, Verification, Vocabulary,
-    WatchLine,
+    Envelope, EventLine, Exploration, ExportedFile, FlatNode, Forked, Form, GraphFile, HelpText,
+    Imported, Inspection, Lineage, ManPage, ManPages, Packed, ProgramVersion, QueryAnswer, Record,
+    Recovered, Refusal, Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn,
+    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer,
+    Undeleted, Verification, Vocabulary, WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

@@ -38,6 +38,10 @@ pub struct Search {
     /// The largest number of hits. 0 means the most that the search index allows.
     #[serde(default = "limit")]
     pub limit: usize,
+    /// The field `next` of an earlier answer to the same query. This answer then has the hits that
+    /// follow it. `null` means the best hits.
+    #[serde(default)]
+    pub after: Option<String>,
 }
 
 fn limit() -> usize {
@@ -60,6 +64,7 @@ impl Search {
             kind: None,
             since: None,
             limit: Self::LIMIT,
+            after: None,
         }
     }
 }
@@ -81,6 +86,8 @@ pub enum HitKind {
     Title,
     /// The label of a session.
     Label,
+    /// A summary: a compaction of the history, or the summary of a branch.
+    Summary,
 }
 
 /// The answer of `search`: the hits, the best first.
@@ -91,6 +98,10 @@ pub struct SearchAnswer {
     pub hits: Vec<Hit>,
     /// Whether there may be further hits.
     pub more: bool,
+    /// The value of [`Search::after`] for the hits that follow. Absent if there are none, or if the
+    /// index answers no more of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
     /// The problems of sessions that could not be read completely. The unread parts were not
     /// searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -184,8 +195,15 @@ pub struct Highlight {
 impl HitKind {
     /// All kinds. If several parts match a query equally well, a hit has the kind that comes first
     /// in this list.
-    pub const ALL: [Self; 6] =
-        [Self::Text, Self::Reasoning, Self::Call, Self::Result, Self::Title, Self::Label];
+    pub const ALL: [Self; 7] = [
+        Self::Text,
+        Self::Reasoning,
+        Self::Call,
+        Self::Result,
+        Self::Title,
+        Self::Label,
+        Self::Summary,
+    ];
 
     /// Returns the name by which JSON refers to this kind.
     #[must_use]
@@ -197,13 +215,14 @@ impl HitKind {
             Self::Result => "result",
             Self::Title => "title",
             Self::Label => "label",
+            Self::Summary => "summary",
         }
     }
 }
 
 /// The error for a string that is not the name of a [`HitKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected one of text, reasoning, call, result, title, label")]
+#[error("expected one of text, reasoning, call, result, title, label, summary")]
 pub struct NotAHitKind;
 
 impl FromStr for HitKind {

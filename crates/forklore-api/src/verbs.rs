@@ -82,6 +82,8 @@ macro_rules! with_answers {
             "completions", - => CompletionScript, Object;
             "man", - => ManPage, Object;
             "man --out DIR", - => ManPages, Object;
+            "help COMMAND, COMMAND --help", - => HelpText, Object;
+            "--version", - => ProgramVersion, Object;
         }
     };
 }

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use etcetera::home_dir;
+use forklore::formats::AGENT_FORMATS;
 use forklore::formats::homes::{self, AgentHome};
 use forklore_sanitize::shell;
 
@@ -12,6 +13,12 @@ use forklore_sanitize::shell;
 pub(crate) fn all() -> Vec<AgentHome> {
     let home = home_dir().ok();
     home.map_or_else(Vec::new, |home| homes::of(&home, &|variable| std::env::var_os(variable)))
+}
+
+/// Returns the names of the agents whose session files forklore can write.
+pub(crate) fn to_export_to() -> impl Iterator<Item = &'static str> {
+    let written = AGENT_FORMATS.iter().filter(|format| format.export().is_some());
+    written.map(|format| format.name())
 }
 
 /// Returns the agents that have sessions on this machine, each with its existing paths.

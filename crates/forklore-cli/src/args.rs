@@ -3,17 +3,16 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
+use clap::error::ErrorKind as ClapKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Parser};
 use forklore_host::{InvalidSetting, Setting};
-use forklore_sanitize::shell::quoted;
 
 use crate::commands::Command;
 use crate::failure::Failure;
 use crate::globals::{CONFIG, Globals, config_option};
-use crate::output::{Output, Settings};
-use crate::{exit, help, synonyms};
+use crate::output::{Output, Settings, Zone};
+use crate::{exit, help, usage};
 
 const AFTER_HELP: &str = "\
 A session is an append-only log. A fork continues it from any point without copying it, so trying \
@@ -59,7 +58,7 @@ fn invalid_setting(error: &InvalidSetting) -> Failure {
 /// message, the help or the version. The returned error is the exit code of the program.
 pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let parsed = command().try_get_matches_from(&words);
+    let parsed = command().try_get_matches_from(without_json_of_help(&words));
     // Hints repeat `--store` only if the user typed it. A store from the environment also applies
     // to the next command.
     let is_typed =
@@ -77,12 +76,21 @@ pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
         Err(error) => {
             let mut output = Output::to_standard(&guessed(&words));
             let done = match error.kind() {
-                ClapKind::DisplayHelp | ClapKind::DisplayVersion => output.help(&error.render()),
-                _ => Err(usage(&error, &words)),
+                ClapKind::DisplayHelp => output.help(&error.render()),
+                ClapKind::DisplayVersion => output.version(&error.render()),
+                _ => Err(usage::failure(&error, &words, &command())),
             };
             Err(exit::code(done.and_then(|()| output.flush()), &mut output))
         }
     }
+}
+
+/// Removes `--json` from `help COMMAND --json`, because clap reads every word after `help` as a
+/// command. [`guessed`] finds the option in the whole command line.
+fn without_json_of_help(words: &[OsString]) -> Vec<OsString> {
+    let asks_help = words.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'));
+    let is_help = asks_help.is_some_and(|word| word == "help");
+    words.iter().filter(|word| !is_help || *word != "--json").cloned().collect()
 }
 
 /// Guesses the output settings (`--json`, `-q`, `--color`) of a command line that could not be
@@ -104,60 +112,10 @@ fn guessed(words: &[OsString]) -> Settings {
         silent: has("-q"),
         verbose: false,
         color,
+        zone: if has("--utc") { Zone::Utc } else { Zone::Local },
         pages: false,
         store: None,
     }
-}
-
-/// Converts a usage error to a failure with clap's message and tips, without clap's usage block.
-fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
-    let program = Cli::command();
-    let is_verb = |word: &str| program.get_subcommands().any(|verb| verb.get_name() == word);
-    let verb = words.iter().filter_map(|word| word.to_str()).find(|word| is_verb(word));
-    if error.kind() == ClapKind::InvalidSubcommand
-        && let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some(command) = synonyms::command(typed)
-    {
-        let message = format!("forklore has no command `{typed}`, but `{command}` does that");
-        return Failure::invalid(message).or_try(corrected(words, typed, command));
-    }
-    usage_of(error, verb)
-}
-
-/// Returns the command line with `command` in the place of the word `typed`.
-fn corrected(words: &[OsString], typed: &str, command: &str) -> String {
-    let mut words: Vec<_> = words.iter().skip(1).map(|word| word.to_string_lossy()).collect();
-    if let Some(word) = words.iter_mut().find(|word| *word == typed) {
-        *word = command.into();
-    }
-    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
-    format!("forklore {}", words.join(" "))
-}
-
-/// Converts a usage error of a command to a failure. `verb` is the command's name, or `None` if the
-/// error concerns the program itself.
-pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
-    let mut text = error.render().to_string();
-    // A hostile name is not repeated (docs/semantics.md, Envelope), so remove it from the message.
-    for (_, value) in error.context() {
-        if let ContextValue::String(value) = value
-            && !value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
-        {
-            text = text.replace(value.as_str(), "...");
-        }
-    }
-    let message = text
-        .trim_start_matches("error: ")
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
-        // Drop clap's tip to pass a flag as a value: it does not help with a mistyped flag.
-        .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
-        .collect::<Vec<_>>()
-        .join(" ");
-    let help =
-        verb.map_or_else(|| "forklore --help".to_owned(), |v| format!("forklore {v} --help"));
-    Failure::invalid(message).or_try(help)
 }
 
 #[cfg(test)]
@@ -179,6 +137,7 @@ mod tests {
         let commands: BTreeSet<_> = commands.map(clap::Command::get_name).collect();
         let is_there = |verb: &&str| cfg!(feature = "graph") || !["graph", "sparql"].contains(verb);
         let verbs = ANSWERS.iter().filter_map(|answer| answer.usage.split(' ').next());
+        let verbs = verbs.filter(|verb| !["help", "--version"].contains(verb));
         let verbs: BTreeSet<_> = verbs.filter(is_there).collect();
         assert_eq!(commands, verbs);
         assert!(commands.len() > 30, "{commands:?}");

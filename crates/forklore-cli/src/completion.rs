@@ -1,23 +1,21 @@
-//! Shell completion of commands, options, and the sessions of the store.
+//! Shell completion of commands, options, the sessions of the store, and the turns of a session.
 //!
 //! The script of `forklore completions SHELL` runs the program with [`COMPLETION_VARIABLE`] in its
 //! environment. Such a run prints completions and does nothing else. It never creates a store. It
 //! reports no errors, because they would appear in the line that the user is typing.
 
-use std::collections::HashMap;
+mod cuts;
+mod sessions;
+mod typed;
+
 use std::env;
 use std::ffi::OsStr;
 
-use clap_complete::engine::{
-    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
-};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
-use forklore::blocking;
-use forklore::core::{Header, Label, ShortIds};
-use forklore::engine::{ListRequest, Listing};
-use forklore_sanitize::terminal;
+use forklore::formats::AGENT_FORMATS;
 
-use crate::{store, workspace};
+use typed::Typed;
 
 /// The environment variable that a shell sets to request completions.
 const COMPLETION_VARIABLE: &str = "FORKLORE_COMPLETE";
@@ -26,8 +24,8 @@ const SESSIONS: [&str; 6] = ["session", "a", "b", "parent", "branch", "into"];
 /// A line of the bash script that completes `@label` as one word. By default, bash treats the text
 /// after an `@` as a separate word, a host name.
 const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
-/// The maximum number of sessions of the workspace that completion offers.
-const OFFERED: usize = 200;
+/// The command whose session is one in the trash.
+const OF_TRASH: &str = "undelete";
 
 /// Prints completions, if a shell requests them through [`COMPLETION_VARIABLE`]. Returns whether a
 /// shell requested them. `program` returns the definition of the command line.
@@ -53,71 +51,49 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// The command that takes a session in the trash.
-const OF_TRASH: &str = "undelete";
-
-/// Adds completion to the arguments that take a session.
+/// Adds completion to the arguments that take a session, a cut, an agent or a command.
 fn with_completers(program: clap::Command) -> clap::Command {
-    let names = |arg: &clap::Arg| SESSIONS.contains(&arg.get_id().as_str());
+    let commands: Vec<String> =
+        program.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
     program.mut_subcommands(|verb| {
-        let deleted = verb.get_name() == OF_TRASH;
-        let completer = || ArgValueCompleter::new(move |typed: &OsStr| sessions(typed, deleted));
-        verb.mut_args(|arg| if names(&arg) { arg.add(completer()) } else { arg })
+        let name = verb.get_name().to_owned();
+        verb.mut_args(|arg| with_completer(&name, arg, &commands))
     })
 }
 
-/// Returns the completions for an argument that takes a session. With `deleted`, the argument takes
-/// a session in the trash. If the typed text looks like a path, the completions are file names.
-fn sessions(typed: &OsStr, deleted: bool) -> Vec<CompletionCandidate> {
-    let text = typed.to_string_lossy();
-    if text.contains('/') || text.contains('~') {
-        return PathCompleter::file().complete(typed);
+fn with_completer(verb: &str, arg: clap::Arg, commands: &[String]) -> clap::Arg {
+    let takes_cut = arg.get_value_names().is_some_and(|names| names.iter().any(|it| it == "CUT"));
+    match (verb, arg.get_id().as_str()) {
+        (_, id) if SESSIONS.contains(&id) => {
+            let deleted = verb == OF_TRASH;
+            arg.add(ArgValueCompleter::new(move |word: &OsStr| {
+                sessions::complete(&typed(), word, deleted)
+            }))
+        }
+        _ if takes_cut => arg.add(ArgValueCompleter::new(|word: &OsStr| {
+            cuts::complete(&typed(), &word.to_string_lossy())
+        })),
+        ("man", "page") => arg.add(one_of(commands.to_vec())),
+        ("search" | "list", "agent") => arg.add(one_of(agents())),
+        _ => arg,
     }
-    let offered = listing(deleted).map(|listing| candidates(&listing.sessions));
-    let mut offered = offered.unwrap_or_default();
-    offered.retain(|candidate| !deleted || candidate.get_value() != "last");
-    let fits = |candidate: &CompletionCandidate| {
-        candidate.get_value().to_string_lossy().starts_with(&*text)
-    };
-    offered.into_iter().filter(fits).collect()
 }
 
-/// Returns the last updated sessions of this folder. With `deleted`, returns those in the trash
-/// instead. Returns `None` if the store does not exist or cannot be read.
-fn listing(deleted: bool) -> Option<Listing> {
-    let url = store::url(env::var(store::VARIABLE).ok().as_deref()).ok()?;
-    if !url.exists() {
-        return None;
-    }
-    let request = ListRequest {
-        workspace: Some(workspace::of(None).ok()?),
-        limit: OFFERED,
-        deleted,
-        ..ListRequest::default()
-    };
-    blocking::open_url(&url).ok()?.list(&request).ok()
+/// Reads what precedes the argument that is completed.
+fn typed() -> Typed {
+    Typed::of(env::args_os())
 }
 
-/// Returns the completions `last`, each label that only one of these sessions has, and the short
-/// ids.
-fn candidates(sessions: &[Header]) -> Vec<CompletionCandidate> {
-    let mut labels: HashMap<&Label, usize> = HashMap::new();
-    for header in sessions {
-        *labels.entry(&header.label).or_default() += 1;
-    }
-    let short = ShortIds::of(sessions.iter().map(|header| &header.id));
-    let mut offered = Vec::new();
-    offered.extend(sessions.first().map(|header| candidate("last", header)));
-    let labelled = sessions.iter().filter(|header| labels.get(&header.label) == Some(&1));
-    offered.extend(labelled.map(|header| candidate(&format!("@{}", header.label), header)));
-    offered.extend(sessions.iter().map(|header| candidate(short.get(&header.id), header)));
-    // The shell inserts this stored text into a command line, so only plain characters are allowed.
-    let plain = |c: char| c.is_ascii_alphanumeric() || "@-_.".contains(c);
-    offered.retain(|candidate| candidate.get_value().to_string_lossy().chars().all(plain));
-    offered
+fn agents() -> Vec<&'static str> {
+    AGENT_FORMATS.iter().map(|format| format.name()).collect()
 }
 
-fn candidate(value: &str, header: &Header) -> CompletionCandidate {
-    let title = header.title.as_deref().unwrap_or(header.label.as_str());
-    CompletionCandidate::new(value).help(Some(terminal::line(title).to_string().into()))
+/// Completes an argument with those of the words that begin as the argument does.
+fn one_of<T: Into<String>>(words: Vec<T>) -> ArgValueCompleter {
+    let words: Vec<String> = words.into_iter().map(Into::into).collect();
+    ArgValueCompleter::new(move |typed: &OsStr| {
+        let typed = typed.to_string_lossy();
+        let fitting = words.iter().filter(|word| word.starts_with(&*typed));
+        fitting.map(CompletionCandidate::new).collect()
+    })
 }

@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ColorChoice};
 use forklore_host::Setting;
 use tracing_subscriber::filter::Targets;
 
-use crate::output::Settings;
+use crate::output::{Settings, Zone};
 
 /// The heading of these options in the help.
 const HEADING: &str = "Options for every command";
@@ -68,6 +68,9 @@ pub(crate) struct Globals {
         hide_possible_values = false
     )]
     pub(crate) color: ColorChoice,
+    /// Show times in UTC [default: in the time zone of this machine, or of TZ]
+    #[arg(long, global = true)]
+    pub(crate) utc: bool,
     /// Print long answers without a pager [default pager: PAGER, or less]
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
@@ -90,6 +93,7 @@ impl Globals {
             silent: self.silent,
             verbose: self.verbose,
             color: self.color,
+            zone: if self.utc { Zone::Utc } else { Zone::Local },
             pages: !self.no_pager,
             store: self.store.clone().filter(|_| store_is_typed),
         }

@@ -16,6 +16,7 @@ mod output;
 mod session_ref;
 mod store;
 mod synonyms;
+mod usage;
 mod wiring;
 mod workspace;
 

@@ -19,6 +19,7 @@ pub(crate) mod transcript;
 pub(crate) mod tree;
 mod units;
 pub(crate) mod words;
+mod zone;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -27,6 +28,7 @@ use anstream::AutoStream;
 use anstream::stream::RawStream;
 use clap::ColorChoice;
 use clap::builder::StyledStr;
+use forklore::api::{HelpText, ProgramVersion};
 use forklore::core::{SessionId, ShortIds};
 use forklore_chat::markdown;
 use forklore_chat::screen::Screen;
@@ -42,7 +44,8 @@ use pager::Out;
 pub(crate) use progress::Progress;
 pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
-pub(crate) use units::{age, cut, minute, money, seconds, since, span, time};
+pub(crate) use units::{age, cut, money, seconds, since, span};
+pub(crate) use zone::Zone;
 
 /// The width, in columns, of output that does not go to a terminal.
 const PIPE_WIDTH: usize = 120;
@@ -58,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) silent: bool,
     pub(crate) verbose: bool,
     pub(crate) color: ColorChoice,
+    /// The time zone in which times are shown.
+    pub(crate) zone: Zone,
     /// Whether long answers go through a pager.
     pub(crate) pages: bool,
     /// The store named on the command line, if any. Suggested commands repeat it.
@@ -98,8 +103,8 @@ impl Output {
             silent: settings.silent,
             hints: true,
             verbose: settings.verbose,
-            look: look(&out, settings.color),
-            error_look: look(&err, settings.color),
+            look: look(&out, settings),
+            error_look: look(&err, settings),
             is_terminal: out.is_terminal(),
             commands: Hints::of(settings.store.clone()),
             also: Vec::new(),
@@ -112,6 +117,11 @@ impl Output {
     /// Returns the formatter of suggested commands.
     pub(crate) fn commands(&self) -> &Hints {
         &self.commands
+    }
+
+    /// Returns the time zone in which times are shown.
+    pub(crate) fn zone(&self) -> Zone {
+        self.look.zone
     }
 
     /// Checks whether answers are JSON.
@@ -325,11 +335,23 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// Prints the help or the version, as clap formats it.
+    /// Prints the version, as clap formats it.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub(crate) fn version(&mut self, version: &StyledStr) -> Result<()> {
+        let number = ProgramVersion { version: env!("CARGO_PKG_VERSION").to_owned() };
+        self.verbatim(&number, &version.to_string())
+    }
+
+    /// Prints the help, as clap formats it.
     ///
     /// # Errors
     /// When the output cannot be written.
     pub(crate) fn help(&mut self, help: &StyledStr) -> Result<()> {
+        if self.json {
+            return self.answer(&HelpText { help: help.to_string() }, |_| {});
+        }
         let text = if self.look.color { help.ansi().to_string() } else { help.to_string() };
         Ok(self.out.write_all(text.as_bytes())?)
     }
@@ -368,12 +390,13 @@ impl Output {
 }
 
 /// Returns the display options of what goes to `stream`.
-fn look(stream: &(impl RawStream + AsFd), choice: ColorChoice) -> Look {
+fn look(stream: &(impl RawStream + AsFd), settings: &Settings) -> Look {
     Look {
-        color: wants_color(choice, stream),
+        color: wants_color(settings.color, stream),
         width: terminal_width(stream),
         wrap: stream.is_terminal(),
         now: jiff::Timestamp::now(),
+        zone: settings.zone,
     }
 }
 

@@ -40,9 +40,7 @@ pub enum Selector {
 #[non_exhaustive]
 pub enum CutError {
     /// The string is not a selector (a position in a log, such as `seq:3` or `end`).
-    #[error(
-        "a cut is start, end, seq:N, message:N, index:N, turn:N or event:ID; this is none of them"
-    )]
+    #[error("a cut is start, end, turn:N, message:N, index:N, seq:N or event:ID")]
     Syntax,
     /// The N of the selector `index:N` is negative. N is a count of conversation events and cannot
     /// be negative.
@@ -126,7 +124,7 @@ impl Selector {
                 .map(CutPoint::Index)
                 .ok_or_else(|| out(range("message", 0, signed(index) - 1))),
             Self::Index(n) if *n <= index => Ok(CutPoint::Index(n - 1)),
-            Self::Index(_) => Err(out(format!("index is 0 to {index}"))),
+            Self::Index(_) => Err(out(format!("the session has index:0 to index:{index}"))),
             Self::Turn(n) => {
                 let turn = if *n > 0 { Some(n.unsigned_abs() - 1) } else { None };
                 let turn = turn.or_else(|| from_zero(*n, turns).filter(|_| *n < 0));
@@ -157,11 +155,14 @@ fn from_zero(n: i64, len: u64) -> Option<u64> {
     (at < len).then_some(at)
 }
 
+/// Returns the valid numbers of the selector `{unit}:N`, as text for people.
 fn range(unit: &str, first: i64, last: i64) -> String {
-    if last < first {
-        format!("the session has no {unit} to name")
-    } else {
-        format!("{unit} is {first} to {last}, or -{} to -1 from the end", last - first + 1)
+    match last - first + 1 {
+        ..=0 => format!("the session has no {unit} to name"),
+        1 => format!("the session has only {unit}:{first}"),
+        count => format!(
+            "the session has {unit}:{first} to {unit}:{last}, or {unit}:-{count} to {unit}:-1"
+        ),
     }
 }
 

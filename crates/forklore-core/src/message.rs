@@ -33,6 +33,17 @@ impl Role {
             _ => None,
         }
     }
+
+    /// Returns the name by which JSON refers to the role, such as `user`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
 }
 
 /// A conversation event in the common form: a role and a content.

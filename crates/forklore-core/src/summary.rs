@@ -168,12 +168,7 @@ impl Summarizer {
     fn fact(&mut self, index: u64, message: &Message) {
         let text = excerpt(&message.plain_text());
         if !text.is_empty() {
-            let role = match message.role {
-                crate::Role::System => "system",
-                crate::Role::User => "user",
-                crate::Role::Assistant => "assistant",
-                crate::Role::Tool => "tool",
-            };
+            let role = message.role.as_str();
             push_last(&mut self.facts, Fact { index, role, text }, LAST_FACTS);
         }
     }

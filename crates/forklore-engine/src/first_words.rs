@@ -2,11 +2,11 @@
 
 use forklore_api::{Session, TreeNode, Trees};
 use forklore_core::typed::{Typed, typed};
-use forklore_core::{EventType, Header, SessionId};
+use forklore_core::{EventType, Header};
 use forklore_store::port::At;
 
 use crate::brought_marks::first_own;
-use crate::{Engine, Result};
+use crate::{Engine, Events, Result};
 
 /// Maximum number of events that one search for the first words of a session reads.
 const LOOKED_AT: usize = 200;
@@ -20,14 +20,14 @@ impl Engine {
     /// there is nothing, returns what a person typed first in the inherited history. Leaves out
     /// text that an agent added to what was typed. Also leaves out messages that begin no turn,
     /// except commands. A command for the agent (`/clear`) is returned only if nothing else was
-    /// typed. Each of the two searches reads at most 200 events.
+    /// typed. Each of the two searches reads at most 200 events. The session may be in the trash.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
     pub fn first_words(&self, header: &Header) -> Result<Option<String>> {
         let own = header.seq_of_own(u64::from(header.parent_id.is_some()));
-        match self.first_text_from(&header.id, own)? {
-            None if header.inherited.inheritable > 0 => self.first_text_from(&header.id, 0),
+        match first_text(self, self.events_of(header, own))? {
+            None if header.inherited.inheritable > 0 => first_text(self, self.events_of(header, 0)),
             text => Ok(text),
         }
     }
@@ -52,27 +52,36 @@ impl Engine {
         for node in untitled.take(NODES) {
             let own = first_own(node);
             let Some(header) = &mut node.header else { continue };
-            let words = self.first_text_from(&node.session_id, own).ok().flatten();
+            let events = self.events(&node.session_id, At::Seq(own));
+            let words = first_text(self, events).ok().flatten();
             header.first_words = words.map(|text| line(&text));
         }
     }
 
-    fn first_text_from(&self, session: &SessionId, seq: u64) -> Result<Option<String>> {
-        let mut command = None;
-        for stored in self.events(session, At::Seq(seq)).take(LOOKED_AT) {
-            let event = stored?.event;
-            if !event.class.is_conversation() || event.kind != EventType::USER_MESSAGE {
-                continue;
-            }
-            match typed(&self.message(&event)) {
-                Some(Typed::Text(text)) if event.effect.starts_turn => return Ok(Some(text)),
-                Some(Typed::Text(_)) => {}
-                Some(Typed::Command(text)) => command = command.or(Some(text)),
-                None => {}
-            }
+    fn events_of(&self, header: &Header, seq: u64) -> Events {
+        if header.is_in_trash() {
+            self.events_in_trash(&header.id, At::Seq(seq))
+        } else {
+            self.events(&header.id, At::Seq(seq))
         }
-        Ok(command)
     }
+}
+
+fn first_text(engine: &Engine, events: Events) -> Result<Option<String>> {
+    let mut command = None;
+    for stored in events.take(LOOKED_AT) {
+        let event = stored?.event;
+        if !event.class.is_conversation() || event.kind != EventType::USER_MESSAGE {
+            continue;
+        }
+        match typed(&engine.message(&event)) {
+            Some(Typed::Text(text)) if event.effect.starts_turn => return Ok(Some(text)),
+            Some(Typed::Text(_)) => {}
+            Some(Typed::Command(text)) => command = command.or(Some(text)),
+            None => {}
+        }
+    }
+    Ok(command)
 }
 
 fn is_untitled(node: &TreeNode) -> bool {

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 use forklore_api::Recovery;
 use forklore_core::SessionId;
-use forklore_store::port::{Change, Children, Filter};
+use forklore_store::port::{Change, Children, Deletion, Filter};
 
 use self::family::Family;
 use self::report::Losing;
@@ -100,12 +100,12 @@ impl Salvaging<'_> {
 
     /// Applies the changes for which all sessions must exist in the new store. They are: detaching
     /// sessions, recording which session of each imported file the agent would resume (the leaf),
-    /// completing the imported files, and deletions. Then compares the counts of the old and the
-    /// new headers.
+    /// completing the imported files, and deletions. Compares the counts of the old and the new
+    /// headers.
     fn finish(&mut self) -> Result<()> {
         for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
             let store = self.into.store();
-            if header.detached && header.deleted.is_none() {
+            if header.detached && !header.is_erased() {
                 store.change(&header.id, &Change::Detach)?;
             }
             if let Some(leaf) = &header.leaf {
@@ -114,15 +114,17 @@ impl Salvaging<'_> {
         }
         self.sources.finish(self.from, self.into, &mut self.report)?;
         for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
+            if !header.is_erased() {
+                self.report.sessions += 1;
+                if !self.family.is_guessed(&header.id) {
+                    let saved = self.into.store().header(&header.id)?;
+                    self.report.compare(header, &saved);
+                }
+            }
             if let Some(tombstone) = &header.deleted {
                 let id = std::slice::from_ref(&header.id);
-                self.into.store().remove(id, Children::Retain, tombstone.deleted)?;
-                continue;
-            }
-            self.report.sessions += 1;
-            if !self.family.is_guessed(&header.id) {
-                let saved = self.into.store().header(&header.id)?;
-                self.report.compare(header, &saved);
+                let deletion = if tombstone.restorable { Deletion::Trash } else { Deletion::Erase };
+                self.into.store().delete(id, Children::Retain, deletion, tombstone.deleted)?;
             }
         }
         Ok(())

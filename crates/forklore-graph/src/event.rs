@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forklore_core::{CallStep, Data, EventType, Header, Message, Origin, Part, Role, SessionId};
+use forklore_core::{CallStep, Data, EventType, Header, Message, Origin, Part, SessionId};
 use forklore_engine::Engine;
 use forklore_store::port::LogEntry;
 use jiff::Timestamp;
@@ -89,12 +89,7 @@ fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
 /// Adds the role and the text of a message to its event. Also adds whether it contains a tool
 /// result that failed or that forklore generated.
 fn message(message: &Message, about: &mut About<'_>) {
-    let role = match message.role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    };
+    let role = message.role.as_str();
     about.text(v::ROLE, role);
     let parts = message.to_parts();
     let texts = parts.iter().filter_map(|part| match part {

@@ -71,7 +71,7 @@ impl<'e> Page<'e> {
 
     fn message(&mut self, message: &Message) -> String {
         let Message { index, role, ts, partial, blocks, .. } = message;
-        let (role, is_model) = (name(*role), *role == Role::Assistant);
+        let (role, is_model) = (role.as_str(), *role == Role::Assistant);
         let mark = if *partial { " <strong>interrupted</strong>" } else { "" };
         let mut html = format!(
             "<article class=\"{role}\" id=\"m{index}\">\n<h3><a href=\"#m{index}\">{index}</a> \
@@ -140,15 +140,6 @@ impl<'e> Page<'e> {
     fn file(&mut self, line: &str, source: &Source) -> String {
         let named = || format!("<p class=\"note\">{}</p>\n", text(line));
         self.images.html(source, line).unwrap_or_else(named)
-    }
-}
-
-fn name(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
     }
 }
 

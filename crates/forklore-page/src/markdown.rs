@@ -5,7 +5,6 @@ mod inert;
 
 use std::fmt::Write as _;
 
-use forklore_core::Role;
 use forklore_core::describe::FileEdit;
 use forklore_sanitize::{html, terminal};
 
@@ -46,12 +45,7 @@ impl Page {
 
 fn message(message: &Message) -> String {
     let Message { index, role, ts, partial, blocks, .. } = message;
-    let role = match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    };
+    let role = role.as_str();
     let mark = if *partial { " · interrupted" } else { "" };
     let mut out = format!("\n### {index} · {role} · {}{mark}\n", time(*ts));
     for block in blocks {

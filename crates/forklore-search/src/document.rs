@@ -24,6 +24,8 @@ pub(crate) struct Document {
     pub(crate) reasoning: String,
     pub(crate) call: String,
     pub(crate) result: String,
+    /// The text of a summary.
+    pub(crate) summary: String,
     /// The names of the tools of the message's calls and results.
     pub(crate) tools: Vec<String>,
     /// The paths that the message's calls name, each with the tool's name.
@@ -31,14 +33,23 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Returns the texts of a conversation event. `tool_of` returns the tool's name for the id of a
-    /// call. It is used for results that do not name their tool.
+    /// Returns the texts of a conversation event or of a summary. `tool_of` returns the tool's name
+    /// for the id of a call. It is used for results that do not name their tool.
     pub(crate) fn of(
         engine: &Engine,
         event: &Event,
         tool_of: impl FnMut(&str) -> Option<String>,
     ) -> Self {
-        Self::of_message(engine.message(event), tool_of)
+        match engine.summary_messages(event) {
+            Some(messages) => Self::of_summary(&messages),
+            None => Self::of_message(engine.message(event), tool_of),
+        }
+    }
+
+    fn of_summary(messages: &[Message]) -> Self {
+        let mut document = Self::default();
+        messages.iter().for_each(|message| put(&mut document.summary, &message.plain_text()));
+        document
     }
 
     fn of_message(message: Message, mut tool_of: impl FnMut(&str) -> Option<String>) -> Self {
@@ -82,6 +93,7 @@ impl Document {
             HitKind::Reasoning => &self.reasoning,
             HitKind::Call => &self.call,
             HitKind::Result => &self.result,
+            HitKind::Summary => &self.summary,
             HitKind::Title | HitKind::Label => "",
         }
     }
@@ -179,6 +191,7 @@ mod tests {
                 reasoning: "why".into(),
                 call: "edit\n7\nx \"y\"\nsrc/a.rs".into(),
                 result: "done".into(),
+                summary: String::new(),
                 tools: vec!["edit".into(), "tool of b".into()],
                 paths: vec![("edit".into(), "src/a.rs".into())],
             }

@@ -35,13 +35,7 @@ impl Facet {
     }
 
     pub(crate) fn role(role: Role) -> Self {
-        let name = match role {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
-        };
-        Self { kind: "role", value: name.to_owned() }
+        Self { kind: "role", value: role.as_str().to_owned() }
     }
 
     /// Returns the number of the facet. `None` if the index does not contain the facet.
@@ -62,6 +56,28 @@ pub(crate) enum SessionPart {
     Event,
     /// The title and the label of a session.
     Head,
+    /// A summary.
+    Summary,
+}
+
+impl SessionPart {
+    /// Returns the number by which the index names the part.
+    pub(crate) fn number(self) -> i64 {
+        match self {
+            Self::Event => 0,
+            Self::Head => 1,
+            Self::Summary => 2,
+        }
+    }
+
+    /// Returns the part with a number of the index.
+    pub(crate) fn of(number: i64) -> Self {
+        match number {
+            1 => Self::Head,
+            2 => Self::Summary,
+            _ => Self::Event,
+        }
+    }
 }
 
 /// The position of a document's event.
@@ -73,7 +89,7 @@ pub(crate) struct Position {
     pub(crate) ordinal: u64,
     /// The seq of the event in the session that wrote it.
     pub(crate) seq: u64,
-    /// The conversation index of the event.
+    /// The conversation index of the event. For a summary, that of the message after it.
     pub(crate) index: u64,
     /// The time of the event, in microseconds.
     pub(crate) ts: i64,
@@ -100,12 +116,15 @@ impl<'c> Writer<'c> {
     ) -> Result<()> {
         let facets = self.facet_words(facets)?;
         let tool = document.tools.first().map(|tool| self.facet(Facet::tool(tool))).transpose()?;
-        let row = self.insert(at, SessionPart::Event, tool)?;
-        let texts = [&document.text, &document.reasoning, &document.call, &document.result];
-        let [text, reasoning, call, result] = texts.map(|text| indexed(text));
-        let sql = "INSERT INTO words (rowid, text, reasoning, call, result, facet)
-            VALUES (?, ?, ?, ?, ?, ?)";
-        let values = (row, text, reasoning, call, result, facets);
+        let is_summary = !document.summary.is_empty();
+        let part = if is_summary { SessionPart::Summary } else { SessionPart::Event };
+        let row = self.insert(at, part, tool)?;
+        let Document { text, reasoning, call, result, summary, .. } = document;
+        let texts = [text, reasoning, call, result, summary];
+        let [text, reasoning, call, result, summary] = texts.map(|text| indexed(text));
+        let sql = "INSERT INTO words (rowid, text, reasoning, call, result, summary, facet)
+            VALUES (?, ?, ?, ?, ?, ?, ?)";
+        let values = (row, text, reasoning, call, result, summary, facets);
         self.conn.prepare_cached(sql)?.execute(values)?;
         document.paths.iter().try_for_each(|(_, path)| self.touch(row, &absolute(workspace, path)))
     }
@@ -138,10 +157,9 @@ impl<'c> Writer<'c> {
     fn insert(&self, at: Position, part: SessionPart, tool: Option<i64>) -> Result<i64> {
         let sql = "INSERT INTO document (session, part, ordinal, seq, position, ts, tool)
             VALUES (?, ?, ?, ?, ?, ?, ?)";
-        let part = i64::from(part == SessionPart::Head);
         let (ordinal, seq, index) = (integer(at.ordinal), integer(at.seq), integer(at.index));
         let mut statement = self.conn.prepare_cached(sql)?;
-        Ok(statement.insert((at.session, part, ordinal, seq, index, at.ts, tool))?)
+        Ok(statement.insert((at.session, part.number(), ordinal, seq, index, at.ts, tool))?)
     }
 
     fn facet_words(&mut self, facets: impl IntoIterator<Item = Facet>) -> Result<String> {
@@ -182,7 +200,7 @@ impl<'c> Writer<'c> {
     /// Removes the documents of a session's events whose ordinal is above `ordinal`. The ordinal of
     /// an event is the number of inheritable events up to it.
     pub(crate) fn remove_after(&self, session: i64, ordinal: u64) -> Result<()> {
-        let sql = "SELECT number FROM document WHERE session = ? AND part = 0 AND ordinal > ?";
+        let sql = "SELECT number FROM document WHERE session = ? AND part <> 1 AND ordinal > ?";
         let mut statement = self.conn.prepare_cached(sql)?;
         let rows: Vec<i64> = statement
             .query_map((session, integer(ordinal)), |row| row.get(0))?

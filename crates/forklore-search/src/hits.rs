@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::branches::Family;
 use crate::document::Document;
-use crate::documents::FORKLORE;
+use crate::documents::{FORKLORE, SessionPart};
 use crate::matches;
 use crate::paths::absolute;
 use crate::query::Query;
@@ -61,7 +61,7 @@ pub(crate) struct Candidate {
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentRow {
     session: i64,
-    is_head: bool,
+    part: SessionPart,
     ordinal: u64,
     seq: u64,
     index: u64,
@@ -94,7 +94,7 @@ impl DocumentRow {
         let found = conn.prepare_cached(sql)?.query_row([document], |row| {
             Ok(Self {
                 session: row.get(0)?,
-                is_head: row.get::<_, i64>(1)? == 1,
+                part: SessionPart::of(row.get(1)?),
                 ordinal: number(row, 2)?,
                 seq: number(row, 3)?,
                 index: number(row, 4)?,
@@ -103,6 +103,11 @@ impl DocumentRow {
             })
         });
         Ok(found.optional()?)
+    }
+
+    /// Checks whether the document consists of the title and the label of a session.
+    fn is_head(&self) -> bool {
+        self.part == SessionPart::Head
     }
 
     /// Checks whether the document was written at the time `since`, in microseconds, or later.
@@ -238,7 +243,7 @@ impl<'a> Hits<'a> {
     /// Returns a session in whose log a document's event can be read, and the event's seq there.
     /// `None` if the document is not an event, or if no session has the event any more.
     pub(crate) fn source(&mut self, row: &DocumentRow) -> Result<Option<(SessionId, u64)>> {
-        if row.is_head {
+        if row.is_head() {
             return Ok(None);
         }
         let writer = Shown::find(self.conn, "number = ?", row.session)?;
@@ -257,7 +262,7 @@ impl<'a> Hits<'a> {
             Some(document) => {
                 matches::best(self.request.kind, |kind| document.text_of(kind), self.query)
             }
-            None if row.is_head => {
+            None if row.is_head() => {
                 let shown = Shown::find(self.conn, "number = ?", row.session)?;
                 let (kind, _, found) =
                     matches::best(self.request.kind, |kind| shown.text_of(kind), self.query);
@@ -291,7 +296,7 @@ impl<'a> Hits<'a> {
             writer
         };
         let read = match entry {
-            _ if row.is_head => None,
+            _ if row.is_head() => None,
             Some(entry) => Some(entry),
             None => match self.read(row, &shown)? {
                 Some(entry) => Some(entry),
@@ -310,7 +315,7 @@ impl<'a> Hits<'a> {
     }
 
     fn branches(&mut self, row: &DocumentRow, writer: &Shown) -> Result<(Vec<HitBranch>, u64)> {
-        if row.is_head {
+        if row.is_head() {
             if writer.is_deleted {
                 return Ok((Vec::new(), 0));
             }
@@ -333,10 +338,15 @@ impl<'a> Hits<'a> {
     fn has_original(&self, original: &SessionId, row: &DocumentRow) -> Result<bool> {
         let sql = "SELECT 1 FROM session JOIN document ON session = session.number
             WHERE id = ?1 AND NOT deleted AND (?2 IS NULL OR workspace = ?2)
-            AND part = 0 AND position = ?3";
+            AND part = ?4 AND position = ?3";
         let workspace = self.request.workspace.as_ref().map(Workspace::as_str);
         let index = crate::sessions::integer(row.index);
-        Ok(self.conn.prepare_cached(sql)?.exists((original.as_str(), workspace, index))?)
+        Ok(self.conn.prepare_cached(sql)?.exists((
+            original.as_str(),
+            workspace,
+            index,
+            row.part.number(),
+        ))?)
     }
 
     /// Reads the event of a document. Returns `None` if the event cannot be read.
@@ -381,7 +391,7 @@ impl<'a> Hits<'a> {
         Ok(Hit {
             event_id: Some(entry.event.id),
             seq: Some(entry.seq),
-            index: Some(row.index),
+            index: Some(row.index).filter(|_| row.part == SessionPart::Event),
             turn,
             role: document.role,
             tool: tool.filter(|_| names_tool),
@@ -445,6 +455,6 @@ fn label(text: &str) -> Result<Label> {
 /// Returns the original from which a message was copied. Returns `None` if the message is not in
 /// the repeated part of a copy.
 fn copied_from(row: &DocumentRow, writer: &Shown) -> Result<Option<SessionId>> {
-    let is_copied = !row.is_head && row.index < writer.copy_index;
+    let is_copied = !row.is_head() && row.index < writer.copy_index;
     writer.copy_of.as_deref().filter(|_| is_copied).map(id).transpose()
 }

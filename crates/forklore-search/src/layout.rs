@@ -7,7 +7,7 @@ use forklore_index::Layout;
 
 pub(crate) static LAYOUT: Layout = Layout {
     file: "search.db",
-    form: concat!("1 ", env!("CARGO_PKG_VERSION")),
+    form: concat!("2 ", env!("CARGO_PKG_VERSION")),
     tables: TABLES,
     clear: "DELETE FROM document; DELETE FROM path; DELETE FROM touch; DELETE FROM facet; DELETE FROM open_call; DELETE FROM session;
         INSERT INTO words (words) VALUES ('delete-all');",
@@ -20,8 +20,8 @@ pub(crate) static LAYOUT: Layout = Layout {
 /// `document.ordinal` is the number of inheritable events up to the document's event. A descendant
 /// that inherits at least as many events has this event in its history. `session.read_to` is the
 /// ordinal of the last event that was read. `session.next_seq` is the seq of the next event to
-/// read, in the session's own log. `document.part` is 0 for an event, and 1 for the title and the
-/// label of a session. `document.position` is the conversation index.
+/// read, in the session's own log. `document.part` is 0 for a conversation event, 1 for the title
+/// and the label of a session, and 2 for a summary. `document.position` is the conversation index.
 const TABLES: &str = "
 CREATE TABLE session (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, root TEXT NOT NULL, parent TEXT,
@@ -50,7 +50,7 @@ CREATE TABLE touch (
     path INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (path, document)) WITHOUT ROWID;
 CREATE INDEX touch_by_document ON touch (document);
 CREATE VIRTUAL TABLE words USING fts5(
-    text, reasoning, call, result, title, label, facet, content = '', contentless_delete = 1,
+    text, reasoning, call, result, title, label, summary, facet, content = '', contentless_delete = 1,
     tokenize = \"unicode61 remove_diacritics 2\");
 INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 ";

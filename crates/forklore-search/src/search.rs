@@ -19,8 +19,9 @@ const RANKED: usize = 5_000;
 /// The maximum number of hits in one answer.
 pub(crate) const MOST_HITS: usize = 10_000;
 
-/// The weights of the index columns in a score: text, reasoning, call, result, title, label, facet.
-const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 0.0";
+/// The weights of the index columns in a score: text, reasoning, call, result, title, label, summary,
+/// facet.
+const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 1.0, 0.0";
 
 /// The search index of a store. The index is a file in the store's cache folder. If the store has
 /// no such folder, each search makes a temporary index.
@@ -56,12 +57,16 @@ impl<'a> SearchIndex<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SearchAnswer, Error> {
         let query = Query::parse(&request.query)?;
+        let skipped = request.after.as_deref().map_or(Ok(0), skipped)?;
         let limit = if request.limit == 0 { MOST_HITS } else { request.limit.min(MOST_HITS) };
+        let end = skipped.saturating_add(limit).min(MOST_HITS);
         let answer = self.with_index(request.workspace.as_ref(), progress, |engine, conn| {
-            find(conn, request, &query, Hits::new(engine, conn, request, &query, limit))
+            find(conn, request, &query, Hits::new(engine, conn, request, &query, end))
         })?;
-        let Answer { hits, more, problems } = answer;
-        Ok(SearchAnswer { hits, more, problems })
+        let Answer { mut hits, more, problems } = answer;
+        let next = (more && hits.len() == end && end < MOST_HITS).then(|| end.to_string());
+        hits.drain(..skipped.min(hits.len()));
+        Ok(SearchAnswer { hits, more, next, problems })
     }
 
     /// Brings the index up to date with the families that have a session in `workspace`, and then
@@ -99,6 +104,14 @@ impl<'a> SearchIndex<'a> {
         };
         answer.map_err(failed)
     }
+}
+
+/// Reads a cursor: the number of hits before the page.
+fn skipped(after: &str) -> Result<usize, Error> {
+    let message =
+        "this is no cursor of a search; use the field next of an earlier answer".to_owned();
+    let invalid = Error::Invalid { reason: "cursor", message };
+    after.parse().ok().filter(|skipped| *skipped <= MOST_HITS).ok_or(invalid)
 }
 
 fn find(

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use forklore_core::report::Problem;
 use forklore_core::workspace::Workspace;
-use forklore_core::{CallStep, ErrorKind, Header, Label, SessionId};
+use forklore_core::{CallStep, ErrorKind, EventType, Header, Label, SessionId};
 use forklore_engine::{Engine, Error};
 use forklore_index::{Fault, IndexFile, Result, state};
 use forklore_store::port::{At, LogEntry};
@@ -20,6 +20,9 @@ use crate::branches::Family;
 use crate::document::Document;
 use crate::documents::{Facet, Position, Writer};
 use crate::sessions::{self, SessionRow};
+
+/// The types of the events that are summaries.
+const SUMMARIES: [EventType; 2] = [EventType::HISTORY_COMPACTION, EventType::BRANCH_SUMMARY];
 
 /// The size of the payloads that one transaction reads, in bytes. The last payload may exceed it.
 const BATCH: u64 = 16 << 20;
@@ -227,7 +230,8 @@ impl Batch<'_, '_> {
     fn event(&mut self, session: i64, workspace: &str, stored: &LogEntry) -> Result<()> {
         let LogEntry { event, counts, origin, .. } = stored;
         self.calls(session, stored)?;
-        if !event.class.is_conversation() {
+        let is_conversation = event.class.is_conversation();
+        if !is_conversation && !SUMMARIES.contains(&event.kind) {
             return Ok(());
         }
         let conn = self.writer.conn;
@@ -241,7 +245,7 @@ impl Batch<'_, '_> {
             session,
             ordinal: counts.inheritable,
             seq: origin.seq,
-            index: counts.index.saturating_sub(1),
+            index: counts.index - u64::from(is_conversation),
             ts: event.ts.as_microsecond(),
         };
         let tools = document.tools.iter().map(|tool| Facet::tool(tool));

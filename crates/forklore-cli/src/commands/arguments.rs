@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use forklore::core::id::IdError;
-use forklore::core::{Data, Selector};
+use forklore::core::{CutError, Data, Selector};
 
 use crate::failure::{Failure, Result};
+use crate::usage;
+
+/// The forms of a cut with a number or an id.
+const PLACES: [&str; 5] = ["turn", "message", "index", "seq", "event"];
 
 /// Parses an id, a label or another name from the command line. Returns `None` if `text` is `None`.
 /// The error does not repeat the text, which may be hostile.
@@ -27,8 +31,20 @@ pub(super) fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
 
 /// Parses a cut, such as `turn:2`, from the command line. Returns `None` if `text` is `None`.
 pub(super) fn selector(text: Option<&str>) -> Result<Option<Selector>> {
-    let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
-    text.map(parse).transpose()
+    text.map(|text| text.parse().map_err(|error| no_cut(text, &error))).transpose()
+}
+
+/// Returns the error for a text that is no cut. Suggests the form that was probably meant.
+fn no_cut(text: &str, error: &CutError) -> Failure {
+    let message = match error {
+        CutError::Syntax => format!("{} is no cut: {error}", usage::typed(text)),
+        _ => error.to_string(),
+    };
+    let meant: Vec<_> = match text.split_once(':') {
+        Some((_, place)) => PLACES.iter().map(|form| format!("{form}:{place}")).collect(),
+        None => ["start", "end"].map(str::to_owned).to_vec(),
+    };
+    usage::no_such(message, text, meant.iter().map(String::as_str))
 }
 
 /// Splits names of permissions that are separated by commas.

@@ -27,7 +27,7 @@ Examples:
 pub(crate) struct Args {
     /// The file, which need not exist any more
     file: String,
-    /// Find only calls since a time (RFC 3339), or since 30m, 3h, 2d, 1w ago
+    /// Find only calls since a date or a time, or since 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// How many calls to show at most; 0 means 10000
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let engine = app.engine()?;
     let now = engine.now();
     let request = Blame {
-        since: args.since.as_deref().map(|text| since(text, now)).transpose()?,
+        since: args.since.as_deref().map(|text| since(text, now, output.zone())).transpose()?,
         limit: args.limit,
         ..Blame::of(path.to_string_lossy())
     };
@@ -79,7 +79,7 @@ fn show(page: &mut Page, answer: &BlameAnswer) {
         page.put(Tone::Plain, ".").end();
         return;
     }
-    let now = page.look().now;
+    let look = page.look();
     let short = ShortIds::of(answer.hits.iter().map(|hit| &hit.session_id));
     let mut table = Table::new(&[
         Column::new("WHEN"),
@@ -94,7 +94,7 @@ fn show(page: &mut Page, answer: &BlameAnswer) {
     ]);
     for hit in &answer.hits {
         table.row([
-            Cell::new(Tone::Dim, age(now, hit.ts)),
+            Cell::new(Tone::Dim, age(look, hit.ts)),
             Cell::new(Tone::Tool, hit.tool.as_deref().unwrap_or_default()),
             Cell::id(&short, &hit.session_id),
             Cell::new(Tone::Label, hit.label.as_str()),

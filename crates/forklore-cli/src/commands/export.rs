@@ -4,12 +4,14 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use forklore::Engine;
 use forklore::api::{Export, ExportTo, Exported, ExportedFile, LeftOut};
 use forklore::core::{Header, Selector, SessionId};
 use forklore::engine::Outgoing;
 use forklore::page::Format;
 
+use crate::agents;
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Output, Page, Tone, count};
@@ -57,7 +59,7 @@ pub(crate) struct Args {
     session: String,
     /// The format: html or markdown (one page to read), plain (JSON lines of role and content), or
     /// that of an agent: pi, claude, codex, gemini, opencode, amplifier, ak-coder, pixir
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "DIALECT", value_parser = forms(), hide_possible_values = true)]
     to: String,
     /// Where to stop: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
@@ -75,6 +77,11 @@ impl Args {
     pub(super) fn into_file(session: &SessionId, to: String, file: PathBuf) -> Self {
         Self { session: session.to_string(), to, at: None, output: Some(file), force: false }
     }
+}
+
+fn forms() -> PossibleValuesParser {
+    let pages = ["html", "markdown", PLAIN];
+    PossibleValuesParser::new(pages.into_iter().chain(agents::to_export_to()))
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {

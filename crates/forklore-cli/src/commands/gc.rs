@@ -7,6 +7,7 @@ use super::confirm::confirm;
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, bytes, count, seconds, span};
+use crate::usage;
 
 const EXAMPLES: &str = "\
 Erases the sessions that were deleted more than 30 days ago. Afterwards no file of the store \
@@ -44,16 +45,23 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     }
     let freed = engine.collect(&request)?;
     output.answer(&freed, |page| {
+        let erased = [
+            (freed.sessions, "deleted session"),
+            (freed.segments, "segment"),
+            (freed.events, "event"),
+            (freed.attachments, "attachment"),
+        ];
+        let erased = erased.into_iter().filter(|(number, _)| *number > 0);
+        let erased: Vec<_> = erased.map(|(number, name)| count(number, name)).collect();
+        if erased.is_empty() && freed.freed_bytes == 0 {
+            page.put(Tone::Plain, "There is nothing to free.").end();
+            return;
+        }
         page.put(Tone::Good, "Freed ").put(Tone::Plain, bytes(freed.freed_bytes));
-        let mut what =
-            format!("{}, {}", count(freed.segments, "segment"), count(freed.events, "event"));
-        if freed.sessions > 0 {
-            what = format!("{} erased, {what}", count(freed.sessions, "deleted session"));
+        if !erased.is_empty() {
+            page.put(Tone::Dim, format!("  erased {}", erased.join(", ")));
         }
-        if freed.attachments > 0 {
-            what = format!("{what}, {}", count(freed.attachments, "attachment"));
-        }
-        page.put(Tone::Dim, format!("  {what}")).end();
+        page.end();
     })
 }
 
@@ -61,8 +69,12 @@ fn request(args: &Args) -> Result<Gc> {
     if args.now {
         return Ok(Gc::all());
     }
-    let seconds = seconds(&args.trash_older_than)
-        .ok_or_else(|| Failure::invalid("--trash-older-than takes a time like 30d, 12h or 0s"))?;
+    let seconds = seconds(&args.trash_older_than).ok_or_else(|| {
+        let typed = usage::typed(&args.trash_older_than);
+        Failure::invalid(format!(
+            "--trash-older-than takes a time such as 30d, 12h or 0s, not {typed}"
+        ))
+    })?;
     Ok(Gc { trash_older_than_seconds: seconds })
 }
 

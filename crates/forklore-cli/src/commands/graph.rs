@@ -32,14 +32,13 @@ Examples:
 pub(crate) struct Args {
     /// The session whose family is written [default: the families of this folder]
     session: Option<String>,
-    /// The RDF format of the graph
+    /// The RDF format of the graph [default: turtle; with --json, jsonld]
     #[arg(
         long,
         value_name = "FORM",
-        default_value = "turtle",
         value_parser = choice::<Format>(&Format::WORDS)
     )]
-    format: Format,
+    format: Option<Format>,
     /// Write to this new file [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -61,7 +60,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     }
     let scope = scope(args.session.as_deref(), app, output)?;
     let (path, overwrite) = (args.output.clone(), args.force);
-    let request = Graph { scope, format: args.format, path, overwrite };
+    let usual = if output.is_json() && path.is_none() { Format::JsonLd } else { Format::default() };
+    let format = args.format.unwrap_or(usual);
+    let request = Graph { scope, format, path, overwrite };
     tell_if_empty(&request.scope, "forklore graph --all", app, output)?;
     let quads = Projection::new(app.engine()?, &request.scope)?;
     let quads = quads.map(|quads| quads.map_err(Failure::from));

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// List only sessions of this kind [default: all but delegates]
     #[arg(long, value_parser = choice::<SessionKind>(&["root", "branch", "delegate"]))]
     kind: Option<SessionKind>,
-    /// List only sessions updated since a time (RFC 3339), or since 30m, 3h, 2d, 1w ago
+    /// List only sessions updated since a date or a time, or since 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// List the deleted sessions that can be brought back
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let listing = engine.list(&ListRequest {
         workspace,
         kind: args.kind,
-        since: args.since.as_deref().map(|text| since(text, now)).transpose()?,
+        since: args.since.as_deref().map(|text| since(text, now, output.zone())).transpose()?,
         limit: args.limit,
         after: args.after.clone(),
         deleted: args.deleted,
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// Draws a table of sessions. `everywhere` adds their folders.
 pub(super) fn show(page: &mut Page, sessions: &[Session], everywhere: bool) {
-    let now = page.look().now;
+    let look = page.look();
     let deleted = sessions.iter().any(|session| session.deleted);
     let owner = |session: &Session| match session.kind {
         SessionKind::Delegate => session.parent_id.clone(),
@@ -122,7 +122,7 @@ pub(super) fn show(page: &mut Page, sessions: &[Session], everywhere: bool) {
         let updated = match session.status {
             Status::Running => Cell::new(Tone::Warn, "running"),
             Status::Idle => {
-                Cell::new(Tone::Dim, age(now, session.deleted_at.unwrap_or(session.updated)))
+                Cell::new(Tone::Dim, age(look, session.deleted_at.unwrap_or(session.updated)))
             }
         };
         let folder = if everywhere { session.workspace.as_str() } else { "" };

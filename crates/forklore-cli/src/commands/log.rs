@@ -8,7 +8,7 @@ use forklore::store::port::LogEntry;
 
 use crate::app::App;
 use crate::failure::Result;
-use crate::output::{Cell, Column, Output, Table, Tone, bytes, minute, transcript};
+use crate::output::{Cell, Column, Output, Table, Tone, Zone, bytes, transcript};
 use crate::session_ref::SessionRef;
 
 /// The number of log rows that `forklore log` lays out as one table. The next rows are a further
@@ -94,7 +94,8 @@ fn print(
     for stored in engine.log_events(header, range) {
         let stored = stored?;
         next = stored.seq + 1;
-        rows.push(row(header, &stored, &table.data(engine, &stored.event)));
+        let data = table.data(engine, &stored.event);
+        rows.push(row(header, &stored, &data, output.zone()));
         if rows.len() == ROWS {
             show(std::mem::take(&mut rows), &mut table.printed, output)?;
         }
@@ -149,7 +150,7 @@ impl Rows {
     }
 }
 
-fn row(header: &Header, stored: &LogEntry, data: &str) -> Vec<Cell> {
+fn row(header: &Header, stored: &LogEntry, data: &str, zone: Zone) -> Vec<Cell> {
     let event = &stored.event;
     let inherited = stored.origin.session_id != header.id;
     let from = match (inherited, &header.parent_id) {
@@ -164,7 +165,7 @@ fn row(header: &Header, stored: &LogEntry, data: &str) -> Vec<Cell> {
         Cell::new(Tone::Plain, stored.seq.to_string()),
         Cell::new(if inherited { Tone::Dim } else { tone }, event.kind.as_str()),
         Cell::new(Tone::Dim, from),
-        Cell::new(Tone::Dim, minute(event.ts)),
+        Cell::new(Tone::Dim, zone.minute(event.ts)),
         Cell::new(Tone::Dim, bytes(event.data.get().len() as u64)),
         Cell::new(Tone::Plain, data),
     ]

@@ -8,6 +8,7 @@ use forklore::api::{ManPage, ManPages};
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, count};
+use crate::usage;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +35,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let name =
         args.page.as_deref().map_or_else(|| "forklore".into(), |verb| format!("forklore-{verb}"));
     let Some(page) = pages.iter().find(|page| page.name == name) else {
-        return Err(Failure::invalid("there is no such command").or_try("forklore --help"));
+        let typed = args.page.as_deref().unwrap_or_default();
+        let message = format!("forklore has no command {}", usage::typed(typed));
+        let verbs = pages.iter().filter_map(|page| page.name.strip_prefix("forklore-"));
+        return Err(usage::no_such(message, typed, verbs).or_try("forklore --help"));
     };
     let answer = ManPage { page: page.name.clone(), text: page.text.clone() };
     output.verbatim(&answer, &answer.text)

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
+use clap::builder::PossibleValuesParser;
 use forklore::Engine;
 use forklore::api::{ExportTo, Exported, ResumeIn, ResumeInRequest};
 use forklore::core::ErrorKind;
@@ -15,7 +16,7 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
-use crate::workspace;
+use crate::{agents, workspace};
 
 use super::{arguments, export, new_file};
 
@@ -41,6 +42,7 @@ reads. Pixir keeps them in the folder it works in.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The agent: pi, claude, codex, gemini, opencode, amplifier, ak-coder or pixir
+    #[arg(value_parser = PossibleValuesParser::new(agents::to_export_to()), hide_possible_values = true)]
     agent: String,
     /// The session: an id, label or title, last, or a session file
     session: String,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use forklore::api::{Hit, HitKind, Search, SearchAnswer};
 use forklore::core::{Role, SessionId, ShortIds};
 use forklore::search::SearchIndex;
+use forklore_sanitize::shell::quoted;
 
 use crate::app::App;
 use crate::choice::choice;
@@ -41,15 +42,18 @@ pub(crate) struct Args {
     tool: Option<String>,
     /// Look only into this part of messages and sessions
     #[arg(long, value_parser = choice::<HitKind>(&[
-        "text", "reasoning", "call", "result", "title", "label",
+        "text", "reasoning", "call", "result", "title", "label", "summary",
     ]))]
     kind: Option<HitKind>,
-    /// Find only what was written since a time (RFC 3339), or since 30m, 3h, 2d, 1w ago
+    /// Find only what was written since a date or a time, or since 30m, 3h, 2d, 1w ago
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// How many hits to show at most; 0 means 10000
     #[arg(long, value_name = "N", default_value_t = Search::LIMIT)]
     limit: usize,
+    /// Show the hits after those of an earlier answer: the value `next` of that answer
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
 }
 
 impl Args {
@@ -63,6 +67,7 @@ impl Args {
             kind: None,
             since: None,
             limit: Search::LIMIT,
+            after: None,
         }
     }
 }
@@ -79,8 +84,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         role: args.role.as_deref().and_then(role),
         tool: args.tool.clone(),
         kind: args.kind,
-        since: args.since.as_deref().map(|text| since(text, now)).transpose()?,
+        since: args.since.as_deref().map(|text| since(text, now, output.zone())).transpose()?,
         limit: args.limit,
+        after: args.after.clone(),
     };
     let progress = output.progress();
     let answer = SearchIndex::of(engine).search_with(&request, &mut |read| {
@@ -111,7 +117,7 @@ fn role(name: &str) -> Option<Role> {
 
 /// Suggests what to do with the hits, or where else to look.
 fn suggest(answer: &SearchAnswer, request: &Search, output: &mut Output) {
-    let words = forklore_sanitize::shell::quoted(&request.query);
+    let words = quoted(&request.query);
     let everywhere = request.workspace.is_none();
     let all = if everywhere { " --all" } else { "" };
     if answer.hits.is_empty() && !everywhere {
@@ -122,10 +128,26 @@ fn suggest(answer: &SearchAnswer, request: &Search, output: &mut Output) {
         let fork = format!("forklore fork {session} --at seq:{seq}");
         output.hint(&fork, "another continuation from the first hit");
     }
-    if answer.more {
-        let limit = 5 * request.limit.max(Search::LIMIT);
-        output.hint(&format!("forklore search {words}{all} --limit {limit}"), "more hits");
+    if let Some(next) = &answer.next {
+        let options = options(request);
+        output.hint(&format!("forklore search {words}{all}{options} --after {next}"), "more hits");
     }
+}
+
+/// Returns the options with which the request selects hits.
+fn options(request: &Search) -> String {
+    let role = request.role.map(|role| role.as_str().to_owned());
+    let limit = (request.limit != Search::LIMIT).then(|| request.limit.to_string());
+    let options = [
+        ("agent", request.agent.clone()),
+        ("role", role),
+        ("tool", request.tool.clone()),
+        ("kind", request.kind.map(|kind| kind.as_str().to_owned())),
+        ("since", request.since.map(|since| since.to_string())),
+        ("limit", limit),
+    ];
+    let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    given.map(|(name, value)| format!(" --{name} {}", quoted(&value))).collect()
 }
 
 /// Shows the hits, grouped by session. The session with the best hit comes first.
@@ -181,8 +203,8 @@ fn line(page: &mut Page, hit: &Hit, session: &str) {
     if let Some(tool) = &hit.tool {
         page.put(Tone::Tool, format!(" {tool}"));
     }
-    let now = page.look().now;
-    page.put(Tone::Dim, format!("  {}", age(now, hit.ts)));
+    let look = page.look();
+    page.put(Tone::Dim, format!("  {}", age(look, hit.ts)));
     let others: Vec<_> = hit.branches.iter().skip(1).map(|branch| branch.label.as_str()).collect();
     if !others.is_empty() {
         let named = others.len().min(NAMED);

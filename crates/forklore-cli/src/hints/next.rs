@@ -16,7 +16,10 @@ const NAMED: usize = 3;
 pub(crate) fn store(error: &StoreError) -> Vec<String> {
     match error {
         StoreError::NotFound(_) => vec!["forklore list --all".into()],
-        StoreError::Deleted(_) | StoreError::IdInUse(_) => vec!["choose another id".into()],
+        StoreError::Deleted(_) => {
+            vec!["forklore list --all".into(), "forklore list --deleted --all".into()]
+        }
+        StoreError::IdInUse(_) => vec!["choose another id".into()],
         StoreError::LabelInUse { .. } => vec!["choose another label".into()],
         StoreError::Conflict { session, .. } => {
             vec![format!("forklore log {session}"), format!("forklore fork {session}")]

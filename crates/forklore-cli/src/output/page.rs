@@ -7,6 +7,7 @@ use forklore_sanitize::terminal;
 use jiff::Timestamp;
 
 use super::style::Tone;
+use super::zone::Zone;
 
 /// The display options of pages.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Look {
     pub(crate) wrap: bool,
     /// The current time, relative to which ages are shown.
     pub(crate) now: Timestamp,
+    /// The time zone in which times are shown.
+    pub(crate) zone: Zone,
 }
 
 /// A page of output for users: its text so far, and its display options.

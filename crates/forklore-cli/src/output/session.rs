@@ -5,7 +5,7 @@ use forklore::core::{Header, SessionKind};
 use forklore::store::lease_owner::readable;
 use jiff::Timestamp;
 
-use super::{Page, Tone, age, bytes, count, cut, time};
+use super::{Page, Tone, age, bytes, count, cut};
 
 /// Returns the tone, which determines the color, for the label of a session of this kind.
 pub(crate) fn label_tone(kind: SessionKind) -> Tone {
@@ -15,8 +15,8 @@ pub(crate) fn label_tone(kind: SessionKind) -> Tone {
 /// Prints all facts of a session's header, the lease that a runtime has on the session now, and
 /// whether the session's fork recorded a `summary`.
 pub(crate) fn facts(page: &mut Page, header: &Header, lease: Option<&Lease>, summary: bool) {
-    let now = page.look().now;
-    let when = |at: Timestamp| format!("{}, {}", time(at), age(now, at));
+    let look = page.look();
+    let when = |at: Timestamp| format!("{}, {}", look.zone.time(at), age(look, at));
     page.put(label_tone(header.kind), &header.label)
         .put(Tone::Plain, "  ")
         .put(Tone::Id, &header.id);

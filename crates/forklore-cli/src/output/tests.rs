@@ -42,7 +42,7 @@ impl Write for Screen {
 fn output(json: bool, is_terminal: bool) -> (Output, Screen, Screen) {
     let (out, err) = (Screen::default(), Screen::default());
     let now = "2026-03-10T12:00:00Z".parse().unwrap();
-    let look = Look { color: false, width: 40, wrap: is_terminal, now };
+    let look = Look { color: false, width: 40, wrap: is_terminal, now, zone: Zone::Utc };
     let output = Output {
         json,
         silent: false,

@@ -8,7 +8,7 @@ use forklore::engine::{Record, ReplayedSummary};
 
 use super::compared::Block;
 use super::words::{self, Line, Word};
-use super::{Look, Page, Tone, time};
+use super::{Look, Page, Tone, Zone};
 
 const INDENT: usize = 5;
 
@@ -68,16 +68,14 @@ impl Transcript {
     /// Prints a record.
     pub(crate) fn record(&mut self, page: &mut Page, record: &Record) {
         self.enter(page, record.branch.as_ref());
-        heading(record, true).iter().for_each(|word| page.painted(word.tone, &word.text));
-        page.end();
+        put_heading(page, record);
         self.content(page, &record.content);
     }
 
     /// Prints the heading of a record, and then these lines instead of its content.
     pub(crate) fn lines(&mut self, page: &mut Page, record: &Record, lines: &[Line]) {
         self.enter(page, record.branch.as_ref());
-        heading(record, true).iter().for_each(|word| page.painted(word.tone, &word.text));
-        page.end();
+        put_heading(page, record);
         let Look { width, wrap, .. } = page.look();
         let width = if wrap { width.saturating_sub(INDENT).max(20) } else { usize::MAX };
         for line in words::most(words::wrapped(lines, width), self.detail.most) {
@@ -106,7 +104,8 @@ impl Transcript {
         let is_compaction = summary.kind == EventType::HISTORY_COMPACTION;
         let name = if is_compaction { "compaction" } else { "branch summary" };
         page.pad(INDENT);
-        page.put(Tone::Warn, name).put(Tone::Dim, format!("  {}", time(summary.ts))).end();
+        let time = page.look().zone.time(summary.ts);
+        page.put(Tone::Warn, name).put(Tone::Dim, format!("  {time}")).end();
         for message in &summary.messages {
             self.content(page, &message.content);
         }
@@ -115,7 +114,7 @@ impl Transcript {
     /// Prints a message in full, as the model receives it, with its number.
     pub(crate) fn message(&mut self, page: &mut Page, number: usize, message: &Message) {
         page.put(Tone::Dim, format!("{number:>3}  "));
-        page.put(tone(message.role), name(message.role)).end();
+        page.put(tone(message.role), message.role.as_str()).end();
         self.content(page, &message.content);
     }
 
@@ -138,15 +137,20 @@ impl Transcript {
     }
 }
 
-/// Returns the heading of a record: its number, its role, and its time if `with_time`.
-pub(crate) fn heading(record: &Record, with_time: bool) -> Line {
+fn put_heading(page: &mut Page, record: &Record) {
+    words::put(page, &heading(record, Some(page.look().zone)));
+    page.end();
+}
+
+/// Returns the heading of a record: its number, its role, and its time if `zone` is given.
+pub(crate) fn heading(record: &Record, zone: Option<Zone>) -> Line {
     let word = |tone, text: String| Word { tone, text };
     let mut line = vec![
         word(Tone::Dim, format!("{:>3}  ", record.index)),
-        word(tone(record.role), name(record.role).to_owned()),
+        word(tone(record.role), record.role.as_str().to_owned()),
     ];
-    if with_time {
-        line.push(word(Tone::Dim, format!("  {}", time(record.ts))));
+    if let Some(zone) = zone {
+        line.push(word(Tone::Dim, format!("  {}", zone.time(record.ts))));
     }
     if record.partial {
         line.push(word(Tone::Warn, "  interrupted".to_owned()));
@@ -158,15 +162,6 @@ pub(crate) fn heading(record: &Record, with_time: bool) -> Line {
 /// need not be processed.
 pub(crate) fn start_of(text: &str) -> String {
     text.chars().take(400).collect()
-}
-
-fn name(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    }
 }
 
 fn tone(role: Role) -> Tone {

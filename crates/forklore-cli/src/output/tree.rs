@@ -5,7 +5,7 @@ use forklore::engine::TreeNode;
 use jiff::Timestamp;
 
 use super::session::label_tone;
-use super::{Cell, Column, Page, Table, Tone, age, bytes, count, cut};
+use super::{Cell, Column, Look, Page, Table, Tone, age, bytes, count, cut};
 
 /// The maximum depth at which a tree is drawn with lines. A deeper session shows its depth as a
 /// number instead.
@@ -126,7 +126,7 @@ impl Twig {
 
 /// Draws session trees on `page`. `twigs` has the lines of the trees in pre-order.
 pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
-    let now = page.look().now;
+    let look = page.look();
     let drawn = || twigs.iter().filter_map(|twig| twig.session.as_ref());
     let short = ShortIds::of(drawn().map(|drawn| &drawn.id));
     let mut table = Table::new(&[
@@ -143,14 +143,14 @@ pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
     ]);
     for (twig, lines) in twigs.iter().zip(lines(twigs)) {
         match &twig.session {
-            Some(drawn) => table.row(row(drawn, twig, &lines, &short, now)),
+            Some(drawn) => table.row(row(drawn, twig, &lines, &short, look)),
             None => table.remark(Cell::new(Tone::Dim, twig.notes.join(", ")).behind(&lines)),
         }
     }
     table.show(page);
 }
 
-fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp) -> Vec<Cell> {
+fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, look: Look) -> Vec<Cell> {
     let is_gone = twig.notes.iter().any(|note| note == "deleted" || note == "cycle");
     let notes = twig.notes.join(", ");
     let id = Cell::id(short, &drawn.id);
@@ -170,7 +170,7 @@ fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp
         Cell::new(Tone::Plain, details.messages.to_string()),
         Cell::new(Tone::Plain, count(details.own_events, "event")),
         Cell::new(Tone::Plain, bytes(details.own_bytes)),
-        Cell::new(Tone::Dim, age(now, details.updated)),
+        Cell::new(Tone::Dim, age(look, details.updated)),
         Cell::new(if is_gone { Tone::Bad } else { Tone::Warn }, notes),
         Cell::new(Tone::Dim, &*details.title),
     ]

@@ -1,35 +1,27 @@
-//! Formats times and cuts for users. Also parses the value of `--since`.
+//! Formats ages, costs and cuts for users. Also parses the value of `--since`.
 
 use forklore::core::Cut;
 use forklore::core::units::count;
 use jiff::{SignedDuration, Timestamp};
 
+use super::{Look, Zone};
 use crate::failure::{Failure, Result};
+use crate::usage;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// Formats the time since `then`, such as `3 min ago`. After 30 days, returns the date of `then`.
-pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
-    match now.duration_since(then).as_secs() {
+pub(crate) fn age(look: Look, then: Timestamp) -> String {
+    match look.now.duration_since(then).as_secs() {
         ..MINUTE => "just now".to_owned(),
         secs @ MINUTE..HOUR => format!("{} min ago", secs / MINUTE),
         secs @ HOUR..DAY => format!("{} h ago", secs / HOUR),
         secs if secs < 2 * DAY => "1 day ago".to_owned(),
         secs if secs < 30 * DAY => format!("{} days ago", secs / DAY),
-        _ => then.strftime("%Y-%m-%d").to_string(),
+        _ => look.zone.at(then).strftime("%Y-%m-%d").to_string(),
     }
-}
-
-/// Formats a time in UTC, with the precision of a second.
-pub(crate) fn time(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
-}
-
-/// Formats a time in UTC without its year, for lists.
-pub(crate) fn minute(at: Timestamp) -> String {
-    at.strftime("%m-%d %H:%M:%S").to_string()
 }
 
 /// Formats a cost with at most four decimal places. Returns an empty string if that rounds to 0.
@@ -50,19 +42,25 @@ pub(crate) fn cut(cut: &Cut) -> String {
     }
 }
 
-/// Parses the value of `--since`: a time (RFC 3339), or a duration before `now`, such as `3h`.
+/// Parses the value of `--since`: a date or a time, or a duration before `now`, such as `3h`. A time
+/// without an offset from UTC is one in `zone`.
 ///
 /// # Errors
 /// `invalid_args` when the text is neither a time nor a duration.
-pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp> {
+pub(crate) fn since(text: &str, now: Timestamp, zone: Zone) -> Result<Timestamp> {
     if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    if let Some(time) = text.parse().ok().and_then(|time| zone.instant(time)) {
         return Ok(time);
     }
     let ago = seconds(text).and_then(|seconds| {
         now.checked_sub(SignedDuration::from_secs(i64::try_from(seconds).ok()?)).ok()
     });
     ago.ok_or_else(|| {
-        Failure::invalid("--since takes a time like 2026-01-31T12:00:00Z, or 30m, 3h, 2d, 1w")
+        let times =
+            "a date such as 2026-01-31, a time such as 2026-01-31T12:00, or 30m, 3h, 2d, 1w";
+        Failure::invalid(format!("{} is no time: --since takes {times}", usage::typed(text)))
     })
 }
 
@@ -97,7 +95,8 @@ mod tests {
     #[test]
     fn ages_grow_coarser() {
         let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
-        let ago = |secs: i64| age(now, now - SignedDuration::from_secs(secs));
+        let look = Look { color: false, width: 80, wrap: false, now, zone: Zone::Utc };
+        let ago = |secs: i64| age(look, now - SignedDuration::from_secs(secs));
         assert_eq!(ago(-5), "just now");
         assert_eq!([ago(59), ago(60), ago(3_599)], ["just now", "1 min ago", "59 min ago"]);
         assert_eq!([ago(HOUR), ago(DAY), ago(3 * DAY)], ["1 h ago", "1 day ago", "3 days ago"]);
@@ -119,10 +118,13 @@ mod tests {
     #[test]
     fn since_takes_times_and_spans() {
         let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
-        let read = |text: &str| since(text, now).map(|time| time.to_string()).ok();
+        let read = |text: &str| since(text, now, Zone::Utc).map(|time| time.to_string()).ok();
         assert_eq!(read("2d").unwrap(), "2026-03-08T12:00:00Z");
         assert_eq!(read("3h").unwrap(), "2026-03-10T09:00:00Z");
         assert_eq!(read("2026-01-02T03:04:05Z").unwrap(), "2026-01-02T03:04:05Z");
+        assert_eq!(read("2026-01-02T03:04:05+02:00").unwrap(), "2026-01-02T01:04:05Z");
+        assert_eq!(read("2026-01-02").unwrap(), "2026-01-02T00:00:00Z");
+        assert_eq!(read("2026-01-02 03:04").unwrap(), "2026-01-02T03:04:00Z");
         for bad in ["", "d", "2", "2y", "-2d", "zwei"] {
             assert_eq!(read(bad), None, "{bad}");
         }

@@ -72,6 +72,47 @@ fn sessions_and_labels_are_offered() {
 }
 
 #[test]
+fn labels_of_a_family_follow_its_session() {
+    let sandbox = with_a_fork();
+    assert_eq!(candidates(&sandbox, "bash", &["show", "last@"]), "last@main\nlast@plan-b");
+    assert_eq!(candidates(&sandbox, "bash", &["show", "plan-1@p"]), "plan-1@plan-b");
+    assert_eq!(candidates(&sandbox, "bash", &["show", "nope@"]), "");
+}
+
+#[test]
+fn sessions_of_the_folders_and_the_store_that_were_typed_are_offered() {
+    let sandbox = with_a_fork();
+    let store = format!("--store=files:{}", sandbox.path().join("other").display());
+    for words in [
+        &["--workspace", "/elsewhere", "new", "--id", "plan-9"][..],
+        &[&store, "--workspace", "/elsewhere", "new", "--id", "plan-in-files"],
+    ] {
+        assert_eq!(ran(sandbox.command(words)).code, 0);
+    }
+    let offered = |words: &[&str]| candidates(&sandbox, "bash", &[words, &["pl"]].concat());
+    assert_eq!(offered(&["show"]), "plan-2\nplan-1");
+    assert_eq!(offered(&["--all", "show"]), "plan-9\nplan-2\nplan-1");
+    assert_eq!(offered(&["--workspace", "/elsewhere", "show"]), "plan-9");
+    assert_eq!(offered(&[&store, "--all", "show"]), "plan-in-files");
+}
+
+#[test]
+fn cuts_agents_formats_and_commands_are_offered() {
+    let sandbox = with_a_fork();
+    let offered = |words: &[&str]| candidates(&sandbox, "bash", words).replace('\n', " ");
+    let turns = offered(&["fork", "plan-1", "--at", ""]);
+    assert_eq!(turns, "turn:1 start end turn: message: index: seq: event:");
+    assert_eq!(offered(&["resume-in", "claude", "plan-1", "--at", "tu"]), "turn:1 turn:");
+    assert_eq!(offered(&["fork", "nope", "--at", "st"]), "start");
+    let fish = candidates(&sandbox, "fish", &["replay", "plan-1", "--from", "turn:1"]);
+    assert_eq!(fish.trim_end(), "turn:1\tplan A or plan B?");
+    assert_eq!(offered(&["resume-in", "c"]), "codex claude");
+    assert_eq!(offered(&["export", "plan-1", "--to", "p"]), "plain pi pixir");
+    assert_eq!(offered(&["man", "un"]), "undelete");
+    assert_eq!(offered(&["search", "x", "--agent", "ge"]), "gemini");
+}
+
+#[test]
 fn without_a_store_none_is_made() {
     let sandbox = Sandbox::new();
     assert_eq!(candidates(&sandbox, "bash", &["show", "pl"]), "");

@@ -33,7 +33,7 @@ fn refusals_have_their_kind_and_code() {
         (&["new", "--id", "PLAN-1"], "already_exists", 4),
         (&["label", "plan-b", "main"], "already_exists", 4),
         (&["delete", "plan-1"], "has_children", 4),
-        (&["export", "plan-1", "--to", "nobody"], "unsupported", 5),
+        (&["export", "plan-1", "--to", "nobody"], "invalid_args", 2),
     ];
     for (words, kind, code) in cases {
         let (got, error) = sandbox.error(words);
@@ -74,7 +74,7 @@ fn people_get_one_line_and_a_hint() {
     assert_eq!((usage.code, usage.out.as_str()), (2, ""));
     assert_eq!(
         usage.err.lines().collect::<Vec<_>>(),
-        ["error: unexpected argument '--nonsense' found", "  try: forklore fork --help"]
+        ["error: forklore fork has no option `--nonsense`", "  try: forklore fork --help"]
     );
     let silent = sandbox.run(&["show", "nobody", "-q"]);
     assert_eq!(silent.err, "error: session nobody does not exist\n");
@@ -222,4 +222,57 @@ fn what_is_no_store_is_named_and_left_alone() {
     assert_eq!(std::fs::read_to_string(sandbox.path().join("other.txt")).unwrap(), "hello\n");
     assert_eq!(std::fs::read_dir(sandbox.path().join("folder")).unwrap().count(), 1);
     snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn what_was_typed_is_quoted_and_the_command_corrected() {
+    let sandbox = Sandbox::with_a_plan();
+    let mut shown = String::new();
+    for words in [
+        &["fork", "plan-1", "--at", "trun:1"][..],
+        &["fork", "plan-1", "--at=ned"],
+        &["fork", "plan-1", "--at", "seven"],
+        &["fork", "plan-1", "--at", "turn:9"],
+        &["fork", "plan-1", "--lable", "x"],
+        &["srch", "a word"],
+        &["frobnicate"],
+        &["list", "--kind", "foo"],
+        &["list", "--kind", "brunch"],
+        &["list", "--since", "yesterday"],
+        &["search", "--role", "usr", "plan"],
+        &["export", "plan-1", "--to", "clude"],
+        &["export", "plan-1"],
+        &["resume-in", "clade", "plan-1"],
+        &["rename", "plan-1"],
+        &["show", "plan-1", "plan-2"],
+        &["man", "frok"],
+        &["gc", "--trash-older-than", "long"],
+        &["show", "--\u{1b}[31m"],
+    ] {
+        let ran = sandbox.run(words);
+        assert_eq!(ran.out, "", "{words:?}: {ran:?}");
+        shown.push_str(&format!("$ forklore {}\n{}[{}]\n", words.join(" "), ran.err, ran.code));
+    }
+    snapshot!(shown.replace('\u{1b}', "ESC"));
+}
+
+#[test]
+fn help_and_version_are_json_too() {
+    let sandbox = Sandbox::new();
+    let version = sandbox.json(&["--version"]);
+    assert_eq!(version, json!({"ok": true, "version": env!("CARGO_PKG_VERSION")}));
+    let help = sandbox.json(&["help", "fork"]);
+    let text = sandbox.ok(&["help", "fork"]);
+    assert_eq!(help, json!({"ok": true, "help": text}));
+    assert_eq!(sandbox.json(&["fork", "-h"])["ok"], true);
+    assert_eq!(sandbox.json(&["--help"])["help"], sandbox.ok(&["--help"]));
+}
+
+#[test]
+fn what_is_deleted_is_found_in_the_trash() {
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["delete", "plan-1", "--erase", "--yes"]);
+    let (code, error) = sandbox.error(&["show", "plan-1"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("not_found")), "{error}");
+    assert!(!error["next_actions"].to_string().contains("another id"), "{error}");
 }

@@ -242,3 +242,13 @@ fn a_file_is_replaced_only_by_force() {
         .filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().contains("-new-"));
     assert_eq!(parts.count(), 0);
 }
+
+#[test]
+fn with_json_the_graph_is_json_ld() {
+    let sandbox = Sandbox::with_a_plan();
+    let ran = sandbox.run(&["graph", "plan-1", "--json"]);
+    assert_eq!((ran.code, &*ran.err), (0, ""), "{ran:?}");
+    let graph: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert!(graph.to_string().contains("urn:forklore:session:plan-1"), "{graph}");
+    assert!(sandbox.ok(&["graph", "plan-1"]).starts_with("@prefix"));
+}

@@ -32,8 +32,9 @@ fn a_long_answer_is_shown_in_less_which_ctrl_c_does_not_end() {
     let screen = terminal.until("less", |screen| screen.lines().last() == Some(":"));
     assert!(screen.contains("SEQ") && !screen.contains("code"), "{screen}");
     press(&terminal, "C-c");
-    press(&terminal, "G");
     let end = terminal.until("the end", |screen| {
+        // An interrupt makes less forget a key that came at the same time.
+        press(&terminal, "G");
         screen.lines().last().is_some_and(|line| line.contains("(END)"))
     });
     assert!(end.contains(" 306 "), "{end}");

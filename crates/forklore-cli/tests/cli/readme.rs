@@ -15,7 +15,7 @@ const SECTIONS: [&str; 6] = [
 ];
 
 /// Returns the commands of a section of the README as a shell script. Calls the program `forklore`
-/// and omits the line that adds the build folder to `PATH`.
+/// and omits the lines that start a shell and add the build folder to `PATH`.
 fn commands(readme: &str, section: &str) -> String {
     let section = readme.split(section).nth(1).unwrap();
     let block = section.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
@@ -30,7 +30,7 @@ fn commands(readme: &str, section: &str) -> String {
         }
         lines.push(text.replace("cargo run --release --", "forklore"));
     }
-    lines.retain(|line| !line.starts_with("PATH="));
+    lines.retain(|line| line != "bash" && !line.starts_with("PATH="));
     assert!(!lines.is_empty(), "{section}");
     lines.join("\n") + "\n"
 }

@@ -40,6 +40,28 @@ fn a_sound_store_is_copied_into_any_other() {
 }
 
 #[test]
+fn the_trash_is_copied_as_a_trash() {
+    let sandbox = damaged("SELECT 1");
+    sandbox.ok(&["fork", "plan-b", "--id", "plan-c", "--label", "gone"]);
+    let before = sandbox.ok(&["--json", "log", "plan-b"]);
+    sandbox.ok(&["delete", "plan-c", "--erase", "--yes"]);
+    sandbox.ok(&["delete", "plan-1", "--cascade", "--yes"]);
+    for out in ["sqlite:saved.db", "files:saved", "graph:graph"] {
+        let (code, answer) = repair(&sandbox, out);
+        assert_eq!((code, &answer["lost"], &answer["sessions"]), (0, &json!([]), &json!(2)));
+        assert_eq!(sandbox.ok(&["--store", out, "list"]), "No sessions in this folder.\n", "{out}");
+        let trash = sandbox.json(&["--store", out, "list", "--deleted"]);
+        let ids: Vec<_> =
+            trash["sessions"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+        assert_eq!(ids.len(), 2, "{out}: {trash}");
+        let back = sandbox.json(&["--store", out, "undelete", "plan-1", "--cascade"]);
+        assert_eq!(back["undeleted"].as_array().unwrap().len(), 2, "{out}: {back}");
+        assert_eq!(sandbox.ok(&["--store", out, "--json", "log", "plan-b"]), before, "{out}");
+        assert_eq!(sandbox.error(&["--store", out, "undelete", "plan-c"]).0, 2, "{out}");
+    }
+}
+
+#[test]
 fn what_is_lost_is_named_and_the_rest_keeps_its_numbers() {
     let sandbox = damaged("UPDATE event SET payload = '{}' WHERE k = (SELECT min(k) FROM event)");
     let source = std::fs::read(sandbox.store()).unwrap();

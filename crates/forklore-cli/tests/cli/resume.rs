@@ -77,7 +77,7 @@ fn a_file_that_is_there_is_never_written_over() {
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")));
     assert_eq!(std::fs::read_to_string(sandbox.path().join("there.jsonl")).unwrap(), "mine");
     let (code, error) = sandbox.error(&["resume-in", "nobody", "plan-1"]);
-    assert_eq!((code, &error["kind"]), (5, &json!("unsupported")));
+    assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
 }
 
 #[cfg(unix)]

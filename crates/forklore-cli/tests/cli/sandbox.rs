@@ -76,6 +76,7 @@ impl Sandbox {
             .env_clear()
             .env("HOME", self.dir.path().join("home"))
             .env("COLUMNS", "100")
+            .env("TZ", "UTC")
             .current_dir(self.dir.path())
             .stdin(Stdio::null());
         if self.is_named {

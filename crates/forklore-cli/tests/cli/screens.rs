@@ -1,6 +1,6 @@
 //! Snapshots of the output for users, command by command.
 
-use crate::sandbox::{Sandbox, snapshot};
+use crate::sandbox::{Sandbox, WORKSPACE, ran, snapshot};
 
 /// Creates the session `plan-1` with a branch after its first turn, a branch of that branch, a
 /// branch at the end of `plan-1`, and a delegate.
@@ -350,4 +350,30 @@ fn a_long_log_has_one_heading() {
     let locations: std::collections::BTreeSet<_> =
         log.lines().skip(1).map(|line| line.find('{')).collect();
     assert_eq!(locations.len(), 1, "the parts of the table stand below each other");
+}
+
+#[test]
+fn times_are_those_of_the_machine_or_of_utc() {
+    let sandbox = Sandbox::with_a_plan();
+    let old = r#"{"ts":"2026-01-31T23:30:00Z","data":{"content":"late"}}"#;
+    sandbox.append("plan-1", old);
+    let shown = |zone: &str, words: &[&str]| {
+        let mut command = sandbox.command(&[&["--workspace", WORKSPACE], words].concat());
+        let ran = ran({
+            command.env("TZ", zone);
+            command
+        });
+        assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
+        ran.out
+    };
+    let berlin = shown("Europe/Berlin", &["replay", "plan-1", "--last", "1"]);
+    assert!(berlin.contains("2026-02-01 00:30:00 CET"), "{berlin}");
+    let utc = shown("Europe/Berlin", &["--utc", "replay", "plan-1", "--last", "1"]);
+    assert!(utc.contains("2026-01-31 23:30:00 UTC"), "{utc}");
+    let log = shown("Europe/Berlin", &["log", "plan-1"]);
+    assert!(log.contains("02-01 00:30:00") && !log.contains("01-31 23:30:00"), "{log}");
+    let unknown = shown("Nowhere/Land", &["replay", "plan-1", "--last", "1"]);
+    assert!(unknown.contains("2026-01-31 23:30:00 UTC"), "{unknown}");
+    let json = shown("Europe/Berlin", &["--json", "log", "plan-1"]);
+    assert!(json.contains("\"ts\":\"2026-01-31T23:30:00"), "{json}");
 }

@@ -75,6 +75,23 @@ fn the_answers_of_scripts_name_what_came_back() {
 }
 
 #[test]
+fn what_has_no_title_is_listed_with_its_first_words() {
+    for url in ["sqlite:", "files:", "graph:"] {
+        let sandbox = Sandbox::new();
+        let url = format!("{url}{}", sandbox.path().join("store").display());
+        let ok = |words: &[&str]| sandbox.ok(&[&["--store", &url], words].concat());
+        ok(&["new", "--id", "plan"]);
+        ok(&["append", "plan", "--text", "which parser is faster?"]);
+        ok(&["delete", "plan", "--yes"]);
+        assert!(ok(&["list", "--deleted"]).contains("which parser is faster?"), "{url}");
+        let trash = sandbox.json(&["--store", &url, "list", "--deleted"]);
+        assert_eq!(trash["sessions"][0]["first_words"], "which parser is faster?");
+        ok(&["gc", "--now", "--yes"]);
+        assert!(!ok(&["list", "--deleted"]).contains("parser"), "{url}");
+    }
+}
+
+#[test]
 fn bytes_stay_until_the_erasure_and_no_longer() {
     let mut kinds = vec!["sqlite:", "files:"];
     if cfg!(feature = "graph") {

@@ -67,7 +67,7 @@ impl Family {
                 (!self.headers.contains_key(parent)).then(|| (child.clone(), parent.clone()))
             });
             let Some((child, parent)) = missing else { return Ok(()) };
-            // If the child was deleted, the events are read from one of its descendants.
+            // If the child was erased, the events are read from one of its descendants.
             let heirs = self.heirs(&parent);
             let witness = heirs.into_iter().max_by_key(|(_, reach)| *reach);
             let witness = witness.map(|(heir, reach)| (&heir.id, reach));
@@ -100,9 +100,9 @@ impl Family {
     }
 
     /// Checks whether the session's own log is in the damaged store. It is not if the session was
-    /// deleted or if its header was reconstructed: then only descendants have its events.
+    /// erased or if its header was reconstructed: then only descendants have its events.
     pub(super) fn is_readable(&self, header: &Header) -> bool {
-        header.deleted.is_none() && !self.is_guessed(&header.id)
+        !header.is_erased() && !self.is_guessed(&header.id)
     }
 
     /// Returns the minimum counts of a session whose events may be lost. The latest cut at which a

@@ -89,7 +89,7 @@ fn page(
 ) -> Result<Vec<LogEntry>, StoreError> {
     let limit = usize::try_from(limit).unwrap_or(1);
     let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare };
-    let mut events = store.read(id, &query)?.events;
+    let mut events = store.read_in_trash(id, &query)?.events;
     let whole = events.iter().zip(seq..).take_while(|(event, seq)| event.seq == *seq).count();
     events.truncate(whole);
     Ok(events)

@@ -309,7 +309,7 @@ fn is_no_reason_to_stop(kind: ErrorKind) -> bool {
 }
 
 /// Reads all own events of a session to check them, and returns an error if one is damaged. Does
-/// not check deleted sessions.
+/// not check erased sessions.
 fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
     let header = from.store().header(id)?;
     if family.get(id).is_none() {
@@ -317,7 +317,7 @@ fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
         let session = id.clone();
         return Err(forklore_store::Error::MissingAncestor { session, missing }.into());
     }
-    if header.deleted.is_some() {
+    if header.is_erased() {
         return Ok(());
     }
     let (first, end) = own_seqs(&header);

@@ -68,15 +68,15 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     /// Writes an `x.lost` marker event for each unreadable event since the last readable one (the
     /// gap). Chooses the markers' classes, which decide what forks inherit, so that the counts
     /// after the gap equal `behind`. If `behind` is `None`, the markers change no count. If `lost`
-    /// is true, reports the events as lost, unless the session is deleted and no fork inherits
+    /// is true, reports the events as lost, unless the session is erased and no fork inherits
     /// them.
     fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);
         let mut missing = Missing::between(self.counts, behind);
-        let deleted = self.header.deleted.is_some() && missing.is_only_own();
+        let erased = self.header.is_erased() && missing.is_only_own();
         for (seq, reason) in gap {
-            if lost && !deleted {
+            if lost && !erased {
                 self.report.lose(LostKind::Event, Some(&self.header.id), Some(seq), &reason);
             }
             let event = marker(&self.header.id, seq, self.ts, missing.next())?;
@@ -94,8 +94,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
             index: self.counts.index.max(to.index),
             ..self.counts
         };
-        // The missing events of a deleted session were removed by its deletion.
-        let lost = self.header.deleted.is_none();
+        // The missing events of an erased session were removed by its deletion.
+        let lost = !self.header.is_erased();
         for number in 0..behind.inheritable - self.counts.inheritable {
             self.gap.push((next + number, "no descendant has it".into()));
         }

@@ -44,15 +44,24 @@ fn the_parent_still_has_everything(world: &World) {
 
 fn beyond_the_end_is_an_error_with_the_range(world: &World) {
     world.session("p", "u1 a1 u2");
-    assert_eq!(range_of(world, "message:3"), "message is 0 to 2, or -3 to -1 from the end");
-    assert_eq!(range_of(world, "message:-4"), "message is 0 to 2, or -3 to -1 from the end");
-    assert_eq!(range_of(world, "index:4"), "index is 0 to 3");
-    assert_eq!(range_of(world, "index:99999999999999999999"), "index is 0 to 3");
+    assert_eq!(
+        range_of(world, "message:3"),
+        "the session has message:0 to message:2, or message:-3 to message:-1"
+    );
+    assert_eq!(
+        range_of(world, "message:-4"),
+        "the session has message:0 to message:2, or message:-3 to message:-1"
+    );
+    assert_eq!(range_of(world, "index:4"), "the session has index:0 to index:3");
+    assert_eq!(range_of(world, "index:99999999999999999999"), "the session has index:0 to index:3");
     let far = "message:-99999999999999999999";
-    assert_eq!(range_of(world, far), "message is 0 to 2, or -3 to -1 from the end");
+    assert_eq!(
+        range_of(world, far),
+        "the session has message:0 to message:2, or message:-3 to message:-1"
+    );
     assert!("index:-1".parse::<forklore_core::Selector>().is_err());
     assert!("turn:+1".parse::<forklore_core::Selector>().is_err());
-    assert_eq!(range_of(world, "seq:-4"), "seq is 0 to 2, or -3 to -1 from the end");
+    assert_eq!(range_of(world, "seq:-4"), "the session has seq:0 to seq:2, or seq:-3 to seq:-1");
     assert_eq!(world.fork("p", "message:-1", "c").event_count, 3);
 }
 
@@ -64,7 +73,11 @@ fn a_cut_by_turns_inherits_whole_turns(world: &World) {
             .to_vec();
     assert_eq!(expected, vec![2, 4, 6, 2]);
     for at in ["turn:0", "turn:10", "turn:-4"] {
-        assert_eq!(range_of(world, at), "turn is 1 to 3, or -3 to -1 from the end", "{at}");
+        assert_eq!(
+            range_of(world, at),
+            "the session has turn:1 to turn:3, or turn:-3 to turn:-1",
+            "{at}"
+        );
     }
 }
 
@@ -122,7 +135,7 @@ fn all_selectors_agree_on_one_cut(world: &World) {
 
 fn a_seq_beyond_the_log_is_not_recorded(world: &World) {
     world.session("p", "u1 a1");
-    assert_eq!(range_of(world, "seq:2"), "seq is 0 to 1, or -2 to -1 from the end");
+    assert_eq!(range_of(world, "seq:2"), "the session has seq:0 to seq:1, or seq:-2 to seq:-1");
     assert!(world.engine.show(&id("never")).is_err());
 }
 

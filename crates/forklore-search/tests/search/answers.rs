@@ -2,7 +2,7 @@
 
 use forklore_api::{HitBranch, HitKind, Search};
 use forklore_core::workspace::Workspace;
-use forklore_core::{EventType, Role};
+use forklore_core::{ErrorKind, EventType, Role};
 use forklore_engine::{Create, Engine};
 use forklore_search::SearchIndex;
 use serde_json::json;
@@ -163,6 +163,54 @@ fn the_best_hits_come_first_and_the_answer_says_whether_there_are_more() {
     let regex = SearchIndex::of(&engine).search(&Search { limit: 2, ..Search::of("regex:needle") });
     let regex = regex.unwrap();
     assert_eq!((regex.hits.len(), regex.more), (2, true));
+}
+
+#[test]
+fn pages_that_follow_each_other_have_every_hit_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Kind::Files.open(folder.path());
+    create(&engine, "main", "/w");
+    for at in 0..25 {
+        user(&engine, "main", &format!("needle number {at}"));
+    }
+    for query in ["needle", "regex:needle"] {
+        let whole = search(&engine, query).hits;
+        let mut request = Search { limit: 10, ..Search::of(query) };
+        let mut hits = Vec::new();
+        loop {
+            let page = SearchIndex::of(&engine).search(&request).unwrap();
+            assert_eq!(page.next.is_some(), page.more, "{query}");
+            hits.extend(page.hits);
+            request.after = page.next;
+            if request.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(hits, whole, "{query}");
+    }
+    for after in ["", "x", "-1", "10001"] {
+        let request = Search { after: Some(after.to_owned()), ..Search::of("needle") };
+        let refused = SearchIndex::of(&engine).search(&request).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidArgs, "{after}");
+    }
+}
+
+#[test]
+fn summaries_are_found_in_every_branch_that_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Kind::Sqlite.open(folder.path());
+    create(&engine, "main", "/w");
+    user(&engine, "main", "a question");
+    let summary = json!({"from_index": 0, "to_index": 1, "content": "the haystack has a needle"});
+    say(&engine, "main", EventType::HISTORY_COMPACTION, &summary);
+    fork(&engine, "main", "end", "plan-b");
+    assert_eq!(lines(&engine, "needle"), ["main:1 in main plan-b"]);
+    let hit = search(&engine, "needle").hits.remove(0);
+    assert_eq!((hit.kind, hit.role, hit.index, hit.turn), (HitKind::Summary, None, None, Some(1)));
+    assert_eq!(hit.snippet.text, "the haystack has a needle");
+    let only = |kind| Search { kind: Some(kind), ..Search::of("needle") };
+    let count = |kind| SearchIndex::of(&engine).search(&only(kind)).unwrap().hits.len();
+    assert_eq!((count(HitKind::Summary), count(HitKind::Text)), (1, 0));
 }
 
 #[test]

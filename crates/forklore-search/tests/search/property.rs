@@ -29,7 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
     let words = || prop::collection::vec(0..WORDS.len(), 1..5);
     prop_oneof![
         1 => Just(Step::Create),
-        6 => (of.clone(), 0..5_u8, words()).prop_map(|(of, kind, words)| Step::Append(of, kind, words)),
+        6 => (of.clone(), 0..7_u8, words()).prop_map(|(of, kind, words)| Step::Append(of, kind, words)),
         5 => (of.clone(), 0..6_u8).prop_map(|(of, how)| Step::Fork(of, how)),
         1 => of.clone().prop_map(Step::Detach),
         2 => (of.clone(), 0..6_u8).prop_map(|(of, mode)| Step::Delete(of, mode)),
@@ -62,6 +62,11 @@ impl World {
                 (EventType::TOOL_CALL, call)
             }
             2 => (EventType::TOOL_RESULT, json!({"call_id": "c", "content": text})),
+            5 => {
+                let index = self.engine.show(session).unwrap().counts.index;
+                let data = json!({"from_index": 0, "to_index": index, "content": text});
+                (EventType::HISTORY_COMPACTION, data)
+            }
             3 => (EventType::PROVIDER_USAGE, json!({"input": 10, "output": 5, "model": text})),
             _ => (EventType::USER_MESSAGE, json!({"content": text})),
         };

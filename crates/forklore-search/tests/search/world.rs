@@ -155,13 +155,16 @@ pub(crate) fn scanned(engine: &Engine, words: &[&str]) -> Found {
     for header in sessions {
         for stored in engine.events(&header.id, At::Seq(0)) {
             let event = stored.unwrap().event;
-            if !event.class.is_conversation() {
-                continue;
-            }
-            let text = match engine.message(&event).content {
+            let messages = match engine.summary_messages(&event) {
+                Some(messages) => messages,
+                None if event.class.is_conversation() => vec![engine.message(&event)],
+                None => continue,
+            };
+            let texts = messages.into_iter().map(|message| match message.content {
                 Content::Text(text) => text,
                 Content::Parts(parts) => parts.iter().map(text_of).collect::<Vec<_>>().join(" "),
-            };
+            });
+            let text = texts.collect::<Vec<_>>().join(" ");
             let text = text.to_lowercase();
             let has: BTreeSet<_> = text.split(|c: char| !c.is_alphanumeric()).collect();
             if words.iter().all(|word| has.contains(word)) {

@@ -278,7 +278,9 @@ fields! {
     ListRequest { workspace, kind, since, limit, after, deleted }
     LogRange { from, to, own }
     LostPiece { session_id, seq, what, reason }
+    HelpText { help }
     ManPage { page, text }
+    ProgramVersion { version }
     ManPages { dir, pages }
     ModelUsage { model, calls, usage }
     NamedAttachment { seq, id, name, media_type, bytes, missing }

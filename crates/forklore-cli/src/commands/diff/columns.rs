@@ -64,7 +64,7 @@ fn pair(page: &mut Page, left: Shown<'_>, right: Shown<'_>, most: usize) {
     let entry = |side: Side, own: Shown<'_>, peer: Shown<'_>| {
         let (record, blocks) = own?;
         let peer = super::peer_of(record, peer);
-        Some(Entry { heading: heading(record, false), lines: lines(side, blocks, peer, color) })
+        Some(Entry { heading: heading(record, None), lines: lines(side, blocks, peer, color) })
     };
     let entries = [entry(Side::A, left, right), entry(Side::B, right, left)];
     side_by_side::row(page, entries, most);

@@ -65,7 +65,7 @@ fn show(page: &mut Page, answer: &Discovery) {
         show_none(page);
         return;
     }
-    let now = page.look().now;
+    let look = page.look();
     let mut table = Table::new(&[
         Column::new("AGENT"),
         Column::new("FILES").right(),
@@ -86,7 +86,7 @@ fn show(page: &mut Page, answer: &Discovery) {
             Cell::new(Tone::Plain, grouped(files)),
             Cell::new(Tone::Plain, grouped(sidecar)),
             Cell::new(Tone::Plain, bytes(size)),
-            Cell::new(Tone::Plain, newest.map(|newest| age(now, newest)).unwrap_or_default()),
+            Cell::new(Tone::Plain, newest.map(|newest| age(look, newest)).unwrap_or_default()),
             Cell::new(Tone::Plain, grouped(imported)),
             Cell::new(tone, grouped(to_read)),
             Cell::new(Tone::Dim, folders.join(" ")),
@@ -111,7 +111,7 @@ fn tell_next(answer: &Discovery, output: &mut Output) {
     }
     let has_files = answer.agents.iter().any(|found| found.survey.files > 0);
     if has_files && next.is_empty() {
-        output.remark("Everything is imported, and as it was then.");
+        output.remark("Everything is imported. No file has changed since.");
         next.push(("forklore tree --all", "see it"));
         next.push(("forklore import --watch", "go on with what is added from now on"));
     } else if has_files {

@@ -11,7 +11,7 @@ words! {
         GraphFormat::RdfXml];
     NonZeroU16: [NonZeroU16::MIN, NonZeroU16::MAX];
     HitKind: [HitKind::Text, HitKind::Reasoning, HitKind::Call, HitKind::Result, HitKind::Title,
-        HitKind::Label];
+        HitKind::Label, HitKind::Summary];
     VocabularyPart: [VocabularyPart::Ontology, VocabularyPart::Shapes];
 }
 
@@ -26,9 +26,9 @@ fields! {
     Restore { session_id, file, revision, path, overwrite }
     RestoreAll { session_id, path, overwrite }
     ResumeInRequest { session_id, to, home, share, dry_run }
-    Search { query, workspace, agent, role, tool, kind, since, limit }
+    Search { query, workspace, agent, role, tool, kind, since, limit, after }
     Blame { path, since, limit }
-    SearchAnswer { hits, more, problems }
+    SearchAnswer { hits, more, next, problems }
     BlameAnswer { path, hits, more, problems }
     Hit {
         session_id, event_id, seq, index, turn, kind, role, tool, ts, label, title, workspace,

@@ -1,0 +1,220 @@
+//! Errors of the command line: what was typed, what it may be, and the command corrected.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
+use forklore_sanitize::shell::quoted;
+
+use crate::failure::Failure;
+use crate::synonyms;
+
+/// The least similarity, from 0 to 1, of a word that replaces the typed word in a suggestion.
+const SIMILAR: f64 = 0.6;
+/// The maximum number of characters of typed text that an error repeats.
+const REPEATED: usize = 60;
+
+/// Converts a usage error to a failure that quotes what was typed. `words` is the command line, and
+/// `program` its definition.
+pub(crate) fn failure(error: &clap::Error, words: &[OsString], program: &clap::Command) -> Failure {
+    let verb = words.iter().filter_map(|word| program.find_subcommand(word)).next();
+    let known = match error.kind() {
+        ClapKind::InvalidSubcommand => unknown_command(error, words, program),
+        ClapKind::UnknownArgument => unknown_argument(error, words, verb),
+        ClapKind::InvalidValue => unknown_value(error, words),
+        ClapKind::MissingRequiredArgument => missing(error, words, verb),
+        _ => None,
+    };
+    let help = match verb {
+        Some(verb) => format!("forklore {} --help", verb.get_name()),
+        None => "forklore --help".to_owned(),
+    };
+    known.unwrap_or_else(|| Failure::invalid(message(error))).or_try(help)
+}
+
+/// Returns the error for a value that must be one of `words` or similar text. The suggestion is the
+/// command line of this run with the similar word in the place of `typed`.
+pub(crate) fn no_such<'a>(
+    message: impl Into<String>,
+    typed: &str,
+    words: impl IntoIterator<Item = &'a str>,
+) -> Failure {
+    let failure = Failure::invalid(message);
+    let line: Vec<OsString> = std::env::args_os().collect();
+    match similar(typed, words) {
+        Some(right) => failure.or_try(corrected(&line, typed, right)),
+        None => failure,
+    }
+}
+
+/// Quotes text that was typed, for an error message. A hostile or long text is not repeated
+/// (docs/semantics.md, Envelope).
+pub(crate) fn typed(text: &str) -> String {
+    let is_plain = text.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+    if is_plain && text.len() <= REPEATED { format!("`{text}`") } else { "`...`".to_owned() }
+}
+
+fn unknown_command(
+    error: &clap::Error,
+    words: &[OsString],
+    program: &clap::Command,
+) -> Option<Failure> {
+    let word = text(error, ContextKind::InvalidSubcommand)?;
+    if let Some(command) = synonyms::command(word) {
+        let message = format!("forklore has no command `{word}`, but `{command}` does that");
+        return Some(Failure::invalid(message).or_try(corrected(words, word, command)));
+    }
+    let failure = Failure::invalid(format!("forklore has no command {}", typed(word)));
+    let commands = program.get_subcommands().map(clap::Command::get_name);
+    Some(match similar(word, commands) {
+        Some(command) => failure.or_try(corrected(words, word, command)),
+        None => failure,
+    })
+}
+
+fn unknown_argument(
+    error: &clap::Error,
+    words: &[OsString],
+    verb: Option<&clap::Command>,
+) -> Option<Failure> {
+    let word = text(error, ContextKind::InvalidArg)?;
+    let name = verb.map_or("forklore".to_owned(), |verb| format!("forklore {}", verb.get_name()));
+    if !word.starts_with('-') {
+        return Some(Failure::invalid(format!(
+            "{name} takes nothing more, but {} follows",
+            typed(word)
+        )));
+    }
+    let failure = Failure::invalid(format!("{name} has no option {}", typed(word)));
+    let options = verb?.get_arguments().filter_map(clap::Arg::get_long);
+    let options: Vec<_> = options.map(|name| format!("--{name}")).collect();
+    Some(match similar(word, options.iter().map(String::as_str)) {
+        Some(option) => failure.or_try(corrected(words, word, option)),
+        None => failure,
+    })
+}
+
+fn unknown_value(error: &clap::Error, words: &[OsString]) -> Option<Failure> {
+    let value = text(error, ContextKind::InvalidValue)?;
+    let Some(ContextValue::Strings(possible)) = error.get(ContextKind::ValidValue) else {
+        return None;
+    };
+    let (last, others) = possible.split_last()?;
+    let argument = text(error, ContextKind::InvalidArg)?.replace(['<', '>', '[', ']'], "");
+    let possible_words = match others {
+        [] => last.clone(),
+        others => format!("{} or {last}", others.join(", ")),
+    };
+    let message = if value.is_empty() {
+        format!("{argument} needs a value: {possible_words}")
+    } else {
+        format!("{argument} takes {possible_words}, not {}", typed(value))
+    };
+    let failure = Failure::invalid(message);
+    Some(match similar(value, possible.iter().map(String::as_str)) {
+        Some(right) => failure.or_try(corrected(words, value, right)),
+        None => failure,
+    })
+}
+
+fn missing(
+    error: &clap::Error,
+    words: &[OsString],
+    verb: Option<&clap::Command>,
+) -> Option<Failure> {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let missing: Vec<_> = missing.iter().map(|it| it.replace(['<', '>'], "")).collect();
+    let name = verb?.get_name();
+    let failure = Failure::invalid(format!("forklore {name} needs {}", missing.join(" and ")));
+    Some(failure.or_try(format!("{} {}", line(words), missing.join(" "))))
+}
+
+/// Returns clap's message and tips, without its usage block.
+fn message(error: &clap::Error) -> String {
+    let mut text = error.render().to_string();
+    for (_, value) in error.context() {
+        if let ContextValue::String(value) = value
+            && !value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
+        {
+            text = text.replace(value.as_str(), "...");
+        }
+    }
+    let lines = text
+        .trim_start_matches("error: ")
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        // Drop clap's tip to pass a flag as a value: it does not help with a mistyped flag.
+        .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"));
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the word that is most similar to `typed`, if one is similar enough to be meant.
+fn similar<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |word: &str| strsim::normalized_damerau_levenshtein(typed, word);
+    let words = words.into_iter().map(|word| (likeness(word), word));
+    let (likeness, word) = words.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness >= SIMILAR).then_some(word)
+}
+
+/// Returns the command line with `right` in the place of the word `typed`, which may also be the
+/// value in `--option=value`.
+fn corrected(words: &[OsString], typed: &str, right: &str) -> String {
+    let value = format!("={typed}");
+    let mut words: Vec<OsString> = words.to_vec();
+    let typed_word = words.iter_mut().skip(1).find_map(|word| {
+        let text = word.to_string_lossy().into_owned();
+        let begins = text.strip_suffix(&value).map(|option| format!("{option}={right}"));
+        let right = if text == typed { Some(right.to_owned()) } else { begins };
+        right.map(|right| (word, right))
+    });
+    if let Some((word, right)) = typed_word {
+        *word = right.into();
+    }
+    line(&words)
+}
+
+/// Returns the command line as the user would type it.
+fn line(words: &[OsString]) -> String {
+    let words = words.iter().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    std::iter::once("forklore".into()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_meant_is_suggested() {
+        let meant = |typed, words: &[&'static str]| similar(typed, words.iter().copied());
+        assert_eq!(meant("trun", &["start", "turn", "end"]), Some("turn"));
+        assert_eq!(meant("--lable", &["--at", "--label"]), Some("--label"));
+        assert_eq!(meant("clude", &["codex", "claude"]), Some("claude"));
+        assert_eq!(meant("foo", &["root", "branch", "delegate"]), None);
+        assert_eq!(meant("rm", &["resume-in", "gc"]), None);
+        assert_eq!(meant("x", &[]), None);
+    }
+
+    #[test]
+    fn a_word_or_a_value_is_corrected() {
+        let words = ["forklore", "fork", "a b", "--at=trun:1"].map(OsString::from);
+        assert_eq!(corrected(&words, "trun:1", "turn:1"), "forklore fork 'a b' '--at=turn:1'");
+        let words = ["forklore", "lsit", "--all"].map(OsString::from);
+        assert_eq!(corrected(&words, "lsit", "list"), "forklore list --all");
+    }
+
+    #[test]
+    fn what_may_be_hostile_is_not_repeated() {
+        assert_eq!(typed("trun:1"), "`trun:1`");
+        assert_eq!(typed("\u{1b}[31m"), "`...`");
+        assert_eq!(typed(&"x".repeat(100)), "`...`");
+    }
+}
