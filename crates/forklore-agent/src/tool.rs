@@ -76,8 +76,8 @@ impl Caller {
     /// this result, the tool must include it in its own result.
     ///
     /// # Errors
-    /// - [`Error::Ended`](crate::Error::Ended): the call has ended, because the turn was
-    ///   interrupted or the tool already returned a result.
+    /// - [`Error::Ended`](crate::Error::Ended): the turn no longer waits for its tool calls. All of
+    ///   them have ended, or the grace period after an interruption is over.
     /// - [`Error::NoCaller`](crate::Error::NoCaller): no turn makes the call.
     /// - Otherwise the errors of [`AgentSession::delegate`](crate::AgentSession::delegate).
     pub async fn delegate(&self, delegate: Delegate) -> Result<Delegated> {

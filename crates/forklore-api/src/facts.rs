@@ -35,7 +35,7 @@ pub enum Facts {
     /// Details of the error that a selector (a position in a log) names no position of the
     /// session's log.
     OutOfRange {
-        /// The selector that the caller passed.
+        /// The selector that the caller passed; `end` if the caller passed none.
         #[serde(rename = "asked")]
         requested: Selector,
         /// The text `out_of_range`, which identifies this error.

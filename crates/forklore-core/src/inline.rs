@@ -21,7 +21,7 @@ pub struct Inline<'a> {
 
 /// Returns the data that a message part contains as base64. `part` is the JSON text of the message
 /// part. `None` if the part contains no base64 data, for instance because it refers to a web URL.
-/// The returned strings borrow from `part`, unless they contain escapes.
+/// The base64 text borrows from `part`, unless its JSON string contains escapes.
 #[must_use]
 pub fn inline(part: &str) -> Option<Inline<'_>> {
     let part = Fields::of(part)?;

@@ -63,10 +63,11 @@ pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
     spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
-/// Returns the part of `spans` that a child inherits if it inherits the first `inheritable` events.
-/// `spans` form the parent's history. The last span returned is shortened to end at `to`: the
-/// position after the last inherited event in its segment. The result is empty if the child
-/// inherits no event of `spans`.
+/// Returns the beginning of `spans` that a child inherits. `spans` are a part of the parent's
+/// history. The result has the spans that begin before the first `inheritable` inheritable events
+/// of the history end. The last of them is shortened to end at `to`: the position after the last
+/// inherited event, in that span's segment. The result is empty if the child inherits no event of
+/// `spans`.
 #[must_use]
 pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =

@@ -33,12 +33,12 @@ pub trait Inside {
     /// If the sessions cannot be read.
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError>;
 
-    /// Converts the session `id` to lines and writes the new ones to `out`. `earlier` contains the
-    /// lines that earlier calls wrote for this session. They are not written again. Returns the
+    /// Converts the session `id` to lines, and writes to `out` those that `earlier` does not
+    /// contain. `earlier` has the lines that earlier calls wrote for this session. Returns the
     /// problems found in the session.
     ///
     /// # Errors
-    /// If the lines cannot be read or written.
+    /// If the session or `earlier` cannot be read, or if `out` cannot be written.
     fn lines(
         &mut self,
         id: &str,

@@ -227,7 +227,7 @@ impl Engine {
         Arc::clone(&self.store)
     }
 
-    /// Returns the current time in whole microseconds. The time comes from the store's clock, or
+    /// Returns the current time, truncated to microseconds. The time comes from the store's clock, or
     /// from the test clock if one is set.
     #[must_use]
     pub fn now(&self) -> jiff::Timestamp {

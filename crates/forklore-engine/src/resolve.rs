@@ -138,11 +138,11 @@ impl Engine {
         }
     }
 
-    /// Returns the only session that matches `filter`, which selects no workspace. Returns `None`
-    /// if none matches.
+    /// Returns the only session of all workspaces that matches `filter`. Returns `None` if none
+    /// matches. `what` is the name that the error shows.
     ///
     /// # Errors
-    /// [`Error::Elsewhere`] with the first sessions if several match.
+    /// [`Error::Elsewhere`] with up to [`CANDIDATES`] sessions if several match.
     fn elsewhere(&self, what: &str, filter: &Filter) -> Result<Option<Header>> {
         only_elsewhere(what, self.store.sessions(filter, None, CANDIDATES)?.sound)
     }

@@ -35,8 +35,9 @@ impl Needs {
 
 impl Needs {
     /// Computes which events sessions need, from the ranges that they inherit. Erased sessions need
-    /// none. Reads ranges that several sessions share only once. For a damaged session whose first
-    /// line can be read, assumes that it needs both the ranges in that line and its own copy.
+    /// none. Reads each range only once, even if several sessions share it. A damaged session may
+    /// use the ranges in its first line, or its own copy of the inherited events. If its first line
+    /// can be read, the function assumes that it needs both.
     pub(crate) fn read(folder: &Folder, found: &Survey) -> Result<Self> {
         let mut needs = Self::default();
         let mut seen = HashSet::new();

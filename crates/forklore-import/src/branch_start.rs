@@ -25,10 +25,10 @@ pub(crate) enum BranchParent {
     Earlier(SessionId),
 }
 
-/// The event of the parent session after which a branch begins.
+/// The event of the parent session after which a child session begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Follows {
-    /// The branch begins before all events of the parent session and inherits nothing.
+    /// The child begins before all events of the parent session and inherits nothing.
     Nothing,
     /// An own event of the parent session, not an inherited one. The value is its position among
     /// the own events, counted from 0.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use forklore_api::Import;
 use forklore_core::workspace::Workspace;
 
-/// Maximum number of attempts to import one file. An attempt fails if another writer changes the
-/// store meanwhile, or if a chosen id or label is in use.
+/// Maximum number of attempts to import one file. The import tries again if another writer changed
+/// the store meanwhile, or if an id or label that the import generated is in use.
 pub(crate) const ATTEMPTS: usize = 20;
 
 /// Options of an import: the fields of the request [`Import`], and options that a request cannot

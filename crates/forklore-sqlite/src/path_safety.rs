@@ -15,8 +15,8 @@ use crate::open_files::OpenFile;
 /// store. The names of these files begin with the name of the store's file.
 ///
 /// # Errors
-/// `Unsupported` for a dangling link: a new store at that path would hide the store to which the
-/// link should lead.
+/// `Unsupported` if the link's target does not exist. Otherwise a new, empty store would be created
+/// at the target, for example while its disk is not mounted.
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     if !path.is_symlink() {
         return Ok(path.to_owned());

@@ -28,7 +28,7 @@ pub(super) struct Answer {
     blocks: Vec<Block>,
     /// The text of a reasoning block that is not complete yet.
     thinking: String,
-    /// If true, the pieces of the answer are not announced.
+    /// If true, listeners are not told of the pieces of the answer.
     unannounced: bool,
     measure: Measure,
     /// The usage so far and the request's id. Set if the provider sent them before the end of the
@@ -104,8 +104,8 @@ impl Answer {
         }
     }
 
-    /// Processes a piece of the answer. If a piece of text exceeds the limit, stores the part that
-    /// fits and then returns the error.
+    /// Processes a piece of the answer. If a piece of text makes the answer exceed its limit for
+    /// text, stores the part of the piece that still fits, and then returns the error.
     fn take(&mut self, context: &Context, mut piece: StreamEvent) -> Result<(), TooMuch> {
         let measured = self.measure.take(&piece);
         if let Err((too_much, fitting)) = measured {

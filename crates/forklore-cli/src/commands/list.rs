@@ -1,4 +1,4 @@
-//! `list`: lists the sessions of a folder, last updated first.
+//! `list`: lists the sessions of a folder, or of all folders. The last updated session comes first.
 
 use forklore::api::{Session, SessionPage, Status};
 use forklore::core::{SessionKind, ShortIds};

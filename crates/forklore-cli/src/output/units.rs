@@ -32,7 +32,7 @@ pub(crate) fn money(cost: f64) -> String {
 }
 
 /// Formats a cut as `--at` accepts it, in the largest unit that can express the cut: turn, message
-/// or seq.
+/// or seq. A cut at the start is `start`.
 pub(crate) fn cut(cut: &Cut) -> String {
     match (cut.turn, cut.message, cut.seq) {
         (Some(turn), _, _) => format!("turn:{turn}"),

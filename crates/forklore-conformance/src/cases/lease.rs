@@ -25,8 +25,8 @@ fn by(scene: &Scene<'_>, owner: Option<&str>) -> Append {
     Append { owner: owner.map(str::to_owned), ..scene.appending(vec![user("more")]) }
 }
 
-/// Asserts that `owner` has this lease, that the lease began at seq `began_at`, and that it expires
-/// about an hour ([`LONG`]) from now.
+/// Asserts that `owner` has this lease, that the head was at seq `began_at` when the turn of the
+/// lease began, and that the lease expires about an hour ([`LONG`]) from now.
 #[track_caller]
 fn assert_lease(scene: &Scene<'_>, lease: Option<&Lease>, owner: &str, began_at: i64) {
     let lease = lease.expect("a lease");

@@ -44,7 +44,7 @@ impl Engine {
         self.restore_source(source, out)
     }
 
-    /// Writes the imported file that `source` describes to `out`, byte for byte.
+    /// Writes to `out` the imported file that `source` describes, byte for byte.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
         let mut restoring = Restoring {

@@ -11,7 +11,7 @@ use crate::lenient::{Number, Object, Text};
 struct Fields<'a> {
     #[serde(borrow)]
     info: Object<Info<'a>>,
-    /// The message, in the form of opencode's second version.
+    /// The message, if opencode's second version wrote it. `info` is then empty.
     #[serde(borrow)]
     message: Option<Object<Info<'a>>>,
 }

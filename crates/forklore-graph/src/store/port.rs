@@ -1,4 +1,5 @@
-//! Implements the port [`Store`]: checks the rules of the profile, then calls the journal.
+//! Implements the port [`Store`] for [`GraphStore`]: applies the rules of the store's profile, then
+//! passes each call on to the journal, which is the files store that contains the sessions.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -95,7 +95,8 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
 }
 
 /// Moves the segment's events that have rows of their own into compressed chunks. Stops when
-/// `budget` is exhausted. Skips damaged events. Returns how many events it moved.
+/// `budget` is exhausted. Skips damaged events, and events that cannot form a chunk. Returns how
+/// many events it moved.
 fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;

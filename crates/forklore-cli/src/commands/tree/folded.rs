@@ -42,7 +42,8 @@ fn set(shown: &mut [Shown], at: usize, how: Shown) {
     }
 }
 
-/// Returns the indexes of the empty forks, by the index of their parent.
+/// Returns the indexes in `nodes` of the empty forks, by the index of their parent. The key `None`
+/// has those whose parent is not in `nodes`. Leaves out `current` and forks with children.
 fn empty_forks(
     nodes: &[TreeNode],
     current: Option<&SessionId>,
