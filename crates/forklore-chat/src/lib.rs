@@ -42,6 +42,9 @@
 //! # impl Views for NoViews {
 //! #     fn show(&mut self, _: View) {}
 //! #     fn follow(&mut self, _rows: usize) -> ShowRow { Box::new(|_, _| {}) }
+//! #     fn open_file(&mut self, _: &std::path::Path) -> Result<forklore_core::SessionId, String> {
+//! #         Err("no file".into())
+//! #     }
 //! #     fn formats(&self) -> Vec<String> { Vec::new() }
 //! # }
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -207,6 +207,21 @@ impl Screen {
         self.write(&text);
     }
 
+    /// Writes the last `most` lines of an answer in Markdown, below a note about the lines before
+    /// them. If only one line would be omitted, writes all lines instead.
+    pub(crate) fn answer_end(&mut self, answer: &str, most: usize) {
+        let mut markdown = Markdown::new(Look { width: self.width(), ..self.look });
+        let text = markdown.push(answer.trim()) + &markdown.finish();
+        let lines: Vec<&str> = text.lines().collect();
+        let omitted = if lines.len() <= most + 1 { 0 } else { lines.len() - most };
+        if omitted > 0 {
+            self.line(Tone::Dim, &format!("... {omitted} lines before; /replay shows them"));
+        }
+        for line in lines.iter().skip(omitted) {
+            self.write(&format!("{line}\n"));
+        }
+    }
+
     /// Writes the next piece of the model's reasoning.
     pub fn thought(&mut self, piece: &str) {
         if self.answer.is_some() {

@@ -21,6 +21,17 @@ impl Terminal {
     }
 }
 
+/// Returns the width of the terminal in columns.
+pub(super) fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(stdout());
+    size.map_or(80, |size| usize::from(size.ws_col)).max(20)
+}
+
+/// Checks whether the cursor of the terminal cannot be moved.
+pub(super) fn is_plain() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}
+
 /// Writes `text` unchanged to standard output and flushes.
 pub(super) fn show(text: &str) {
     let mut out = stdout();

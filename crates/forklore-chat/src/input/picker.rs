@@ -1,0 +1,139 @@
+//! Lets the user choose one of several lines with the arrow keys.
+
+use forklore_sanitize::terminal;
+
+use super::key::Key;
+use super::no_echo::NoEcho;
+use super::question;
+use super::terminal::{is_plain, show, width};
+
+/// The maximum number of lines that are shown at once.
+const ROWS: usize = 12;
+/// The keys of the picker, as the user reads them.
+const KEYS: &str = "↑ ↓ choose, Enter takes it, Esc leaves everything as it is";
+
+/// Shows the lines below a title, and returns the index of the line that the user chooses. `chosen`
+/// is the index of the line that is marked first. Returns `None` if the user chooses none.
+pub(super) fn pick(
+    title: &str,
+    lines: &[String],
+    chosen: usize,
+    keyboard: &NoEcho,
+) -> Option<usize> {
+    if lines.is_empty() {
+        return None;
+    }
+    if is_plain() {
+        return by_number(title, lines, keyboard);
+    }
+    let mut list = List { lines, chosen: chosen.min(lines.len() - 1), first: 0 };
+    let mut picked = None;
+    let mut drawn = list.draw(title);
+    keyboard.read_keys(|key| {
+        let Some(key) = key else { return false };
+        match key {
+            Key::Enter => {
+                picked = Some(list.chosen);
+                return true;
+            }
+            Key::Escape | Key::Leave | Key::Char('q') => return true,
+            key => list.go(key),
+        }
+        show(&erased(drawn));
+        drawn = list.draw(title);
+        false
+    });
+    show(&erased(drawn));
+    picked
+}
+
+/// Asks for the number of a line, on a terminal whose cursor cannot be moved.
+fn by_number(title: &str, lines: &[String], keyboard: &NoEcho) -> Option<usize> {
+    show(&format!("{title}\n"));
+    for (number, line) in lines.iter().enumerate() {
+        show(&format!("{:>4}  {}\n", number + 1, terminal::line(line)));
+    }
+    let answer = question::ask("Which? (Enter leaves everything as it is) ", keyboard)?;
+    let number = answer.trim().parse::<usize>().ok()?.checked_sub(1)?;
+    (number < lines.len()).then_some(number)
+}
+
+/// Returns the escape sequence that erases the `rows` rows above the cursor.
+fn erased(rows: usize) -> String {
+    format!("\u{1b}[{rows}A\r\u{1b}[J")
+}
+
+struct List<'a> {
+    lines: &'a [String],
+    chosen: usize,
+    /// The index of the first line that is shown.
+    first: usize,
+}
+
+impl List<'_> {
+    fn go(&mut self, key: Key) {
+        let last = self.lines.len().saturating_sub(1);
+        self.chosen = match key {
+            Key::Up | Key::Char('k') => self.chosen.saturating_sub(1),
+            Key::Down | Key::Char('j') => self.chosen.saturating_add(1),
+            Key::PageUp => self.chosen.saturating_sub(ROWS),
+            Key::PageDown => self.chosen.saturating_add(ROWS),
+            Key::Home => 0,
+            Key::End => last,
+            _ => self.chosen,
+        }
+        .min(last);
+    }
+
+    /// Draws the list. Returns the number of rows that it takes.
+    fn draw(&mut self, title: &str) -> usize {
+        self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(ROWS));
+        let shown = self.text(title, width());
+        let rows = shown.lines().count();
+        show(&shown);
+        rows
+    }
+
+    fn text(&self, title: &str, width: usize) -> String {
+        let columns = width.saturating_sub(4).max(1);
+        let cut = |text: &str| terminal::cell(text, columns).into_owned();
+        let mut text = format!("{}\n", cut(title));
+        for (at, line) in self.lines.iter().enumerate().skip(self.first).take(ROWS) {
+            let line = cut(line);
+            text.push_str(&if at == self.chosen {
+                format!("\u{1b}[7m> {line}\u{1b}[27m\n")
+            } else {
+                format!("  {line}\n")
+            });
+        }
+        let of = self.lines.len();
+        let number =
+            if of > ROWS { format!("{} of {of}; ", self.chosen + 1) } else { String::new() };
+        text.push_str(&format!("\u{1b}[2m{}\u{1b}[22m\n", cut(&format!("{number}{KEYS}"))));
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_scrolls_with_the_chosen_line_and_escapes_what_it_shows() {
+        let lines: Vec<String> = (1..=20).map(|n| format!("{n}\u{1b}[2J")).collect();
+        let mut list = List { lines: &lines, chosen: 0, first: 0 };
+        list.go(Key::PageDown);
+        list.go(Key::Down);
+        list.first = list.first.max((list.chosen + 1).saturating_sub(ROWS));
+        assert_eq!((list.chosen, list.first), (13, 2));
+        let text = list.text("Which one?", 40);
+        assert!(!text.contains("\u{1b}[2J"), "{text:?}");
+        assert!(text.contains("> 14") && text.contains("14 of 20; ↑"), "{text}");
+        list.go(Key::End);
+        list.go(Key::Down);
+        assert_eq!(list.chosen, 19);
+        list.go(Key::Home);
+        list.go(Key::Up);
+        assert_eq!(list.chosen, 0);
+    }
+}
