@@ -19,7 +19,7 @@ use forklore_engine::Engine;
 use forklore_host::{Approvals, Conversation, PendingApproval, Start};
 use tokio::sync::mpsc;
 
-use others::Known;
+use others::Seen;
 
 use crate::input::Input;
 use crate::screen::Screen;
@@ -36,7 +36,7 @@ pub struct Chat<'a> {
     title: Option<String>,
     approvals: Arc<Approvals>,
     questions: mpsc::UnboundedReceiver<PendingApproval>,
-    known: Known,
+    seen: Seen,
 }
 
 impl<'a> Chat<'a> {
@@ -55,7 +55,7 @@ impl<'a> Chat<'a> {
         let title = start.title.clone();
         let opening = foreground.host().open(start, approvals.clone());
         let conversation = foreground.block_on(opening)?;
-        let known = Known::default();
+        let seen = Seen::default();
         Ok(Self {
             foreground,
             conversation,
@@ -65,7 +65,7 @@ impl<'a> Chat<'a> {
             title,
             approvals,
             questions,
-            known,
+            seen,
         })
     }
 

@@ -2,17 +2,20 @@
 
 mod editor;
 mod key;
+mod keyboard;
 mod no_echo;
 mod offers;
 mod picker;
 mod question;
 mod reply;
-mod terminal;
+pub(crate) mod terminal;
 mod typeahead;
 
 use crate::Stop;
 
 pub use editor::Editor;
+pub(crate) use key::Key;
+pub(crate) use keyboard::{Keyboard, Pressed};
 pub use offers::{Argument, OfferedCommand, Offers};
 pub(crate) use reply::Reply;
 

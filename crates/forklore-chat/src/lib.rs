@@ -89,6 +89,7 @@
 //! The crate opens no store and has no subcommands of its own. Apart from the line editor, it
 //! writes only to the screen that the program passes, and escapes all text.
 
+mod answers;
 mod chat;
 mod command;
 mod count;
@@ -100,8 +101,9 @@ pub mod screen;
 mod signals;
 mod views;
 
+pub use answers::Selected;
 pub use chat::Chat;
-pub use command::ExploreOptions;
+pub use command::{ExploreOptions, best, in_trash};
 pub use error::{Error, Result};
 pub use foreground::{Explored, Foreground, HeadlessTurn};
 pub use forklore_host as host;

@@ -93,6 +93,11 @@ impl Screen {
         self.measure.as_ref().map_or(self.look.width, |measure| measure())
     }
 
+    /// Checks whether the output is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.measure.is_some()
+    }
+
     /// Starts to show the progress of the operation `what`.
     pub(crate) fn wait(&mut self, what: &str) {
         self.waiting = Some(Waiting::of(what));

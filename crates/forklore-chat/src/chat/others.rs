@@ -16,7 +16,7 @@ const SHOWN: usize = 4;
 
 /// What the conversation knows about the sessions that it was in.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct Seen {
     /// How many messages of each session the user knows of.
     messages: HashMap<SessionId, u64>,
     /// The program that had leased a session when the conversation could not run a turn in it.
@@ -26,7 +26,7 @@ pub(super) struct Known {
 impl Chat<'_> {
     /// Records that the user knows of all messages of the session with this header.
     pub(super) fn know(&mut self, header: &Header) {
-        self.known.messages.insert(header.id.clone(), header.counts.index);
+        self.seen.messages.insert(header.id.clone(), header.counts.index);
     }
 
     /// Records which messages of the current session the user knows of, if nothing is recorded about
@@ -34,9 +34,9 @@ impl Chat<'_> {
     /// parent.
     pub(super) fn know_first(&mut self) {
         let Ok(header) = self.header() else { return };
-        let parent = header.parent_id.as_ref().and_then(|id| self.known.messages.get(id)).copied();
-        let parent = parent.filter(|known| *known < header.inherited.index);
-        self.known.messages.entry(header.id).or_insert(parent.unwrap_or(header.counts.index));
+        let parent = header.parent_id.as_ref().and_then(|id| self.seen.messages.get(id)).copied();
+        let parent = parent.filter(|seen| *seen < header.inherited.index);
+        self.seen.messages.entry(header.id).or_insert(parent.unwrap_or(header.counts.index));
     }
 
     /// Records that the user knows of all messages of the current session, because a turn of this
@@ -56,7 +56,7 @@ impl Chat<'_> {
         })) = error
             && let Some(holder) = source.holder()
         {
-            self.known.holders.insert(session.clone(), holder.to_owned());
+            self.seen.holders.insert(session.clone(), holder.to_owned());
         }
     }
 
@@ -64,11 +64,11 @@ impl Chat<'_> {
     /// receives them. `own` is the number of messages at the end that this conversation wrote.
     pub(super) fn announce_others(&mut self, is_own: impl Fn(&[NumberedMessage]) -> usize) {
         let Ok(header) = self.header() else { return };
-        let Some(known) = self.known.messages.get(&header.id).copied() else { return };
-        if header.counts.index <= known {
+        let Some(seen) = self.seen.messages.get(&header.id).copied() else { return };
+        if header.counts.index <= seen {
             return;
         }
-        let new = self.foreground.block_on(self.conversation.messages_from(known));
+        let new = self.foreground.block_on(self.conversation.messages_from(seen));
         let Ok(mut new) = new else { return };
         let own = is_own(&new);
         new.truncate(new.len().saturating_sub(own));
@@ -77,7 +77,7 @@ impl Chat<'_> {
             return;
         }
         let lease = self.engine().lease_of(&header).map(|lease| lease.owner.clone());
-        let holder = self.known.holders.remove(&header.id).or(lease);
+        let holder = self.seen.holders.remove(&header.id).or(lease);
         let who = holder.map(|holder| lease_owner::readable(&holder).to_owned());
         let who = who.unwrap_or_else(|| "another program".to_owned());
         let many = count(new.len() as u64, "message");

@@ -93,7 +93,7 @@ impl Editor {
                         reader.choose(&title, &lines, chosen)
                     }
                     Request::Begin(text) => {
-                        reader.typeahead.begin(text);
+                        reader.typeahead.begin(&text);
                         continue;
                     }
                     Request::PutBack => {

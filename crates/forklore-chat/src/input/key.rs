@@ -41,11 +41,11 @@ impl Key {
 
     /// Reads the rest of an escape sequence: parameters, and the byte that ends it.
     fn sequence(next: &mut impl FnMut() -> Option<u8>) -> Self {
-        let mut parameter = 0;
+        let mut parameters = Vec::new();
         loop {
             return match next() {
                 Some(byte @ (b'0'..=b'9' | b';')) => {
-                    parameter = byte;
+                    parameters.push(byte);
                     continue;
                 }
                 Some(b'A') => Self::Up,
@@ -54,11 +54,11 @@ impl Key {
                 Some(b'D') => Self::Left,
                 Some(b'H') => Self::Home,
                 Some(b'F') => Self::End,
-                Some(b'~') => match parameter {
-                    b'5' => Self::PageUp,
-                    b'6' => Self::PageDown,
-                    b'1' | b'7' => Self::Home,
-                    b'4' | b'8' => Self::End,
+                Some(b'~') => match parameters.as_slice() {
+                    b"5" => Self::PageUp,
+                    b"6" => Self::PageDown,
+                    b"1" | b"7" => Self::Home,
+                    b"4" | b"8" => Self::End,
                     _ => Self::Other,
                 },
                 _ => Self::Other,

@@ -7,13 +7,12 @@ use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-use super::key::Key;
 use super::terminal::show;
 
 /// The value in a terminal's settings (`c_cc`) that assigns no key to a control function.
-const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
+pub(super) const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 /// The timeout of a read in [`NoEcho::keys`], in tenths of a second.
-const TIMEOUT: u8 = 1;
+pub(super) const TIMEOUT: u8 = 1;
 
 /// While this value exists, the terminal echoes nothing and buffers input unchanged, including
 /// pasted text of many lines. Ctrl-C still sends a signal. Dropping the value restores the
@@ -55,27 +54,6 @@ impl NoEcho {
         typed
     }
 
-    /// Waits for keys, and passes each key to `take` until `take` returns true. Ctrl-C sends no
-    /// signal; it is passed, too. Passes `None` when no key was pressed for a tenth of a second.
-    /// Returns false if the terminal is closed first.
-    pub(super) fn read_keys(&self, mut take: impl FnMut(Option<Key>) -> bool) -> bool {
-        let mut waits = self.silent.clone();
-        waits.local_modes.remove(LocalModes::ISIG);
-        waits.special_codes[SpecialCodeIndex::VTIME] = TIMEOUT;
-        let done = set(&waits).is_some()
-            && loop {
-                let key = Key::read(byte);
-                if key.is_none() && tcgetattr(io::stdin()).is_err() {
-                    break false;
-                }
-                if take(key) {
-                    break true;
-                }
-            };
-        set(&self.silent);
-        done
-    }
-
     /// Passes each byte of terminal input to `take` until `take` returns true. Ctrl-C sends no
     /// signal; its byte is passed, too. Returns false if the terminal is closed first.
     pub(super) fn keys(&self, mut take: impl FnMut(u8) -> bool) -> bool {
@@ -105,13 +83,7 @@ impl Drop for NoEcho {
     }
 }
 
-/// Reads one byte. Returns `None` if no byte comes within the timeout.
-fn byte() -> Option<u8> {
-    let mut key = [0];
-    rustix::io::read(io::stdin(), &mut key).ok().filter(|read| *read > 0).map(|_| key[0])
-}
-
-fn set(termios: &Termios) -> Option<()> {
+pub(super) fn set(termios: &Termios) -> Option<()> {
     tcsetattr(io::stdin(), OptionalActions::Now, termios).ok()
 }
 

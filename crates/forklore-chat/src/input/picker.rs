@@ -1,11 +1,13 @@
 //! Lets the user choose one of several lines with the arrow keys.
 
 use forklore_sanitize::terminal;
+use unicode_width::UnicodeWidthStr;
 
 use super::key::Key;
+use super::keyboard::{Keyboard, Pressed};
 use super::no_echo::NoEcho;
 use super::question;
-use super::terminal::{is_plain, show, width};
+use super::terminal::{is_plain, show, size};
 
 /// The maximum number of lines that are shown at once.
 const ROWS: usize = 12;
@@ -18,42 +20,42 @@ pub(super) fn pick(
     title: &str,
     lines: &[String],
     chosen: usize,
-    keyboard: &NoEcho,
+    no_echo: &NoEcho,
 ) -> Option<usize> {
     if lines.is_empty() {
         return None;
     }
     if is_plain() {
-        return by_number(title, lines, keyboard);
+        return by_number(title, lines, no_echo);
     }
+    let keys = Keyboard::begin()?;
     let mut list = List { lines, chosen: chosen.min(lines.len() - 1), first: 0 };
     let mut picked = None;
     let mut drawn = list.draw(title);
-    keyboard.read_keys(|key| {
-        let Some(key) = key else { return false };
-        match key {
-            Key::Enter => {
+    loop {
+        match keys.wait() {
+            Pressed::Nothing => continue,
+            Pressed::Key(Key::Enter) => {
                 picked = Some(list.chosen);
-                return true;
+                break;
             }
-            Key::Escape | Key::Leave | Key::Char('q') => return true,
-            key => list.go(key),
+            Pressed::Key(Key::Escape | Key::Leave | Key::Char('q')) | Pressed::Closed => break,
+            Pressed::Key(key) => list.go(key),
         }
         show(&erased(drawn));
         drawn = list.draw(title);
-        false
-    });
+    }
     show(&erased(drawn));
     picked
 }
 
 /// Asks for the number of a line, on a terminal whose cursor cannot be moved.
-fn by_number(title: &str, lines: &[String], keyboard: &NoEcho) -> Option<usize> {
+fn by_number(title: &str, lines: &[String], no_echo: &NoEcho) -> Option<usize> {
     show(&format!("{title}\n"));
     for (number, line) in lines.iter().enumerate() {
         show(&format!("{:>4}  {}\n", number + 1, terminal::line(line)));
     }
-    let answer = question::ask("Which? (Enter leaves everything as it is) ", keyboard)?;
+    let answer = question::ask("Which? (Enter leaves everything as it is) ", no_echo)?;
     let number = answer.trim().parse::<usize>().ok()?.checked_sub(1)?;
     (number < lines.len()).then_some(number)
 }
@@ -88,7 +90,7 @@ impl List<'_> {
     /// Draws the list. Returns the number of rows that it takes.
     fn draw(&mut self, title: &str) -> usize {
         self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(ROWS));
-        let shown = self.text(title, width());
+        let shown = self.text(title, size().0);
         let rows = shown.lines().count();
         show(&shown);
         rows
@@ -96,7 +98,11 @@ impl List<'_> {
 
     fn text(&self, title: &str, width: usize) -> String {
         let columns = width.saturating_sub(4).max(1);
-        let cut = |text: &str| terminal::cell(text, columns).into_owned();
+        let cut = |text: &str| {
+            let line = terminal::line(text);
+            let fits = line.width() <= columns;
+            if fits { line.into_owned() } else { terminal::cell(text, columns).into_owned() }
+        };
         let mut text = format!("{}\n", cut(title));
         for (at, line) in self.lines.iter().enumerate().skip(self.first).take(ROWS) {
             let line = cut(line);

@@ -53,7 +53,7 @@ impl Typeahead {
     }
 
     /// Adds text to the unfinished text, without control characters other than line feeds and tabs.
-    pub(super) fn begin(&mut self, text: String) {
+    pub(super) fn begin(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         self.begun.extend(text.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)));
     }

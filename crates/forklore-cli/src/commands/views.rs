@@ -43,7 +43,8 @@ impl Program<'_> {
             View::Explored(plan, explored) => {
                 let at = explore::cut_of(app, &plan.session, plan.at.as_ref())?;
                 let judged = plan.judge.is_some();
-                explore::show(&plan.session, &at, &explored.rows, judged, None, output)
+                let (from, rows) = (&plan.session, explored.rows.as_slice());
+                explore::Shown { from, at: &at, rows, judged }.show(None, None, output)
             }
         }
     }
