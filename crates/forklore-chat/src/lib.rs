@@ -36,6 +36,8 @@
 //!         self.0.next().map_or(Line::End, |line| Line::Entered(line.to_owned()))
 //!     }
 //! #   fn put_back(&mut self) {}
+//! #   fn begin(&mut self, _text: &str) {}
+//! #   fn choose(&mut self, _: &str, _: &[String], _: usize) -> Option<usize> { None }
 //! #   fn ask(&mut self, _question: &str) -> Option<String> { None }
 //! }
 //! # struct NoViews;

@@ -9,8 +9,10 @@ use super::no_echo::NoEcho;
 use super::question;
 use super::terminal::{is_plain, show, size};
 
-/// The maximum number of lines that are shown at once.
+/// The maximum number of lines that are shown at once. A low terminal shows fewer.
 const ROWS: usize = 12;
+/// The number of rows around the lines: the title, the keys, and the row of the cursor.
+const AROUND: usize = 3;
 /// The keys of the picker, as the user reads them.
 const KEYS: &str = "↑ ↓ choose, Enter takes it, Esc leaves everything as it is";
 
@@ -29,7 +31,7 @@ pub(super) fn pick(
         return by_number(title, lines, no_echo);
     }
     let keys = Keyboard::begin()?;
-    let mut list = List { lines, chosen: chosen.min(lines.len() - 1), first: 0 };
+    let mut list = List { lines, chosen: chosen.min(lines.len() - 1), first: 0, rows: ROWS };
     let mut picked = None;
     let mut drawn = list.draw(title);
     loop {
@@ -70,6 +72,8 @@ struct List<'a> {
     chosen: usize,
     /// The index of the first line that is shown.
     first: usize,
+    /// The number of lines that are shown at once.
+    rows: usize,
 }
 
 impl List<'_> {
@@ -78,8 +82,8 @@ impl List<'_> {
         self.chosen = match key {
             Key::Up | Key::Char('k') => self.chosen.saturating_sub(1),
             Key::Down | Key::Char('j') => self.chosen.saturating_add(1),
-            Key::PageUp => self.chosen.saturating_sub(ROWS),
-            Key::PageDown => self.chosen.saturating_add(ROWS),
+            Key::PageUp => self.chosen.saturating_sub(self.rows),
+            Key::PageDown => self.chosen.saturating_add(self.rows),
             Key::Home => 0,
             Key::End => last,
             _ => self.chosen,
@@ -89,14 +93,16 @@ impl List<'_> {
 
     /// Draws the list. Returns the number of rows that it takes.
     fn draw(&mut self, title: &str) -> usize {
-        self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(ROWS));
-        let shown = self.text(title, size().0);
+        let (width, height) = size();
+        self.rows = height.saturating_sub(AROUND).clamp(1, ROWS);
+        let shown = self.text(title, width);
         let rows = shown.lines().count();
         show(&shown);
         rows
     }
 
-    fn text(&self, title: &str, width: usize) -> String {
+    fn text(&mut self, title: &str, width: usize) -> String {
+        self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(self.rows));
         let columns = width.saturating_sub(4).max(1);
         let cut = |text: &str| {
             let line = terminal::line(text);
@@ -104,7 +110,7 @@ impl List<'_> {
             if fits { line.into_owned() } else { terminal::cell(text, columns).into_owned() }
         };
         let mut text = format!("{}\n", cut(title));
-        for (at, line) in self.lines.iter().enumerate().skip(self.first).take(ROWS) {
+        for (at, line) in self.lines.iter().enumerate().skip(self.first).take(self.rows) {
             let line = cut(line);
             text.push_str(&if at == self.chosen {
                 format!("\u{1b}[7m> {line}\u{1b}[27m\n")
@@ -114,7 +120,7 @@ impl List<'_> {
         }
         let of = self.lines.len();
         let number =
-            if of > ROWS { format!("{} of {of}; ", self.chosen + 1) } else { String::new() };
+            if of > self.rows { format!("{} of {of}; ", self.chosen + 1) } else { String::new() };
         text.push_str(&format!("\u{1b}[2m{}\u{1b}[22m\n", cut(&format!("{number}{KEYS}"))));
         text
     }
@@ -127,12 +133,11 @@ mod tests {
     #[test]
     fn the_list_scrolls_with_the_chosen_line_and_escapes_what_it_shows() {
         let lines: Vec<String> = (1..=20).map(|n| format!("{n}\u{1b}[2J")).collect();
-        let mut list = List { lines: &lines, chosen: 0, first: 0 };
+        let mut list = List { lines: &lines, chosen: 0, first: 0, rows: ROWS };
         list.go(Key::PageDown);
         list.go(Key::Down);
-        list.first = list.first.max((list.chosen + 1).saturating_sub(ROWS));
-        assert_eq!((list.chosen, list.first), (13, 2));
         let text = list.text("Which one?", 40);
+        assert_eq!((list.chosen, list.first), (13, 2));
         assert!(!text.contains("\u{1b}[2J"), "{text:?}");
         assert!(text.contains("> 14") && text.contains("14 of 20; ↑"), "{text}");
         list.go(Key::End);

@@ -25,7 +25,9 @@ same bytes; the first goes ahead until its answer begins, and warms the provider
 others. They are called try-1, try-2, ..., and plan-b.1, plan-b.2, ... where the session is the \
 fork plan-b; the next exploration counts on. Tools that you would be asked about are refused. The \
 judge gets an answer on its standard input and prints a number: the more, the better. Ctrl-C \
-interrupts all; what they said so far is kept, and forklore resume goes on in any of them.";
+interrupts all; what they said so far is kept, and forklore resume goes on in any of them.\n\n\
+At a terminal, the answers then stand side by side: Enter keeps one, x keeps it alone and puts the \
+others into the trash, q keeps none. --no-pager shows only the table.";
 
 /// Try several continuations of a session at once, and compare them
 #[derive(Debug, clap::Args)]
