@@ -1,21 +1,29 @@
 //! The interactive conversation at a terminal: its state and its screen.
 
+mod arrival;
+mod find;
 mod lines;
 mod names;
 mod offers;
+mod others;
+mod report;
+mod rule;
 mod turn;
+
+pub(crate) use find::is_path;
 
 use std::sync::Arc;
 
-use forklore_core::{Header, SessionId};
+use forklore_core::Header;
 use forklore_engine::Engine;
-use forklore_host::{Approvals, Condition, Conversation, PendingApproval, Start};
+use forklore_host::{Approvals, Conversation, PendingApproval, Start};
 use tokio::sync::mpsc;
 
-use crate::count::count;
+use others::Seen;
+
 use crate::input::Input;
-use crate::screen::{Screen, Tone};
-use crate::{Error, Foreground, Result, View, Views};
+use crate::screen::Screen;
+use crate::{Foreground, Result, View, Views};
 
 /// An interactive conversation at a terminal.
 pub struct Chat<'a> {
@@ -28,6 +36,7 @@ pub struct Chat<'a> {
     title: Option<String>,
     approvals: Arc<Approvals>,
     questions: mpsc::UnboundedReceiver<PendingApproval>,
+    seen: Seen,
 }
 
 impl<'a> Chat<'a> {
@@ -46,44 +55,18 @@ impl<'a> Chat<'a> {
         let title = start.title.clone();
         let opening = foreground.host().open(start, approvals.clone());
         let conversation = foreground.block_on(opening)?;
-        Ok(Self { foreground, conversation, views, input, screen, title, approvals, questions })
-    }
-
-    fn greet(&mut self) {
-        let model = self.conversation.model();
-        let described = self.models().into_iter().find(|(name, _)| *name == model);
-        let described = described.map(|(_, described)| described).unwrap_or_default();
-        self.screen.words(&[
-            (Tone::Strong, &model),
-            (Tone::Dim, &format!(" ({described}) answers. /help shows what you can type.")),
-        ]);
-        match self.header() {
-            Ok(header) => self.arrived(&header),
-            Err(_) => {
-                let title = self.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
-                let folder = self.conversation.workspace().as_str();
-                let folder = format!("  a new conversation in {folder}");
-                self.screen.words(&[
-                    (Tone::Good, "On "),
-                    (Tone::Label, "main"),
-                    (Tone::Plain, &title),
-                    (Tone::Dim, &folder),
-                ]);
-            }
-        }
-    }
-
-    /// Shows an error message. Long session ids in it are replaced by labels or short ids.
-    pub(crate) fn report(&mut self, error: &Error) {
-        self.screen.end_answer();
-        let message = self.with_names(&error.to_string());
-        let mut lines = message.lines();
-        let first = lines.next().unwrap_or_default().to_owned();
-        self.screen.words(&[(Tone::Bad, "error: "), (Tone::Plain, &first)]);
-        let rest = lines.collect::<Vec<_>>().join("\n");
-        if !rest.is_empty() {
-            self.screen.block(Tone::Plain, &rest, "");
-        }
+        let seen = Seen::default();
+        Ok(Self {
+            foreground,
+            conversation,
+            views,
+            input,
+            screen,
+            title,
+            approvals,
+            questions,
+            seen,
+        })
     }
 
     /// Returns the engine, which reads and writes the store.
@@ -102,23 +85,10 @@ impl<'a> Chat<'a> {
         self.header().map_or_else(|_| "main".to_owned(), |header| header.label.to_string())
     }
 
-    /// Finds a session by its label, its id or `last`; see [`Conversation::find`].
-    pub(crate) fn find(&self, word: &str) -> Result<Header> {
-        Ok(self.foreground.block_on(self.conversation.find(word))?)
-    }
-
     /// Shows a view, such as a session tree, through the program that embeds the conversation.
     pub(crate) fn view(&mut self, view: View) {
         self.screen.end_answer();
         self.views.show(view);
-    }
-
-    /// Switches to a stored session. Shows its label and size, and whether it is in use or was
-    /// interrupted.
-    pub(crate) fn switch_to(&mut self, header: &Header) -> Result<()> {
-        self.foreground.block_on(self.conversation.switch(&header.id))?;
-        self.arrived(header);
-        Ok(())
     }
 
     /// Returns the name and a description of each configured model.
@@ -140,43 +110,5 @@ impl<'a> Chat<'a> {
             Some(configured) => format!("{name} ({})", configured.model),
             None => name,
         }
-    }
-
-    /// Shows the label, title and size of the session that the conversation is in now. Then shows
-    /// whether the session is in use or was interrupted.
-    fn arrived(&mut self, header: &Header) {
-        let title = header.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
-        let messages = count(header.counts.index, "message");
-        let turns = count(header.counts.turns, "turn");
-        let label = header.label.to_string();
-        let size = format!("  {messages} in {turns}; /turns lists them, /replay shows them");
-        self.screen.words(&[
-            (Tone::Good, "On "),
-            (Tone::Label, &label),
-            (Tone::Plain, &title),
-            (Tone::Dim, &size),
-        ]);
-        let condition = self.foreground.block_on(self.conversation.condition(header));
-        if let Some(condition) = condition {
-            let text = match condition {
-                Condition::InUse => {
-                    "another program is in the middle of a turn in it: a fork goes on beside it"
-                }
-                Condition::TurnInterrupted => {
-                    "its last turn was broken off: /continue goes on with it"
-                }
-                Condition::AnswerCutShort => {
-                    "its last answer was cut short: /continue asks for the rest"
-                }
-            };
-            self.screen.line(Tone::Warn, text);
-        }
-        self.show_gauge();
-    }
-
-    /// Returns the id of the session to which the conversation can move back, or `None` if there is
-    /// no such session.
-    pub(crate) fn came_from(&self) -> Option<SessionId> {
-        self.conversation.came_from()
     }
 }

@@ -34,7 +34,7 @@ mod switch;
 mod tree;
 mod turns;
 
-pub use explore::ExploreOptions;
+pub use explore::{ExploreOptions, best, in_trash};
 
 use definition::Command;
 

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_agent::notify::Notification;
 use forklore_agent::{Prompt, Turn};
-use forklore_host::explore::{Plan, Row, explore};
+use forklore_core::Label;
+use forklore_host::explore::{Plan, Row, discard, explore};
 use forklore_host::{CancellationToken, Host, Start};
 use tokio::runtime::Runtime;
 
+use crate::answers::{Selected, show_answers};
 use crate::signals::Signals;
 use crate::{Error, Result, Stop};
 
@@ -138,6 +140,33 @@ impl Foreground {
             (Some(done), stopped) => Ok(Explored { rows: done?, stopped }),
             (None, stopped) => Ok(Explored { rows: latest, stopped }),
         }
+    }
+
+    /// Shows the answers of an exploration side by side, and lets the user keep one. `best` is the
+    /// index of the row with the highest score. Returns `None` if the user keeps none, or if there
+    /// is no terminal in which a view can be drawn.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when a signal arrives.
+    pub fn select_answer(&self, rows: &[Row], best: Option<usize>) -> Result<Option<Selected>> {
+        let mut signals = self.signals();
+        let selected = show_answers(rows, best, &mut signals);
+        self.go_on_listening(signals);
+        selected
+    }
+
+    /// Puts the other forks of an exploration into the trash, if the user keeps one row alone.
+    /// Returns the labels of the deleted forks.
+    ///
+    /// # Errors
+    /// The errors of [`discard`].
+    pub fn discard_others(&self, rows: &[Row], selected: Selected) -> Result<Vec<Label>> {
+        if !selected.alone {
+            return Ok(Vec::new());
+        }
+        let others = rows.iter().enumerate().filter(|(at, _)| *at != selected.row);
+        let others: Vec<Row> = others.map(|(_, row)| row.clone()).collect();
+        Ok(self.block_on(discard(&self.host, &others))?)
     }
 
     /// Closes the host, and waits until it is closed. A signal ends the wait.

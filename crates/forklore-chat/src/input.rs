@@ -1,16 +1,21 @@
 //! Reads the lines and answers that the user types.
 
 mod editor;
+mod key;
+mod keyboard;
 mod no_echo;
 mod offers;
+mod picker;
 mod question;
 mod reply;
-mod terminal;
+pub(crate) mod terminal;
 mod typeahead;
 
 use crate::Stop;
 
 pub use editor::Editor;
+pub(crate) use key::Key;
+pub(crate) use keyboard::{Keyboard, Pressed};
 pub use offers::{Argument, OfferedCommand, Offers};
 pub(crate) use reply::Reply;
 
@@ -22,6 +27,13 @@ pub trait Input {
     /// Puts lines that the user typed before the prompt appeared into the next prompt, for editing.
     /// Without this call, the next calls of [`line`](Self::line) return these lines.
     fn put_back(&mut self);
+
+    /// Puts `text` into the next prompt, for editing.
+    fn begin(&mut self, text: &str);
+
+    /// Lets the user choose one of `lines`, and returns its index. The line with the index `chosen`
+    /// is marked first. Returns `None` if the user chooses none.
+    fn choose(&mut self, title: &str, lines: &[String], chosen: usize) -> Option<usize>;
 
     /// Asks a question and returns the answer, or `None` if the user interrupts.
     fn ask(&mut self, question: &str) -> Option<String>;

@@ -36,12 +36,17 @@
 //!         self.0.next().map_or(Line::End, |line| Line::Entered(line.to_owned()))
 //!     }
 //! #   fn put_back(&mut self) {}
+//! #   fn begin(&mut self, _text: &str) {}
+//! #   fn choose(&mut self, _: &str, _: &[String], _: usize) -> Option<usize> { None }
 //! #   fn ask(&mut self, _question: &str) -> Option<String> { None }
 //! }
 //! # struct NoViews;
 //! # impl Views for NoViews {
 //! #     fn show(&mut self, _: View) {}
 //! #     fn follow(&mut self, _rows: usize) -> ShowRow { Box::new(|_, _| {}) }
+//! #     fn open_file(&mut self, _: &std::path::Path) -> Result<forklore_core::SessionId, String> {
+//! #         Err("no file".into())
+//! #     }
 //! #     fn formats(&self) -> Vec<String> { Vec::new() }
 //! # }
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -86,6 +91,7 @@
 //! The crate opens no store and has no subcommands of its own. Apart from the line editor, it
 //! writes only to the screen that the program passes, and escapes all text.
 
+mod answers;
 mod chat;
 mod command;
 mod count;
@@ -97,8 +103,9 @@ pub mod screen;
 mod signals;
 mod views;
 
+pub use answers::Selected;
 pub use chat::Chat;
-pub use command::ExploreOptions;
+pub use command::{ExploreOptions, best, in_trash};
 pub use error::{Error, Result};
 pub use foreground::{Explored, Foreground, HeadlessTurn};
 pub use forklore_host as host;

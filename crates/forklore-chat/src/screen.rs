@@ -93,6 +93,11 @@ impl Screen {
         self.measure.as_ref().map_or(self.look.width, |measure| measure())
     }
 
+    /// Checks whether the output is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.measure.is_some()
+    }
+
     /// Starts to show the progress of the operation `what`.
     pub(crate) fn wait(&mut self, what: &str) {
         self.waiting = Some(Waiting::of(what));
@@ -205,6 +210,21 @@ impl Screen {
         let look = Look { width: self.width(), ..self.look };
         let text = self.answer.get_or_insert_with(|| Markdown::new(look)).push(piece);
         self.write(&text);
+    }
+
+    /// Writes the last `most` lines of an answer in Markdown, below a note about the lines before
+    /// them. If only one line would be omitted, writes all lines instead.
+    pub(crate) fn answer_end(&mut self, answer: &str, most: usize) {
+        let mut markdown = Markdown::new(Look { width: self.width(), ..self.look });
+        let text = markdown.push(answer.trim()) + &markdown.finish();
+        let lines: Vec<&str> = text.lines().collect();
+        let omitted = if lines.len() <= most + 1 { 0 } else { lines.len() - most };
+        if omitted > 0 {
+            self.line(Tone::Dim, &format!("... {omitted} lines before; /replay shows them"));
+        }
+        for line in lines.iter().skip(omitted) {
+            self.write(&format!("{line}\n"));
+        }
     }
 
     /// Writes the next piece of the model's reasoning.

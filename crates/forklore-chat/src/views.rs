@@ -1,8 +1,8 @@
 //! The output of a conversation that the embedding program shows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use forklore_core::{Header, Selector};
+use forklore_core::{Header, Selector, SessionId};
 use forklore_engine::Brought;
 use forklore_host::explore::{Plan, Row};
 
@@ -24,8 +24,9 @@ pub enum View {
     Inspect(Header),
     /// The size, usage and cost of a session.
     Stats(Header),
-    /// The list of the sessions of the conversation's folder.
-    List,
+    /// The list of the sessions of the conversation's folder, the last updated first. Has at most
+    /// this many sessions; 0 means all.
+    List(usize),
     /// The messages of the conversation's folder that contain these words.
     Search(String),
     /// Writes a session to a new file, in the format of an agent or as plain JSON lines.
@@ -56,6 +57,13 @@ pub trait Views {
     /// Begins to show the progress of an exploration with `rows` continuations, one row for each.
     /// The returned function redraws a row. Dropping the function ends the display.
     fn follow(&mut self, rows: usize) -> ShowRow;
+
+    /// Imports a session file of an agent, and returns the session that its agent would resume. If
+    /// the file was imported before, imports only its new records.
+    ///
+    /// # Errors
+    /// The message for the user, if the file cannot be imported.
+    fn open_file(&mut self, file: &Path) -> Result<SessionId, String>;
 
     /// Returns the names of the agents in whose format a session can be exported.
     fn formats(&self) -> Vec<String>;

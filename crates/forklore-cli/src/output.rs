@@ -262,6 +262,12 @@ impl Output {
         !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
+    /// Checks whether the output can show a view that fills the terminal: the answer is not JSON, and
+    /// neither `--quiet` nor `--no-pager` is given.
+    pub(crate) fn can_draw(&self) -> bool {
+        self.is_terminal && io::stdin().is_terminal() && !self.json && !self.silent && self.pages
+    }
+
     /// Asks a person a question on standard error, and returns whether the answer is yes. No answer
     /// means no.
     ///

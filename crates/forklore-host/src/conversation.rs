@@ -1,6 +1,7 @@
 //! A conversation: its current session, and the sessions that it was in before.
 
 mod branch;
+mod messages;
 mod state;
 mod turn;
 mod work;
@@ -17,7 +18,8 @@ use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_engine::Scope;
 
 pub use branch::BranchOptions;
-pub use state::{Condition, NumberedMessage};
+pub use messages::{Exchange, NumberedMessage, Question};
+pub use state::Condition;
 pub use work::{SummarizeBy, SummarizedFork};
 
 use crate::{Error, Host, PendingAttachment, Result, Start};
@@ -41,6 +43,9 @@ struct State {
     /// The stored sessions that the conversation was in before the current one, oldest first.
     /// Moving back removes the last one.
     trail: Vec<SessionId>,
+    /// The stored session that the conversation was in directly before the current one, in whatever
+    /// direction it moved.
+    previous: Option<SessionId>,
     /// The files to send with the next prompt.
     attachments: Vec<PendingAttachment>,
 }
@@ -58,7 +63,8 @@ impl Host {
         approve: Arc<dyn Approve>,
     ) -> Result<Conversation> {
         let (session, model) = self.session(&start, approve.clone()).await?;
-        let state = State { session, model, trail: Vec::new(), attachments: Vec::new() };
+        let (trail, attachments) = (Vec::new(), Vec::new());
+        let state = State { session, model, trail, previous: None, attachments };
         Ok(Conversation {
             host: self.clone(),
             approve,

@@ -4,6 +4,7 @@
 //! first continuation runs alone until its answer begins. Then the provider has cached the prefix,
 //! and the other continuations run concurrently.
 
+mod discard;
 mod judge;
 mod labels;
 mod make;
@@ -17,6 +18,7 @@ pub use forklore_api::{Continuation as Row, ContinuationState as State, Explore}
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use discard::discard;
 pub use judge::Judge;
 pub use plan::{MOST, Plan, Try, tries};
 

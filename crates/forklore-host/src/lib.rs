@@ -85,12 +85,14 @@ mod host;
 mod interrupt;
 mod start;
 pub mod text_file;
+mod unreachable;
 
 pub use approvals::{Approvals, PendingApproval};
 pub use attachment::PendingAttachment;
 pub use config::{ConfigError, Configured, InvalidSetting, Setting};
 pub use conversation::{
-    BranchOptions, Condition, Conversation, NumberedMessage, SummarizeBy, SummarizedFork,
+    BranchOptions, Condition, Conversation, Exchange, NumberedMessage, Question, SummarizeBy,
+    SummarizedFork,
 };
 pub use error::{Error, Result};
 pub use forklore_mcp_client::Pattern;

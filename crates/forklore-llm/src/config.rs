@@ -104,7 +104,8 @@ impl ModelConfig {
     }
 
     /// Returns the base URL of the model's API without trailing slashes.
-    pub(crate) fn address(&self) -> &str {
+    #[must_use]
+    pub fn address(&self) -> &str {
         self.base_url.as_deref().unwrap_or(self.provider.address()).trim_end_matches('/')
     }
 

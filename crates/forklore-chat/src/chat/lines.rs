@@ -31,6 +31,7 @@ impl Chat<'_> {
         loop {
             let prompt = format!("{}> ", self.label());
             let offers = self.offers();
+            self.know_first();
             match signals.take().and_then(|mut signals| signals.arrived()) {
                 Some(Stop::Interrupt) => return None,
                 Some(stop) => return Some(stop),

@@ -38,12 +38,17 @@ impl Chat<'_> {
     /// Runs a turn that answers `prompt`. Without a prompt, continues the interrupted turn. If
     /// another program runs a turn in the session, offers to fork or to wait.
     pub(crate) fn turn(&mut self, prompt: Option<&str>) -> Result<()> {
+        self.announce_others(|_| 0);
         match self.try_turn(prompt) {
             Err(error) if error.is_in_use() && self.header().is_ok() => {
+                self.note_holder(&error);
                 self.report(&error);
                 self.continue_elsewhere(prompt)
             }
-            done => done,
+            done => {
+                self.know_all();
+                done
+            }
         }
     }
 
@@ -66,7 +71,11 @@ impl Chat<'_> {
         let forked = self.conversation.fork(BranchOptions::default());
         let label = self.foreground.block_on(forked)?.label.to_string();
         self.screen.words(&[(Tone::Good, "Now on "), (Tone::Label, &label)]);
-        self.try_turn(prompt)
+        self.know_first();
+        self.announce_others(|_| 0);
+        let done = self.try_turn(prompt);
+        self.know_all();
+        done
     }
 
     /// Waits until no other program runs a turn in the session, and then runs the turn. Ctrl-C ends
@@ -76,6 +85,12 @@ impl Chat<'_> {
         self.conversation.wait_for_lease(Some(Duration::MAX));
         let done = self.try_turn(prompt);
         self.conversation.wait_for_lease(None);
+        // The other program's messages are the ones before this turn.
+        self.announce_others(|new| {
+            let begin = new.iter().rposition(|message| message.turn.is_some());
+            new.len() - begin.filter(|_| prompt.is_some()).unwrap_or(0)
+        });
+        self.know_all();
         done
     }
 
@@ -178,7 +193,12 @@ impl Chat<'_> {
         self.screen.end_answer();
         let tool = pending.question.call.as_ref().map(|call| call.name.clone());
         match &pending.question.call {
-            Some(call) => self.screen.call(&call.name, call.arguments.get()),
+            Some(call) => {
+                self.screen.call(&call.name, call.arguments.get());
+                if let Some(rule) = self.rule_for(call) {
+                    self.screen.line(Tone::Dim, &rule);
+                }
+            }
             None => self.screen.line(Tone::Warn, &pending.question.prompt),
         }
         let answer = match self.reply("May it? [y]es, [n]o, [a]lways: ") {

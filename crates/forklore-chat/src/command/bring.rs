@@ -51,7 +51,7 @@ impl From<By> for SummarizeBy {
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let Arguments { session, into, by } = arguments(&COMMAND, rest)?;
     let Some(branch) = session else {
-        return Err(Error::invalid("/bring SESSION: /branches shows those of this family"));
+        return Err(Error::invalid(format!("/bring SESSION\n{}", chat.there_is())));
     };
     let branch = chat.find(&branch)?;
     let into = match into {

@@ -9,10 +9,13 @@ use crate::{Error, Result, View};
 pub(super) const COMMAND: Command = Command {
     name: "diff",
     usage: "[SESSION]",
-    help: "compare with another branch; without one, with where you came from",
+    help: "compare with another branch; without one, with where you were before",
     argument: Argument::Session,
     options: &[],
-    examples: &[("/diff", "with where you came from"), ("/diff plan-b", "with a branch")],
+    examples: &[
+        ("/diff", "with where you were before, also after /back"),
+        ("/diff plan-b", "with a branch"),
+    ],
     run,
 };
 
@@ -28,9 +31,11 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let other = match session {
         Some(word) => chat.find(&word)?,
         None => {
-            let before = chat.came_from().or_else(|| here.parent_id.clone());
-            let before = before
-                .ok_or_else(|| Error::invalid("/diff SESSION: this session came from no other"))?;
+            let before = chat.conversation.previous().or_else(|| here.parent_id.clone());
+            let before = before.ok_or_else(|| {
+                let message = "/diff SESSION: this session came from no other";
+                Error::invalid(format!("{message}\n{}", chat.there_is()))
+            })?;
             chat.engine().show(&before)?
         }
     };

@@ -3,9 +3,9 @@
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
-use forklore_core::SessionId;
+use forklore_core::{Label, SessionId};
 use forklore_host::Error as HostError;
-use forklore_host::explore::{Explore, Judge, Plan};
+use forklore_host::explore::{Explore, Judge, Plan, Row};
 use forklore_host::text_file::{self, Unread};
 
 use super::arguments::{arguments_of, words};
@@ -13,7 +13,7 @@ use super::definition::{Command, Next};
 use crate::chat::Chat;
 use crate::input::Argument;
 use crate::screen::Tone;
-use crate::{Explored, Result, View};
+use crate::{Explored, Result, Selected, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "explore",
@@ -177,14 +177,55 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let explored = chat.foreground.explore(&plan, &mut follow);
     drop(follow);
     let Explored { rows, stopped } = explored?;
+    let selected = match stopped {
+        None if chat.screen.is_terminal() => chat.foreground.select_answer(&rows, best(&rows))?,
+        _ => None,
+    };
     let any = rows.iter().any(|row| row.session_id.is_some());
+    let compared = rows.clone();
     chat.view(View::Explored(Box::new(plan), Explored { rows, stopped }));
-    if any {
+    if let Some(selected) = selected {
+        go_on_in(chat, &compared, selected)?;
+    } else if any {
         let text =
             "/switch LABEL goes on in one, /diff LABEL compares it, /bring LABEL tells it here";
         chat.screen.line(Tone::Dim, text);
     }
     Ok(Next::Line)
+}
+
+/// Goes on in the row that the user keeps, and deletes the others if the user keeps it alone.
+fn go_on_in(chat: &mut Chat<'_>, rows: &[Row], selected: Selected) -> Result<()> {
+    let Some(id) = rows.get(selected.row).and_then(|row| row.session_id.clone()) else {
+        return Ok(());
+    };
+    chat.foreground.block_on(chat.conversation.switch(&id))?;
+    let label = chat.label();
+    chat.screen.words(&[
+        (Tone::Good, "Now on "),
+        (Tone::Label, &label),
+        (Tone::Dim, "; /back returns"),
+    ]);
+    let deleted = chat.foreground.discard_others(rows, selected)?;
+    if !deleted.is_empty() {
+        chat.screen.line(Tone::Dim, &in_trash(&deleted));
+    }
+    Ok(())
+}
+
+/// Describes where the forks with these labels are, which the user does not keep.
+#[must_use]
+pub fn in_trash(labels: &[Label]) -> String {
+    let labels = labels.iter().map(Label::to_string).collect::<Vec<_>>().join(", ");
+    format!("in the trash: {labels}; forklore list --deleted shows them, undelete brings one back")
+}
+
+/// Returns the index of the row with the highest score. If several have that score, returns the
+/// first of them. Returns `None` if no row has a score.
+#[must_use]
+pub fn best(rows: &[Row]) -> Option<usize> {
+    let scored = rows.iter().enumerate().filter_map(|(at, row)| Some((row.score?, at)));
+    scored.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, at)| at)
 }
 
 /// Splits the text after `/explore` into the prompt and the options that follow the prompt. The

@@ -15,6 +15,7 @@ const SESSION: &str = "SESSION is a label, an id or the beginning of it, a title
 const REST: &str = "\
 /help COMMAND shows examples. Tab completes commands, sessions, places, models and files.
 Alt-Enter, or a backslash before Enter, begins a new line. Ctrl-C interrupts, Ctrl-D leaves.
+Esc twice at an empty prompt goes back to one of your questions.
 Nothing that was said is ever changed or lost: to take something back is to fork.";
 
 pub(super) const COMMAND: Command = Command {

@@ -11,7 +11,7 @@ pub(super) const COMMAND: Command = Command {
     help: "show what the model would receive now",
     argument: Argument::Text,
     options: &[],
-    examples: &[("/inspect", "with summaries applied, as a request has it")],
+    examples: &[("/inspect", "with summaries applied; the numbers are those of /turns and /fork")],
     run,
 };
 

@@ -2,19 +2,21 @@
 
 use super::arguments::arguments;
 use super::definition::{Command, Next};
-use crate::chat::Chat;
+use super::history::USUAL;
+use crate::chat::{Chat, is_path};
 use crate::input::Argument;
-use crate::{Error, Result, View};
+use crate::{Error, Result};
 
 pub(super) const COMMAND: Command = Command {
     name: "resume",
-    usage: "[SESSION]",
-    help: "go on in an earlier conversation of this folder",
+    usage: "[SESSION|FILE]",
+    help: "go on in an earlier conversation of this folder, or in a session file",
     argument: Argument::Session,
     options: &[],
     examples: &[
         ("/resume", "list them"),
-        ("/resume 1f2e3d4c", "go on in one, by the end of its id"),
+        ("/resume 1f2e3d4c", "go on in one, by the beginning of its id"),
+        ("/resume ./session.jsonl", "go on with a session of another agent"),
     ],
     run,
 };
@@ -28,11 +30,11 @@ struct Arguments {
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let Arguments { session } = arguments(&COMMAND, rest)?;
     let Some(word) = session else {
-        chat.view(View::List);
+        super::history::list(chat, USUAL)?;
         return Ok(Next::Line);
     };
     let header = chat.find(&word)?;
-    if header.workspace != *chat.conversation.workspace() {
+    if !is_path(&word) && header.workspace != *chat.conversation.workspace() {
         let message = format!(
             "that session belongs to {}; start forklore there, or name it with /switch",
             header.workspace.as_str()

@@ -1,21 +1,25 @@
 //! `/rewind`: goes back to an earlier position by forking there; the original session is unchanged.
 
+use forklore_core::Selector;
+use forklore_engine::Forked;
+use forklore_host::Question;
+
 use super::arguments::{arguments, cut};
 use super::definition::{Command, Next};
-use crate::Result;
 use crate::chat::Chat;
 use crate::count::count;
 use crate::input::Argument;
 use crate::screen::Tone;
+use crate::{Error, Result};
 
 pub(super) const COMMAND: Command = Command {
     name: "rewind",
     usage: "[CUT]",
-    help: "take the last turn back, or all behind CUT, by going on in a fork",
+    help: "go back to one of your questions, to ask it differently; or behind CUT",
     argument: Argument::Cut,
     options: &[],
     examples: &[
-        ("/rewind", "take the last turn back"),
+        ("/rewind", "choose one of your questions; Esc Esc does the same"),
         ("/rewind turn:1", "keep the first turn only"),
         ("/rewind start", "keep nothing"),
     ],
@@ -32,15 +36,62 @@ struct Arguments {
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let Arguments { cut: at } = arguments(&COMMAND, rest)?;
     let at = at.map(|word| cut(&word)).transpose()?;
-    let parent = chat.header()?;
-    let forked = chat.foreground.block_on(chat.conversation.rewind(at))?;
+    let questions = chat.foreground.block_on(chat.conversation.questions())?;
+    let at = match at {
+        Some(at) => at,
+        None => match chosen(chat, &questions)? {
+            Some(question) => before(question),
+            None => return Ok(Next::Line),
+        },
+    };
+    let parent = chat.label();
+    let forked = chat.foreground.block_on(chat.conversation.rewind(Some(at)))?;
+    report(chat, &parent, &forked);
+    if let Some(next) = questions.iter().find(|question| question.message == forked.cut.index) {
+        ask_again(chat, next);
+    }
+    Ok(Next::Line)
+}
+
+/// Lets the user choose one of the questions. Returns `None` if the user chooses none.
+fn chosen<'q>(chat: &mut Chat<'_>, questions: &'q [Question]) -> Result<Option<&'q Question>> {
+    let Some(last) = questions.len().checked_sub(1) else {
+        return Err(Error::invalid("nothing was asked yet"));
+    };
+    let line = |question: &Question| {
+        let text = question.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("{:>3}  {text}", question.message)
+    };
+    let lines: Vec<String> = questions.iter().map(line).collect();
+    let title = "Go back to which question? It comes back into the prompt.";
+    Ok(chat.input.choose(title, &lines, last).and_then(|at| questions.get(at)))
+}
+
+/// Returns the cut directly before a question.
+fn before(question: &Question) -> Selector {
+    match i64::try_from(question.message) {
+        Ok(message @ 1..) => Selector::Message(message - 1),
+        _ => Selector::Start,
+    }
+}
+
+fn report(chat: &mut Chat<'_>, parent: &str, forked: &Forked) {
     let label = forked.label.to_string();
     chat.screen.words(&[
         (Tone::Good, "Rewound to "),
         (Tone::Plain, &count(forked.cut.index, "message")),
         (Tone::Dim, ", now on "),
         (Tone::Label, &label),
-        (Tone::Dim, &format!("; {} keeps the rest, /back returns to it", parent.label)),
+        (Tone::Dim, &format!("; {parent} keeps the rest, /back returns to it")),
     ]);
-    Ok(Next::Line)
+}
+
+/// Puts a question into the next prompt, for editing.
+fn ask_again(chat: &mut Chat<'_>, question: &Question) {
+    if !question.files.is_empty() {
+        let files = question.files.join(", ");
+        let text = format!("it was sent with {files}; /attach FILE sends a file again");
+        chat.screen.line(Tone::Dim, &text);
+    }
+    chat.input.begin(&question.text);
 }

@@ -14,7 +14,7 @@ pub(super) const COMMAND: Command = Command {
     options: &[],
     examples: &[
         ("/switch plan-b", "to a branch of this family"),
-        ("/switch 1f2e3d4c", "to any session, by the end of its id"),
+        ("/switch 1f2e3d4c", "to any session, by the beginning of its id"),
     ],
     run,
 };
@@ -28,7 +28,7 @@ struct Arguments {
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let Arguments { session } = arguments(&COMMAND, rest)?;
     let Some(word) = session else {
-        return Err(Error::invalid("/switch SESSION: /branches shows those of this family"));
+        return Err(Error::invalid(format!("/switch SESSION\n{}", chat.there_is())));
     };
     let header = chat.find(&word)?;
     chat.switch_to(&header)?;

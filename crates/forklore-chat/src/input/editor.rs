@@ -23,11 +23,13 @@ use tokio::task::JoinHandle;
 use super::no_echo::NoEcho;
 use super::terminal::{Terminal, show};
 use super::typeahead::Typeahead;
-use super::{Input, Line, Offers, is_whole, no_echo, question};
+use super::{Input, Line, Offers, is_whole, no_echo, picker, question};
 use crate::{Foreground, Stop};
 
 /// The maximum number of entries in the history.
 const HISTORY: usize = 1000;
+/// The line that Esc, pressed twice at an empty prompt, enters.
+const REWIND: &str = "/rewind";
 
 /// A line editor on a terminal, with a history file that only its owner may read. While there is no
 /// prompt, the terminal echoes nothing, and the text that the user types goes into the next line.
@@ -45,6 +47,14 @@ pub struct Editor {
 enum Request {
     Line(String, Offers),
     Answer(String),
+    /// Lets the user choose one of the lines. Sends back the index as text.
+    Choice {
+        title: String,
+        lines: Vec<String>,
+        chosen: usize,
+    },
+    /// Puts this text into the next prompt. Sends nothing back.
+    Begin(String),
     /// Puts all text that the user typed while there was no prompt into the next prompt. Does not
     /// wait for more text, and sends nothing back.
     PutBack,
@@ -79,6 +89,13 @@ impl Editor {
                 let read = match request {
                     Request::Line(prompt, offers) => reader.line(&prompt, offers),
                     Request::Answer(question) => reader.answer(&question),
+                    Request::Choice { title, lines, chosen } => {
+                        reader.choose(&title, &lines, chosen)
+                    }
+                    Request::Begin(text) => {
+                        reader.typeahead.begin(&text);
+                        continue;
+                    }
                     Request::PutBack => {
                         reader.put_back();
                         continue;
@@ -147,6 +164,16 @@ impl Input for Editor {
         let _ = self.requests.send(Request::PutBack);
     }
 
+    fn begin(&mut self, text: &str) {
+        // Sending fails only if the thread has ended, and then there is no next prompt.
+        let _ = self.requests.send(Request::Begin(text.to_owned()));
+    }
+
+    fn choose(&mut self, title: &str, lines: &[String], chosen: usize) -> Option<usize> {
+        let (title, lines) = (title.to_owned(), lines.to_vec());
+        self.read(Request::Choice { title, lines, chosen }).ok()?.ok()?.parse().ok()
+    }
+
     fn ask(&mut self, question: &str) -> Option<String> {
         self.read(Request::Answer(question.to_owned())).ok()?.ok()
     }
@@ -161,6 +188,7 @@ struct Reader {
     /// The text at the prompt when Ctrl-C was last pressed.
     interrupted: InterruptedText,
     had_text: Arc<AtomicBool>,
+    rewinds: TwoEscapes,
 }
 
 impl Reader {
@@ -175,6 +203,10 @@ impl Reader {
         let interrupted = InterruptedText::default();
         let at_interrupt = EventHandler::Conditional(Box::new(interrupted.clone()));
         editor.bind_sequence(KeyEvent(KeyCode::Char('C'), Modifiers::CTRL), at_interrupt);
+        let rewinds = TwoEscapes::default();
+        let at_escape = EventHandler::Conditional(Box::new(rewinds.clone()));
+        // The line editor reports this key when Esc is pressed twice.
+        editor.bind_sequence(KeyEvent(KeyCode::Esc, Modifiers::NONE), at_escape);
         let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
         if let Some(history) = &history {
@@ -188,6 +220,7 @@ impl Reader {
             no_echo: None,
             interrupted,
             had_text: Arc::default(),
+            rewinds,
         })
     }
 
@@ -218,6 +251,9 @@ impl Reader {
             }
         }
         let line = line?;
+        if self.rewinds.0.swap(false, Ordering::Relaxed) {
+            return Ok(REWIND.to_owned());
+        }
         self.add_to_history(&line);
         Ok(line)
     }
@@ -231,12 +267,29 @@ impl Reader {
     }
 
     fn answer(&mut self, question: &str) -> rustyline::Result<String> {
+        let no_echo = self.silent()?;
+        question::ask(question, no_echo).ok_or(ReadlineError::Interrupted)
+    }
+
+    fn choose(
+        &mut self,
+        title: &str,
+        lines: &[String],
+        chosen: usize,
+    ) -> rustyline::Result<String> {
+        let picked = picker::pick(title, lines, chosen, self.silent()?);
+        picked.map(|at| at.to_string()).ok_or(ReadlineError::Interrupted)
+    }
+
+    /// Switches off echo, if it is on, and buffers what the user has typed so far, so that it is no
+    /// answer.
+    fn silent(&mut self) -> rustyline::Result<&NoEcho> {
         if self.no_echo.is_none() {
             self.no_echo = NoEcho::begin();
         }
-        let Some(no_echo) = &self.no_echo else { return Err(ReadlineError::Eof) };
+        let no_echo = self.no_echo.as_ref().ok_or(ReadlineError::Eof)?;
         self.typeahead.add(&no_echo.typed());
-        question::ask(question, no_echo).ok_or(ReadlineError::Interrupted)
+        Ok(no_echo)
     }
 
     fn offer(&mut self, offers: Offers) {
@@ -268,6 +321,21 @@ impl ConditionalEventHandler for InterruptedText {
     fn handle(&self, _: &rustyline::Event, _: u16, _: bool, at: &EventContext<'_>) -> Option<Cmd> {
         at.line().clone_into(&mut self.lock());
         Some(Cmd::Interrupt)
+    }
+}
+
+/// Whether Esc was pressed twice at an empty prompt. The prompt then ends with the line
+/// [`REWIND`].
+#[derive(Clone, Default)]
+struct TwoEscapes(Arc<AtomicBool>);
+
+impl ConditionalEventHandler for TwoEscapes {
+    fn handle(&self, _: &rustyline::Event, _: u16, _: bool, at: &EventContext<'_>) -> Option<Cmd> {
+        if !at.line().is_empty() {
+            return Some(Cmd::Noop);
+        }
+        self.0.store(true, Ordering::Relaxed);
+        Some(Cmd::AcceptLine)
     }
 }
 

@@ -10,9 +10,9 @@ use rustix::termios::{
 use super::terminal::show;
 
 /// The value in a terminal's settings (`c_cc`) that assigns no key to a control function.
-const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
+pub(super) const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 /// The timeout of a read in [`NoEcho::keys`], in tenths of a second.
-const TIMEOUT: u8 = 1;
+pub(super) const TIMEOUT: u8 = 1;
 
 /// While this value exists, the terminal echoes nothing and buffers input unchanged, including
 /// pasted text of many lines. Ctrl-C still sends a signal. Dropping the value restores the
@@ -83,7 +83,7 @@ impl Drop for NoEcho {
     }
 }
 
-fn set(termios: &Termios) -> Option<()> {
+pub(super) fn set(termios: &Termios) -> Option<()> {
     tcsetattr(io::stdin(), OptionalActions::Now, termios).ok()
 }
 

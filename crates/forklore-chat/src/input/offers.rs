@@ -105,7 +105,11 @@ impl Offers {
         match word_before(line) {
             Some("--prompts") => true,
             Some(before) if before.starts_with("--") => false,
-            _ => command.argument == Argument::File && !word.starts_with('-'),
+            _ => match command.argument {
+                Argument::File => !word.starts_with('-'),
+                Argument::Session => word.contains('/'),
+                _ => false,
+            },
         }
     }
 
@@ -166,10 +170,24 @@ mod tests {
 
     #[test]
     fn files_complete_where_a_command_takes_one() {
-        for line in ["/export ", "/export ta", "/explore --prompts wa", "/export --to pi ta"] {
+        for line in [
+            "/export ",
+            "/export ta",
+            "/explore --prompts wa",
+            "/export --to pi ta",
+            "/resume ./ta",
+        ] {
             assert!(offers().completes_file(line), "{line}");
         }
-        for line in ["/export", "/export --t", "/export x --to ", "/fork x", "/explore wa", "ta"] {
+        for line in [
+            "/export",
+            "/export --t",
+            "/export x --to ",
+            "/fork x",
+            "/explore wa",
+            "/resume ta",
+            "ta",
+        ] {
             assert!(!offers().completes_file(line), "{line}");
         }
     }

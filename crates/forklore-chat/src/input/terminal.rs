@@ -1,6 +1,6 @@
 //! Saves and restores the settings of the terminal, and writes to it without buffering.
 
-use std::io::{Write, stdin, stdout};
+use std::io::{IsTerminal, Write, stdin, stdout};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
@@ -21,8 +21,25 @@ impl Terminal {
     }
 }
 
+/// Checks whether standard input and standard output are a terminal.
+pub(crate) fn is_there() -> bool {
+    stdin().is_terminal() && stdout().is_terminal()
+}
+
+/// Returns the width and the height of the terminal, in columns and rows.
+pub(crate) fn size() -> (usize, usize) {
+    let size = rustix::termios::tcgetwinsize(stdout());
+    let size = size.map(|size| (usize::from(size.ws_col), usize::from(size.ws_row)));
+    size.ok().filter(|(width, height)| *width > 0 && *height > 0).unwrap_or((80, 24))
+}
+
+/// Checks whether the cursor of the terminal cannot be moved.
+pub(crate) fn is_plain() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}
+
 /// Writes `text` unchanged to standard output and flushes.
-pub(super) fn show(text: &str) {
+pub(crate) fn show(text: &str) {
     let mut out = stdout();
     // A write fails if the terminal is closed. The next read reports that.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

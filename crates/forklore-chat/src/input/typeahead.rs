@@ -52,6 +52,12 @@ impl Typeahead {
         self.begun = lines.join("\n");
     }
 
+    /// Adds text to the unfinished text, without control characters other than line feeds and tabs.
+    pub(super) fn begin(&mut self, text: &str) {
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        self.begun.extend(text.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)));
+    }
+
     /// Removes and returns the unfinished text after the last complete line.
     pub(super) fn begun(&mut self) -> String {
         std::mem::take(&mut self.begun)

@@ -9,5 +9,8 @@
 )]
 
 mod attaching;
+mod finding;
+mod others;
+mod rewinding;
 mod talking;
 mod world;

@@ -24,7 +24,7 @@ fn one_forks_while_one_talks() {
             "let us take B",
             "/back",
             "/switch plan-b",
-            "/rewind",
+            "/rewind turn:1",
             "/back",
             "/quit",
         ],

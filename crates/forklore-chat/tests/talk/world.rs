@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use forklore_agent::model::{
@@ -14,8 +15,8 @@ use forklore_chat::markdown::Look;
 use forklore_chat::screen::Screen;
 use forklore_chat::{Chat, Foreground, ShowRow, View, Views};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Label, Role};
-use forklore_engine::{Engine, ListRequest};
+use forklore_core::{Label, Role, SessionId};
+use forklore_engine::{Engine, ListRequest, NewEvent};
 use forklore_host::{Configured, Host, Start};
 use forklore_store::memory::MemoryStore;
 use futures_util::future::BoxFuture;
@@ -93,17 +94,41 @@ impl Write for Shown {
 
 /// An input that types the lines of a test, and adds each line to the output as a terminal would
 /// echo it.
+///
+/// The line `!TEXT` stands for another program, which writes TEXT and an answer into the session that
+/// was written last. The line `^M` enters the text that is in the prompt already.
 struct Typing {
     lines: VecDeque<String>,
     shown: Arc<Mutex<Vec<u8>>>,
+    engine: Engine,
+    /// The text that the conversation put into the next prompt.
+    begun: String,
 }
 
 impl Typing {
     fn next(&mut self, prompt: &str) -> Option<String> {
-        let line = self.lines.pop_front()?;
-        let mut shown = self.shown.lock().unwrap();
-        shown.extend_from_slice(format!("{prompt}{line}\n").as_bytes());
+        let begun = std::mem::take(&mut self.begun);
+        let mut line = self.lines.pop_front()?;
+        while let Some(text) = line.strip_prefix('!') {
+            self.other_program(text);
+            line = self.lines.pop_front()?;
+        }
+        if line == "^M" {
+            line = begun;
+        }
+        self.show(&format!("{prompt}{line}\n"));
         Some(line)
+    }
+
+    fn show(&self, text: &str) {
+        self.shown.lock().unwrap().extend_from_slice(text.as_bytes());
+    }
+
+    fn other_program(&self, text: &str) {
+        let last = self.engine.list(&ListRequest::default()).unwrap().sessions.remove(0);
+        let answer = NewEvent::assistant(&format!("heard: {text}")).unwrap();
+        let events = vec![NewEvent::user(text).unwrap(), answer];
+        self.engine.append(&last.id, &events.into()).unwrap();
     }
 }
 
@@ -118,6 +143,19 @@ impl Input for Typing {
 
     fn put_back(&mut self) {}
 
+    fn begin(&mut self, text: &str) {
+        self.begun.push_str(text);
+    }
+
+    /// Shows the lines, and takes the number of one of them from the next line of the test.
+    fn choose(&mut self, title: &str, lines: &[String], chosen: usize) -> Option<usize> {
+        self.show(&format!("{title}\n"));
+        for (at, line) in lines.iter().enumerate() {
+            self.show(&format!("{} {line}\n", if at == chosen { ">" } else { " " }));
+        }
+        self.next("choice: ")?.parse::<usize>().ok()
+    }
+
     fn ask(&mut self, question: &str) -> Option<String> {
         self.next(question)
     }
@@ -131,14 +169,14 @@ impl Views for Names<'_> {
         self.0.push(match view {
             View::Branches(session) => format!("branches {}", session.id),
             View::Tree(session) => format!("tree {}", session.id),
-            View::Diff(sessions) => format!("diff {} {}", sessions.0.id, sessions.1.id),
+            View::Diff(sessions) => format!("diff {} {}", sessions.0.label, sessions.1.label),
             View::Replay(session, cut) => {
                 let cut = cut.map(|cut| format!(" up to {cut}")).unwrap_or_default();
                 format!("replay {}{cut}", session.id)
             }
             View::Inspect(session) => format!("inspect {}", session.id),
             View::Stats(session) => format!("stats {}", session.id),
-            View::List => "list".to_owned(),
+            View::List(most) => format!("list {most}"),
             View::Search(words) => format!("search {words}"),
             View::Export { session, to, file } => {
                 format!("export {} to {to}, {}", session.id, file.display())
@@ -158,6 +196,10 @@ impl Views for Names<'_> {
         Box::new(|_, _| {})
     }
 
+    fn open_file(&mut self, file: &Path) -> Result<SessionId, String> {
+        Err(format!("there is no file {}", file.display()))
+    }
+
     fn formats(&self) -> Vec<String> {
         vec!["plain".to_owned()]
     }
@@ -168,11 +210,20 @@ impl World {
         Self::configured("")
     }
 
+    /// Creates an environment with a system text.
+    pub(crate) fn with_system() -> Self {
+        Self::read(&format!("system = 'Be brief.'\n{CONFIG}"))
+    }
+
     /// Creates an environment. Adds `more` to its configuration.
     pub(crate) fn configured(more: &str) -> Self {
+        Self::read(&format!("{CONFIG}{more}"))
+    }
+
+    fn read(configuration: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
-        std::fs::write(&path, format!("{CONFIG}{more}")).unwrap();
+        std::fs::write(&path, configuration).unwrap();
         let configured = Configured::read(&path).unwrap();
         let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
         let store = Arc::new(MemoryStore::default());
@@ -200,7 +251,8 @@ impl World {
     pub(crate) fn talk(&mut self, start: Start, lines: &[&str]) -> String {
         self.shown.lock().unwrap().clear();
         let lines = lines.iter().map(|line| (*line).to_owned()).collect();
-        let mut typing = Typing { lines, shown: self.shown.clone() };
+        let (engine, begun) = (self.engine().clone(), String::new());
+        let mut typing = Typing { lines, shown: self.shown.clone(), engine, begun };
         let screen =
             Screen::new(Box::new(Shown(self.shown.clone())), Look { color: false, width: 80 });
         let mut names = Vec::new();

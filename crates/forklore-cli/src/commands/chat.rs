@@ -218,6 +218,11 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
     if let Some(screen) = &mut screen {
         screen.end_turn();
     }
+    if let Err(forklore_chat::Error::Host(error)) = &done
+        && let Some(text) = foreground.host().unreachable(start.model.as_deref(), error)
+    {
+        output.remark(&text);
+    }
     let HeadlessTurn { turn, stopped } = done?;
     let failure = failure_of(&turn, stopped.is_some());
     if json || screen.is_none() {

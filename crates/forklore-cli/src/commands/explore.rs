@@ -1,8 +1,8 @@
 //! `explore`: runs several continuations of a session at once and compares them.
 
 use forklore::api::Exploration;
-use forklore::core::{Cut, ErrorKind, Header, Label, Selector, SessionId};
-use forklore_chat::{ExploreOptions, Explored};
+use forklore::core::{Cut, ErrorKind, Header, Label, Selector};
+use forklore_chat::{ExploreOptions, Explored, Selected};
 use forklore_host::Pattern;
 use forklore_host::explore::{Plan, Row, State};
 
@@ -25,7 +25,9 @@ same bytes; the first goes ahead until its answer begins, and warms the provider
 others. They are called try-1, try-2, ..., and plan-b.1, plan-b.2, ... where the session is the \
 fork plan-b; the next exploration counts on. Tools that you would be asked about are refused. The \
 judge gets an answer on its standard input and prints a number: the more, the better. Ctrl-C \
-interrupts all; what they said so far is kept, and forklore resume goes on in any of them.";
+interrupts all; what they said so far is kept, and forklore resume goes on in any of them.\n\n\
+At a terminal, the answers then stand side by side: Enter keeps one, x keeps it alone and puts the \
+others into the trash, q keeps none. --no-pager shows only the table.";
 
 /// Try several continuations of a session at once, and compare them
 #[derive(Debug, clap::Args)]
@@ -59,10 +61,23 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         let shown = output.tries(plan.tries.len());
         foreground.explore(&plan, &mut |at, row| shown.show(at, row))
     });
+    let selected = match &explored {
+        Ok(Explored { rows, stopped: None }) if output.can_draw() => {
+            foreground.select_answer(rows, forklore_chat::best(rows))
+        }
+        _ => Ok(None),
+    };
     foreground.close();
     let Explored { rows, stopped } = explored?;
     let failure = failure_of(&rows, stopped.is_some());
-    let printed = show(&header, &at, &rows, plan.judge.is_some(), failure.as_ref(), output);
+    let shown = Shown { from: &header, at: &at, rows: &rows, judged: plan.judge.is_some() };
+    let printed = shown.show(selected.as_ref().ok().copied().flatten(), failure.as_ref(), output);
+    if let Some(selected) = selected? {
+        let deleted = foreground.discard_others(&rows, selected)?;
+        if !deleted.is_empty() {
+            output.remark(&forklore_chat::in_trash(&deleted));
+        }
+    }
     if let Some(stop) = stopped {
         return Err(Failure::Stopped(stop));
     }
@@ -90,55 +105,76 @@ pub(super) fn cut_of(app: &App, header: &Header, at: Option<&Selector>) -> Resul
     Ok(app.engine()?.cut(header, at.unwrap_or(&Selector::End))?)
 }
 
-/// Shows the result of an exploration (several continuations of the session `from`) as a
-/// comparison. `failure` is why the exploration failed, if it did.
-pub(super) fn show(
-    from: &Header,
-    at: &Cut,
-    rows: &[Row],
-    judged: bool,
-    failure: Option<&Failure>,
-    output: &mut Output,
-) -> Result<()> {
-    let best = explored::best(rows);
-    let session_id = &from.id;
-    let answer = Exploration {
-        session_id: session_id.clone(),
-        root_session_id: from.root_id.clone(),
-        at: at.clone(),
-        tries: rows.to_vec(),
-        best: best.and_then(|row| row.label.as_ref()).map(Label::to_string),
-    };
-    let people = |page: &mut Page| {
-        let ways = count(rows.len() as u64, "way");
-        page.put(Tone::Good, format!("Explored {ways} from "));
-        page.put(Tone::Label, from.label.as_str()).put(Tone::Plain, "  ");
-        page.put(Tone::Id, session_id).end();
-        page.fact("at", format!("{} = index:{}", cut(at), at.index));
-        page.end();
-        explored::table(page, rows, judged);
-    };
-    output.answer_with(&answer, people, failure)?;
-    next(session_id, best, rows, output);
-    Ok(())
+/// The result of an exploration (several continuations of the session `from`).
+pub(super) struct Shown<'a> {
+    pub(super) from: &'a Header,
+    /// The cut at which the continuations begin.
+    pub(super) at: &'a Cut,
+    pub(super) rows: &'a [Row],
+    /// Whether a judge scored the answers.
+    pub(super) judged: bool,
 }
 
-/// Suggests commands after an exploration of the session `from`: commands that resume one
-/// continuation, compare two, or record the summary of one in `from`.
-fn next(from: &SessionId, best: Option<&Row>, rows: &[Row], output: &mut Output) {
-    let done = || rows.iter().filter(|row| row.state == State::Done);
-    let Some(first) = best.or_else(|| done().next()).or(rows.first()) else { return };
-    let Some(id) = &first.session_id else { return };
-    let other = done().filter_map(|row| row.session_id.as_ref()).find(|other| *other != id);
-    let one = if best.is_some() { "the best" } else { "it" };
-    let mut hints = vec![(format!("forklore resume {id}"), format!("go on in {one}"))];
-    if let Some(other) = other {
-        hints.push((format!("forklore diff {id} {other}"), "see what differs".to_owned()));
+impl Shown<'_> {
+    /// Shows the result as a comparison. `selected` is what the user keeps, and `failure` is why the
+    /// exploration failed, if it did.
+    pub(super) fn show(
+        &self,
+        selected: Option<Selected>,
+        failure: Option<&Failure>,
+        output: &mut Output,
+    ) -> Result<()> {
+        let Self { from, at, rows, judged } = *self;
+        let best = explored::best(rows);
+        let session_id = &from.id;
+        let answer = Exploration {
+            session_id: session_id.clone(),
+            root_session_id: from.root_id.clone(),
+            at: at.clone(),
+            tries: rows.to_vec(),
+            best: best.and_then(|row| row.label.as_ref()).map(Label::to_string),
+        };
+        let people = |page: &mut Page| {
+            let ways = count(rows.len() as u64, "way");
+            page.put(Tone::Good, format!("Explored {ways} from "));
+            page.put(Tone::Label, from.label.as_str()).put(Tone::Plain, "  ");
+            page.put(Tone::Id, session_id).end();
+            page.fact("at", format!("{} = index:{}", cut(at), at.index));
+            page.end();
+            explored::table(page, rows, judged);
+        };
+        output.answer_with(&answer, people, failure)?;
+        self.next(selected, output);
+        Ok(())
     }
-    if first.state == State::Done {
-        let hint = "tell the session what it came to".to_owned();
-        hints.push((format!("forklore bring {id} --into {from}"), hint));
+
+    /// Suggests commands after an exploration: commands that resume one continuation, compare two,
+    /// or record the summary of one in the session from which they began.
+    fn next(&self, selected: Option<Selected>, output: &mut Output) {
+        let Self { from, rows, .. } = *self;
+        let best = explored::best(rows);
+        let done = || rows.iter().filter(|row| row.state == State::Done);
+        let chosen = selected.and_then(|selected| rows.get(selected.row));
+        let Some(first) = chosen.or(best).or_else(|| done().next()).or(rows.first()) else {
+            return;
+        };
+        let Some(id) = &first.session_id else { return };
+        let one = match (chosen, best) {
+            (Some(_), _) => "what you kept",
+            (None, Some(_)) => "the best",
+            (None, None) => "it",
+        };
+        let mut hints = vec![(format!("forklore resume {id}"), format!("go on in {one}"))];
+        let other = done().filter_map(|row| row.session_id.as_ref()).find(|other| *other != id);
+        if let Some(other) = other.filter(|_| !selected.is_some_and(|selected| selected.alone)) {
+            hints.push((format!("forklore diff {id} {other}"), "see what differs".to_owned()));
+        }
+        if first.state == State::Done {
+            let hint = "tell the session what it came to".to_owned();
+            hints.push((format!("forklore bring {id} --into {}", from.id), hint));
+        }
+        let hints: Vec<_> =
+            hints.iter().map(|(line, does)| (line.as_str(), does.as_str())).collect();
+        output.hints(&hints);
     }
-    let hints: Vec<_> = hints.iter().map(|(line, does)| (line.as_str(), does.as_str())).collect();
-    output.hints(&hints);
 }

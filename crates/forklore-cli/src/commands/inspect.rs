@@ -12,6 +12,7 @@ use crate::output::{List, Output, Tone, count};
 use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
+The numbers are those of the conversation, which --at message:N, replay and /turns use; a summary has none. \
 Compactions are applied, open calls answered, reasoning of other models left out.
 --request shows the bytes that a model of your configuration would be sent, without sending them. The
 servers of tools are started for it, as for a turn; --no-tools leaves tools out and starts none. Tokens are estimated at four bytes each; with
@@ -92,8 +93,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return printed;
     }
     let mut transcript = Transcript::default();
-    for (number, message) in messages.enumerate() {
-        let message = message?;
+    for numbered in messages.numbered() {
+        let (number, message) = numbered?;
         output.page(|page| transcript.message(page, number, &message))?;
     }
     output.page(|page| {

@@ -43,9 +43,10 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments with which `forklore list` shows the last updated sessions.
-    pub(super) fn latest() -> Self {
-        Self { limit: USUAL, after: None, kind: None, since: None, deleted: false }
+    /// Returns the arguments with which `forklore list` shows the last updated sessions, at most
+    /// `limit`; 0 means all.
+    pub(super) fn latest(limit: usize) -> Self {
+        Self { limit, after: None, kind: None, since: None, deleted: false }
     }
 }
 

@@ -1,10 +1,14 @@
 //! Shows the output of this program's commands inside a conversation.
 
+use std::path::Path;
+
+use forklore::core::SessionId;
 use forklore_chat::{ShowRow, View, Views};
 
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::session_ref::SessionRef;
 
 use super::{branches, bring, diff, explore, export, inspect, list, replay, search, stats, tree};
 
@@ -30,7 +34,7 @@ impl Program<'_> {
             }
             View::Inspect(session) => inspect::run(&inspect::Args::of(&session.id), app, output),
             View::Stats(session) => stats::run(&stats::Args::of(&session.id), app, output),
-            View::List => list::run(&list::Args::latest(), app, output),
+            View::List(most) => list::run(&list::Args::latest(most), app, output),
             View::Search(words) => search::run(&search::Args::of(&words), app, output),
             View::Export { session, to, file } => {
                 export::run(&export::Args::into_file(&session.id, to, file), app, output)
@@ -39,7 +43,8 @@ impl Program<'_> {
             View::Explored(plan, explored) => {
                 let at = explore::cut_of(app, &plan.session, plan.at.as_ref())?;
                 let judged = plan.judge.is_some();
-                explore::show(&plan.session, &at, &explored.rows, judged, None, output)
+                let (from, rows) = (&plan.session, explored.rows.as_slice());
+                explore::Shown { from, at: &at, rows, judged }.show(None, None, output)
             }
         }
     }
@@ -60,6 +65,13 @@ impl Views for Program<'_> {
         self.output.measure();
         let tries = self.output.tries(rows);
         Box::new(move |at, row| tries.show(at, row))
+    }
+
+    fn open_file(&mut self, file: &Path) -> std::result::Result<SessionId, String> {
+        self.output.measure();
+        let file = SessionRef::File(file.to_owned());
+        let opened = self.app.session(&file, self.output);
+        opened.map(|header| header.id).map_err(|failure| failure.to_string())
     }
 
     fn formats(&self) -> Vec<String> {

@@ -96,8 +96,7 @@ fn state(row: &Row) -> &'static str {
 /// Returns the row of the continuation with the highest score. If several have that score, returns
 /// the first of them. Returns `None` if no row has a score.
 pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
-    let marked = rows.iter().filter_map(|row| Some((row.score?, row)));
-    marked.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row)
+    rows.get(forklore_chat::best(rows)?)
 }
 
 /// Adds a table to `page` that compares the continuations of an exploration. The table has scores,

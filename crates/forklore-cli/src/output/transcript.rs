@@ -111,8 +111,9 @@ impl Transcript {
         }
     }
 
-    /// Prints a message in full, as the model receives it, with its number.
-    pub(crate) fn message(&mut self, page: &mut Page, number: usize, message: &Message) {
+    /// Prints a message in full, as the model receives it, with its number in the conversation.
+    pub(crate) fn message(&mut self, page: &mut Page, number: Option<u64>, message: &Message) {
+        let number = number.map(|number| number.to_string()).unwrap_or_default();
         page.put(Tone::Dim, format!("{number:>3}  "));
         page.put(tone(message.role), message.role.as_str()).end();
         self.content(page, &message.content);

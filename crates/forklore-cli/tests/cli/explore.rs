@@ -146,6 +146,19 @@ fn what_came_of_it_is_compared() {
 }
 
 #[test]
+fn a_judge_that_does_not_exist_is_refused_before_any_model_is_called() {
+    let endpoint = Endpoint::echo();
+    let sandbox = sandbox(&endpoint);
+    let refused = explore(&sandbox, &["go on", "--judge", "nosuchcmd --fast"]);
+    assert_eq!(
+        (refused.code, &*refused.err),
+        (2, "error: there is no program nosuchcmd to judge the answers\n")
+    );
+    assert_eq!(endpoint.requests(), Vec::<String>::new());
+    assert_eq!(sandbox.json(&["list"])["sessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn an_exploration_that_wholly_failed_is_no_success() {
     let endpoint = Endpoint::answering(|_| Err(400));
     let sandbox = sandbox(&endpoint);

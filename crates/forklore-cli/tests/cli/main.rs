@@ -9,6 +9,7 @@ mod attack;
 mod chat;
 mod completions;
 mod contract;
+mod conversing;
 mod deletes;
 mod depth;
 mod discover;

@@ -150,8 +150,20 @@ fn one_forks_explores_brings_and_resumes_at_a_terminal() {
     let again = terminal.line("/bring fruits", "main>");
     assert!(again.contains("Was brought already"), "{again}");
     save("bring.txt", &brought);
-    let explored =
-        terminal.line("/explore Say that in one word. -n 4 --judge 'wc -c' --jobs 1", "main>");
+    let command = "/explore Say that in one word. -n 4 --judge 'wc -c' --jobs 1";
+    let before = terminal.screen().lines().count();
+    terminal.tmux(&["send-keys", "-l", command]).status().unwrap();
+    terminal.tmux(&["send-keys", "Enter"]).status().unwrap();
+    let answers = terminal.until("answers", |screen| screen.contains("Enter keeps it"));
+    assert!(answers.contains("try-1") && answers.contains("try-2"), "{answers}");
+    save("answers.txt", &answers);
+    terminal.tmux(&["send-keys", "-l", "q"]).status().unwrap();
+    let explored = terminal.until("table", |screen| {
+        screen.contains("/switch LABEL goes on in one") && screen.lines().last() == Some("main>")
+    });
+    let explored: Vec<&str> = explored.lines().skip(before.saturating_sub(1)).collect();
+    let (_, explored) = explored.split_last().unwrap();
+    let explored = explored.join("\n");
     for label in ["try-1", "try-2", "try-3", "try-4"] {
         assert!(explored.contains(label), "{explored}");
     }

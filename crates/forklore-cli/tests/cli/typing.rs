@@ -11,7 +11,7 @@ use crate::terminal::Terminal;
 const MAY_IT: &str = "May it? [y]es, [n]o, [a]lways:";
 
 /// Starts a conversation with a scripted model in a new terminal.
-fn talking<'a>(
+pub(crate) fn talking<'a>(
     sandbox: &'a Sandbox,
     name: &'static str,
     model: &Scripted,
@@ -23,16 +23,16 @@ fn talking<'a>(
     terminal
 }
 
-fn keys(terminal: &Terminal<'_>, keys: &[&str]) {
+pub(crate) fn keys(terminal: &Terminal<'_>, keys: &[&str]) {
     let words = [&["send-keys"], keys].concat();
     assert!(terminal.tmux(&words).status().unwrap().success());
 }
 
-fn types(terminal: &Terminal<'_>, text: &str) {
+pub(crate) fn types(terminal: &Terminal<'_>, text: &str) {
     keys(terminal, &["-l", text]);
 }
 
-fn says(terminal: &Terminal<'_>, text: &str) {
+pub(crate) fn says(terminal: &Terminal<'_>, text: &str) {
     types(terminal, text);
     keys(terminal, &["Enter"]);
 }
@@ -46,7 +46,7 @@ fn pastes(sandbox: &Sandbox, terminal: &Terminal<'_>, text: &str) {
 }
 
 /// Returns the text of the last message in each request.
-fn last_messages(model: &Scripted) -> Vec<String> {
+pub(crate) fn last_messages(model: &Scripted) -> Vec<String> {
     let last = |request: &Vec<(String, String)>| request.last().unwrap().1.clone();
     model.requests().iter().map(last).collect()
 }
@@ -175,7 +175,13 @@ fn calls_of_a_real_server_need_approval() {
     };
     says(&terminal, "first");
     let screen = question(1);
-    assert!(screen.contains("→ all__echo {\"message\": \"here\"}\nMay it?"), "{screen}");
+    let path = sandbox.path().join("config.toml").display().to_string();
+    let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rule = format!(
+        "→ all__echo {{\"message\": \"here\"}} no rule allows it: --allow all.echo does for one run, \
+         allow = [\"all.echo\"] in [policy] of {path} always May it?"
+    );
+    assert!(words.contains(&rule), "{screen}");
     // After an invalid answer, the question is repeated.
     says(&terminal, "well");
     question(2);
@@ -194,6 +200,23 @@ fn calls_of_a_real_server_need_approval() {
     let fourth = terminal.line("fourth", "main>");
     assert!(fourth.contains("four.") && !fourth.contains(MAY_IT), "{fourth}");
     assert_eq!(decided(&sandbox), ["allow", "deny", "allow", "allow"]);
+}
+
+#[test]
+fn a_rule_that_asks_is_named() {
+    let sandbox = Sandbox::new();
+    let model = Scripted::start(&[Answer::Calls("all__echo", "{\"message\": \"here\"}")]);
+    let rules = "[policy]\nallow = [\"all.*\"]\nask = [\"*.echo\"]\n";
+    let terminal = talking(&sandbox, "rule", &model, &format!("{}{rules}", tools(&sandbox)));
+    says(&terminal, "first");
+    let screen = terminal.until("question", |screen| screen.ends_with(MAY_IT));
+    let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let path = sandbox.path().join("config.toml").display().to_string();
+    let rule = format!(
+        "asked because of ask = [\"*.echo\"] in [policy] of {path}; --allow all.echo lets it run in \
+         one run May it?"
+    );
+    assert!(words.contains(&rule), "{screen}");
 }
 
 #[test]

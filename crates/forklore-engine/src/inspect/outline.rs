@@ -45,7 +45,7 @@ pub(super) struct Item {
     edits: Option<u64>,
     /// The conversation index of the message: its position among the conversation events, from 0.
     /// `None` if the message comes from an event of another class.
-    index: Option<u64>,
+    pub(super) index: Option<u64>,
     /// The type of the event from which this message comes.
     kind: EventType,
     pub(super) role: Role,

@@ -26,9 +26,10 @@ pub struct Messages {
     /// The compaction or edit that was read last: its seq and its messages. The messages of one
     /// compaction are consecutive in the output, so one read suffices for all of them.
     compaction: Option<(u64, Vec<Message>)>,
-    ready: VecDeque<Sent>,
+    /// The messages that were read already, each with its number in the conversation.
+    ready: VecDeque<(Option<u64>, Sent)>,
     /// Synthetic tool results that are inserted before the next message that is not a tool result.
-    waiting: VecDeque<Sent>,
+    waiting: VecDeque<(Option<u64>, Sent)>,
     /// The timestamp of the event that was read last. Synthetic results get this timestamp.
     ts: Timestamp,
     left: usize,
@@ -85,7 +86,8 @@ impl Messages {
                     && let Some(Part::ToolCall { id, name, .. }) = parts.get(sketch.at)
                 {
                     let message = no_result(id, name);
-                    self.waiting.push_back(Sent { message, ts: self.ts, starts_turn: false });
+                    let sent = Sent { message, ts: self.ts, starts_turn: false };
+                    self.waiting.push_back((None, sent));
                 }
             }
             let mut at = 0;
@@ -95,7 +97,8 @@ impl Messages {
             });
         }
         self.engine.mark_missing(&mut message);
-        self.ready.push_back(Sent { message, ts: self.ts, starts_turn: item.starts_turn });
+        let sent = Sent { message, ts: self.ts, starts_turn: item.starts_turn };
+        self.ready.push_back((item.index, sent));
         Ok(())
     }
 
@@ -145,9 +148,22 @@ pub(crate) struct Sent {
 }
 
 impl Messages {
+    /// Also returns the number of each message in the conversation, from 0: the number that
+    /// `message:N` and the other views of the session use. `None` for a message without a place of
+    /// its own in the conversation, such as a summary or a synthetic result.
+    pub fn numbered(mut self) -> impl Iterator<Item = Result<(Option<u64>, Message)>> {
+        std::iter::from_fn(move || {
+            self.next_numbered().map(|next| next.map(|(index, sent)| (index, sent.message)))
+        })
+    }
+
     /// Returns the next message of the iterator with its timestamp, and whether it starts a turn.
     /// Returns `None` at the end, and after an error.
     pub(crate) fn next_sent(&mut self) -> Option<Result<Sent>> {
+        self.next_numbered().map(|next| next.map(|(_, sent)| sent))
+    }
+
+    fn next_numbered(&mut self) -> Option<Result<(Option<u64>, Sent)>> {
         while self.ready.is_empty() {
             match self.items.next() {
                 Some(item) if item.emptied => {}

@@ -90,9 +90,11 @@ impl Conversation {
             return Err(Error::invalid(message));
         };
         let session = self.opened(&before).await?;
+        let left = self.header().await.ok().map(|header| header.id);
         {
             let mut state = self.state();
             state.trail.pop();
+            state.previous = left;
             state.session = session;
         }
         self.header().await
@@ -105,6 +107,13 @@ impl Conversation {
         self.state().trail.last().cloned()
     }
 
+    /// Returns the id of the stored session in which the conversation was directly before the
+    /// current one, whether it moved forward or back. Returns `None` if there is no such session.
+    #[must_use]
+    pub fn previous(&self) -> Option<SessionId> {
+        self.state().previous.clone()
+    }
+
     async fn opened(&self, id: &SessionId) -> Result<AgentSession> {
         let equipment = self.session().equipment();
         Ok(self.host().kernel().open(id, equipment).await?)
@@ -115,7 +124,8 @@ impl Conversation {
     pub(super) async fn move_to(&self, session: AgentSession) {
         let before = self.header().await.ok().map(|header| header.id);
         let mut state = self.state();
-        state.trail.extend(before);
+        state.trail.extend(before.clone());
+        state.previous = before;
         state.session = session;
     }
 }

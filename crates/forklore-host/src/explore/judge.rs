@@ -14,6 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Result};
 
+/// The folders in which the C libraries search for a program without the variable `PATH`.
+const WITHOUT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The maximum number of bytes stored from each output stream of a judge (a program that scores
 /// answers). The rest of the output is read and discarded.
 const OUTPUT: usize = 4 << 10;
@@ -59,9 +61,7 @@ impl Judge {
         let found = if self.program.contains('/') {
             is_program(Path::new(&self.program))
         } else {
-            // Without `PATH`, the operating system determines where to search, so assume that the
-            // program exists.
-            let Some(folders) = std::env::var_os("PATH") else { return Ok(()) };
+            let folders = std::env::var_os("PATH").unwrap_or_else(|| WITHOUT_PATH.into());
             std::env::split_paths(&folders)
                 .any(|folder: PathBuf| is_program(&folder.join(&self.program)))
         };

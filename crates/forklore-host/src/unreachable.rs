@@ -1,0 +1,25 @@
+//! Explains where a model that did not answer should be.
+
+use forklore_agent::Error as AgentError;
+use forklore_agent::model::ModelErrorKind;
+
+use crate::{Error, Host};
+
+impl Host {
+    /// Returns a message for users with the address of the model `name`, if `error` says that its
+    /// server could not be reached. `None` for any other error. The message is for the terminal
+    /// only: an address is private, so neither the log nor a trace contains it.
+    #[must_use]
+    pub fn unreachable(&self, name: Option<&str>, error: &Error) -> Option<String> {
+        let Error::Agent(AgentError::Model { source, .. } | AgentError::NotReady(source)) = error
+        else {
+            return None;
+        };
+        if !matches!(source.kind, ModelErrorKind::Unreachable | ModelErrorKind::TimedOut) {
+            return None;
+        }
+        let (name, model) = self.configured().model(name).ok()?;
+        let (at, path) = (model.address(), self.configured().path.display());
+        Some(format!("nothing answers at {at}, the address of [models.{name}] in {path}"))
+    }
+}
