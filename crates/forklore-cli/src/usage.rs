@@ -38,12 +38,16 @@ pub(crate) fn no_such<'a>(
     typed: &str,
     words: impl IntoIterator<Item = &'a str>,
 ) -> Failure {
-    let failure = Failure::invalid(message);
-    let line: Vec<OsString> = std::env::args_os().collect();
     match similar(typed, words) {
-        Some(right) => failure.or_try(corrected(&line, typed, right)),
-        None => failure,
+        Some(right) => rather(message, typed, right),
+        None => Failure::invalid(message),
     }
+}
+
+/// Returns an error that suggests the command line of this run with `right` in the place of `typed`.
+pub(crate) fn rather(message: impl Into<String>, typed: &str, right: &str) -> Failure {
+    let line: Vec<OsString> = std::env::args_os().collect();
+    Failure::invalid(message).or_try(corrected(&line, typed, right))
 }
 
 /// Quotes text that was typed, for an error message. A hostile or long text is not repeated

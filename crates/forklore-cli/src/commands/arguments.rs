@@ -40,6 +40,10 @@ fn no_cut(text: &str, error: &CutError) -> Failure {
         CutError::Syntax => format!("{} is no cut: {error}", usage::typed(text)),
         _ => error.to_string(),
     };
+    // A mere number means a message, as in the conversation.
+    if text.parse::<i64>().is_ok() {
+        return usage::rather(message, text, &format!("message:{text}"));
+    }
     let meant: Vec<_> = match text.split_once(':') {
         Some((_, place)) => PLACES.iter().map(|form| format!("{form}:{place}")).collect(),
         None => ["start", "end"].map(str::to_owned).to_vec(),

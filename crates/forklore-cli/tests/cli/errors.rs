@@ -232,6 +232,7 @@ fn what_was_typed_is_quoted_and_the_command_corrected() {
         &["fork", "plan-1", "--at", "trun:1"][..],
         &["fork", "plan-1", "--at=ned"],
         &["fork", "plan-1", "--at", "seven"],
+        &["fork", "plan-1", "--at", "-2"],
         &["fork", "plan-1", "--at", "turn:9"],
         &["fork", "plan-1", "--lable", "x"],
         &["srch", "a word"],
