@@ -1,7 +1,7 @@
 //! Other names of the commands, which people know from other programs.
 
 /// Words that are no commands, each with the command that does what it means elsewhere.
-const SYNONYMS: [(&str, &str); 32] = [
+const SYNONYMS: [(&str, &str); 33] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
@@ -33,6 +33,7 @@ const SYNONYMS: [(&str, &str); 32] = [
     ("remove", "delete"),
     ("rm", "delete"),
     ("sessions", "list"),
+    ("settings", "config"),
     ("title", "rename"),
 ];
 

@@ -14,7 +14,7 @@ use crate::output::Output;
 
 /// The environment variable with the path of a configuration file to use instead of the default
 /// file.
-const VARIABLE: &str = "FORKLORE_CONFIG";
+pub(crate) const CONFIG_VARIABLE: &str = "FORKLORE_CONFIG";
 
 /// Creates a host, which runs turns with the configured models and tools. Tools that match a
 /// pattern in `allowed` need no approval in this run. `makes` says whether the command makes a
@@ -69,8 +69,8 @@ pub(crate) fn names(app: &App) -> HashMap<String, String> {
 }
 
 /// Returns the path of the configuration file.
-fn path() -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
+pub(crate) fn path() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(CONFIG_VARIABLE).filter(|path| !path.is_empty()) {
         return Ok(PathBuf::from(path));
     }
     Ok(folders()?.config_dir().join("forklore").join("config.toml"))
@@ -89,6 +89,8 @@ pub(crate) fn history_file() -> Result<PathBuf> {
 
 fn folders() -> Result<impl BaseStrategy> {
     etcetera::base_strategy::choose_native_strategy().map_err(|_| {
-        Failure::invalid(format!("there is no home directory; name a configuration in {VARIABLE}"))
+        Failure::invalid(format!(
+            "there is no home directory; name a configuration in {CONFIG_VARIABLE}"
+        ))
     })
 }

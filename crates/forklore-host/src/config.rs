@@ -4,9 +4,14 @@
 //! configuration from the directory of a project: its author must not decide which programs start
 //! or where a conversation is sent. The user may override the file for one run with a [`Setting`].
 
+mod check;
 mod error;
+mod in_force;
+mod lines;
 mod read;
+mod secret;
 mod setting;
+mod template;
 mod trust;
 
 use std::collections::BTreeMap;
@@ -18,8 +23,11 @@ use forklore_mcp_client::{Rules, ServerConfig, ServerName};
 use forklore_otel::TracingConfig;
 use serde::Deserialize;
 
+pub use check::{check, check_text};
 pub use error::ConfigError;
+pub use in_force::in_force;
 pub use setting::{InvalidSetting, Setting};
+pub use template::template;
 use trust::Trust;
 
 /// The paths of files in a project's directory that look like a configuration of forklore.
@@ -45,6 +53,14 @@ pub struct Config {
     pub delegate: Option<Limits>,
     /// The collector that receives OpenTelemetry spans. `None` disables tracing.
     pub tracing: Option<TracingConfig>,
+}
+
+impl Config {
+    /// Returns the name of the only model, if there is just one.
+    fn only_model(&self) -> Option<&str> {
+        let first = self.models.first_key_value().filter(|_| self.models.len() == 1);
+        first.map(|(name, _)| name.as_str())
+    }
 }
 
 /// A configuration and the path of its file.
@@ -85,7 +101,7 @@ impl Configured {
     /// model.
     pub fn model(&self, name: Option<&str>) -> Result<(&str, &ModelConfig), ConfigError> {
         let models = &self.config.models;
-        let only = || Some(models.first_key_value().filter(|_| models.len() == 1)?.0.as_str());
+        let only = || self.config.only_model();
         let name = name.or(self.config.default_model.as_deref()).or_else(only);
         let found = name.and_then(|name| models.get_key_value(name));
         found.map(|(name, model)| (name.as_str(), model)).ok_or_else(|| match name {

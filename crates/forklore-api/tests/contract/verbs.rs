@@ -8,8 +8,17 @@ use crate::bad_input::requests;
 use crate::fits::SCHEMA;
 
 /// The verbs that exist only in a terminal, so that no request exists for them.
-const ONLY_IN_A_TERMINAL: &[&str] =
-    &["import --watch", "log --follow", "completions", "man", "man --out DIR"];
+const ONLY_IN_A_TERMINAL: &[&str] = &[
+    "import --watch",
+    "log --follow",
+    "config show",
+    "config check",
+    "config init",
+    "config edit",
+    "completions",
+    "man",
+    "man --out DIR",
+];
 
 /// Returns the names of the variants of `Request`.
 fn variants() -> BTreeSet<&'static str> {

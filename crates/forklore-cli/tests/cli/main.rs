@@ -8,6 +8,7 @@ mod attach;
 mod attack;
 mod chat;
 mod completions;
+mod config;
 mod contract;
 mod deletes;
 mod depth;

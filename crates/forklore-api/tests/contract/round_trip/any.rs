@@ -117,6 +117,8 @@ words! {
     DeleteMode: [DeleteMode::Refuse, DeleteMode::Cascade, DeleteMode::DetachChildren];
     LostKind: [LostKind::Header, LostKind::Event, LostKind::Data, LostKind::Source,
         LostKind::Attachment];
+    SettingOrigin: [SettingOrigin::File, SettingOrigin::CommandLine, SettingOrigin::Environment,
+        SettingOrigin::Default];
     CheckStatus: [CheckStatus::Ok, CheckStatus::Warning, CheckStatus::Problem];
     ErrorKind: [ErrorKind::NotFound, ErrorKind::InvalidArgs, ErrorKind::Busy, ErrorKind::Corrupt,
         ErrorKind::Internal, ErrorKind::Interrupted];
@@ -278,6 +280,13 @@ fields! {
     ListRequest { workspace, kind, since, limit, after, deleted }
     LogRange { from, to, own }
     LostPiece { session_id, seq, what, reason }
+    ConfigCheck { path, exists, problems }
+    ConfigCreated { path, dry_run, replaces, text, servers, keys }
+    ConfigEdited { path, changed, problems }
+    ConfigProblem { path, line, setting, warning, kind, message, hint }
+    ConfigSetting { key, value, hidden, from, line, variable }
+    ConfigSettings { path, exists, settings }
+    LocalServer { program, base_url, models }
     ManPage { page, text }
     ManPages { dir, pages }
     ModelUsage { model, calls, usage }
