@@ -118,7 +118,8 @@ pub use search::{
 pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Status};
 pub use sparql::{QueryAnswer, QueryHead, QueryParameter, QueryResults, Sparql};
 pub use stats::{
-    ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageReport, UsageScope,
+    ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageGroup, UsageGrouping,
+    UsageReport, UsageScope,
 };
 pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, TreeRequest, Trees};
 pub use verbs::{ANSWERS, Form, VerbAnswer};

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
+use forklore::core::PriceTable;
 use forklore_chat::Foreground;
 use forklore_host::config::ignored_in;
 use forklore_host::{Configured, Error, Host, Pattern};
@@ -66,6 +67,12 @@ pub(crate) fn names(app: &App) -> HashMap<String, String> {
     let alone = |there: &str| models.values().filter(|model| model.model == there).count() == 1;
     let named = models.iter().filter(|(name, model)| alone(&model.model) && **name != model.model);
     named.map(|(name, model)| (model.model.clone(), name.clone())).collect()
+}
+
+/// Returns the configured prices of models. Without a valid configuration, there are none.
+pub(crate) fn prices(app: &App) -> PriceTable {
+    // An invalid configuration must not prevent commands from reading sessions.
+    read_configuration(app).map(|read| read.config.price_table()).unwrap_or_default()
 }
 
 /// Returns the path of the configuration file.

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use forklore_agent::delegate_tool::Limits;
+use forklore_core::{Currency, PriceTable, Prices};
 use forklore_llm::ModelConfig;
 use forklore_mcp_client::{Rules, ServerConfig, ServerName};
 use forklore_otel::TracingConfig;
@@ -45,6 +46,11 @@ pub struct Config {
     pub system: Option<String>,
     /// The models, by the names that the user gave them.
     pub models: BTreeMap<String, ModelConfig>,
+    /// The currency of all prices and costs. The default is USD, in which agents record costs.
+    pub currency: Currency,
+    /// The prices of models by their providers' names, in which `*` matches any text. They apply to
+    /// models without a price in [`models`](Self::models), and to the sessions of agents.
+    pub prices: BTreeMap<String, Prices>,
     /// The tool servers, by name.
     pub tools: BTreeMap<ServerName, ServerConfig>,
     /// The rules for tool calls: which calls run, which are denied, and which need approval.
@@ -56,6 +62,29 @@ pub struct Config {
 }
 
 impl Config {
+    /// Returns all configured prices. A name in `prices` comes before the price of a model in
+    /// `models`. If two models in `models` have the same provider's name and different prices, the
+    /// price is not known.
+    #[must_use]
+    pub fn price_table(&self) -> PriceTable {
+        let mut prices = self.prices.clone();
+        for model in self.models.values() {
+            let others = self.models.values().filter(|other| other.model == model.model);
+            let agree = others.clone().all(|other| other.price == model.price);
+            if let Some(price) = model.price.filter(|_| agree) {
+                prices.entry(model.model.clone()).or_insert(price);
+            }
+        }
+        PriceTable { currency: self.currency.clone(), prices }
+    }
+
+    /// Returns the prices of a configured model: its own, or those that `prices` has for its
+    /// provider's name.
+    #[must_use]
+    pub fn price_of(&self, model: &ModelConfig) -> Option<Prices> {
+        model.price.or_else(|| self.price_table().of(&model.model).copied())
+    }
+
     /// Returns the name of the only model, if there is just one.
     fn only_model(&self) -> Option<&str> {
         let first = self.models.first_key_value().filter(|_| self.models.len() == 1);

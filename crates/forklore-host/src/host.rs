@@ -152,7 +152,7 @@ impl Host {
                 temperature: config.temperature,
                 ..Options::default()
             },
-            prices: config.price,
+            prices: self.configured.config.price_of(config),
             ..Settings::default()
         };
         Ok(SessionConfig {

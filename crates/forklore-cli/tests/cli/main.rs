@@ -10,6 +10,7 @@ mod chat;
 mod completions;
 mod config;
 mod contract;
+mod costs;
 mod deletes;
 mod depth;
 mod discover;

@@ -18,7 +18,7 @@ use super::{Config, ConfigError, Setting};
 use crate::text_file;
 
 /// The settings whose value is a table of independent entries.
-const TABLES_OF_ENTRIES: [&str; 2] = ["models", "tools"];
+const TABLES_OF_ENTRIES: [&str; 3] = ["models", "prices", "tools"];
 /// The maximum number of problems that are reported.
 const MOST: usize = 100;
 
@@ -113,6 +113,7 @@ impl Check<'_> {
     /// Checks a part of the configuration. Removes each field that has a problem, and returns the
     /// rest.
     fn part(&mut self, mut part: Table) -> Table {
+        let mut removed: Vec<Vec<String>> = Vec::new();
         while let Err(error) = serde_path_to_error::deserialize::<_, Config>(part.clone()) {
             let key = error.path().iter().filter_map(|segment| match segment {
                 Segment::Map { key } => Some(key.clone()),
@@ -120,10 +121,17 @@ impl Check<'_> {
             });
             let key: Vec<_> = key.collect();
             let message = without_values(error.inner().message());
-            self.add_for(&key, message.clone(), hint_for(&message));
+            // A field that is missing because it was wrong is no further problem.
+            let missing =
+                message.strip_prefix("missing field `").map(|rest| rest.trim_end_matches('`'));
+            let missing = missing.map(|field| [&key[..], &[field.to_owned()]].concat());
+            if missing.is_none_or(|missing| !removed.contains(&missing)) {
+                self.add_for(&key, message.clone(), hint_for(&message));
+            }
             if self.problems.len() >= MOST || !remove(&mut part, &key) {
                 return Table::new();
             }
+            removed.push(key);
         }
         part
     }

@@ -97,6 +97,7 @@ impl Found<'_> {
         if let Some(name) = config.only_model() {
             self.default(&["default_model"], json!(name));
         }
+        self.default(&["currency"], json!(config.currency.as_str()));
         for name in ["allow", "ask", "deny"] {
             self.default(&["policy", name], json!([]));
         }

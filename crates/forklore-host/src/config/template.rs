@@ -19,6 +19,10 @@ const TAIL: &str = "
 # command = \"mcp-server-filesystem\"
 # args = [\"/home/me/project\"]
 
+# [prices.\"some-model-*\"]          # of a million tokens, also for sessions of agents
+# input = 3.0
+# output = 15.0
+
 # [policy]                          # what no pattern fits is asked about
 # allow = [\"files.read_*\"]
 
