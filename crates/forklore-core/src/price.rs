@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn cached_tokens_are_a_part_of_the_input() {
         let prices = Prices { cached: Some(0.1), cache_written: Some(1.25), ..at(1.0) };
-        assert_eq!(prices.cost(1_000_000, 500_000, 600_000, 300_000), 0.1 + 0.06 + 0.375 + 1.0);
+        assert_eq!(prices.cost(1_000_000, 500_000, 600_000, 300_000), 1.535);
         assert_eq!(at(1.0).cost(1_000_000, 0, u64::MAX, u64::MAX), 1.0);
     }
 

@@ -6,6 +6,7 @@
 
 mod inherited;
 mod ledger;
+mod recent;
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;

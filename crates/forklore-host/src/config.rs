@@ -24,6 +24,7 @@ use forklore_mcp_client::{Rules, ServerConfig, ServerName};
 use forklore_otel::TracingConfig;
 use serde::Deserialize;
 
+use crate::budget::Budget;
 pub use check::{check, check_text};
 pub use error::ConfigError;
 pub use in_force::in_force;
@@ -51,6 +52,8 @@ pub struct Config {
     /// The prices of models by their providers' names, in which `*` matches any text. They apply to
     /// models without a price in [`models`](Self::models), and to the sessions of agents.
     pub prices: BTreeMap<String, Prices>,
+    /// How much the models may use.
+    pub budget: Budget,
     /// The tool servers, by name.
     pub tools: BTreeMap<ServerName, ServerConfig>,
     /// The rules for tool calls: which calls run, which are denied, and which need approval.

@@ -152,6 +152,12 @@ impl Check<'_> {
                 let at = key(&["models", name, "base_url"]);
                 self.add_for(&at, error.message, "write an address like http://127.0.0.1:8080/v1");
             }
+            if config.budget.per_day.or(config.budget.per_session).is_some()
+                && config.price_of(model).is_none()
+            {
+                let wrong = format!("[models.{name}] has no price, so [budget] refuses it");
+                self.warn(self.lines.of(&at), wrong, "add price = { input = 0.0, output = 0.0 }");
+            }
             if let Some(variable) = model.missing_key() {
                 let wrong = format!("[models.{name}] has no key: {variable} is not set");
                 let hint = format!("export {variable}=... in the shell that starts forklore");

@@ -97,6 +97,9 @@ impl Found<'_> {
         if let Some(name) = config.only_model() {
             self.default(&["default_model"], json!(name));
         }
+        for name in ["per_day", "per_session", "tokens_per_day", "tokens_per_session"] {
+            self.default(&["budget", name], Value::Null);
+        }
         self.default(&["currency"], json!(config.currency.as_str()));
         for name in ["allow", "ask", "deny"] {
             self.default(&["policy", name], json!([]));

@@ -23,6 +23,9 @@ const TAIL: &str = "
 # input = 3.0
 # output = 15.0
 
+# [budget]                          # of all models; stops before the next request
+# per_day = 5.0
+
 # [policy]                          # what no pattern fits is asked about
 # allow = [\"files.read_*\"]
 
