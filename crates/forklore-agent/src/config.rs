@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_core::without_noise;
+use forklore_core::Prices;
 use forklore_engine::{Engine, ModelView};
-use serde::{Deserialize, Serialize};
 
 use crate::approve::{AllowAll, Approve, Nobody, Policy};
 use crate::cache_key::cache_key;
 use crate::delegation::Delegation;
 use crate::media::Attached;
-use crate::model::{Model, Options, Request, TokenUsage};
+use crate::model::{Model, Options, Request};
 use crate::tool::{NoTools, ToolSpec, Tools};
 
 /// The model, tools, policies and settings of a session. A child session that the kernel creates
@@ -139,43 +138,5 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         Self { model_calls: Some(200), tokens: None, cost: None, time: None }
-    }
-}
-
-/// Prices per million tokens, in a currency that the user chooses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Prices {
-    /// The price of input tokens.
-    pub input: f64,
-    /// The price of output tokens.
-    pub output: f64,
-    /// The price of input tokens that were read from the provider's cache. `None` means the price
-    /// of `input`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cached: Option<f64>,
-    /// The price of input tokens that were written to the provider's cache. `None` means the price
-    /// of `input`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_written: Option<f64>,
-}
-
-impl Prices {
-    /// Returns the cost of a call. Returns `None` if the number of input tokens or of output tokens
-    /// is missing.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "no request has 2^53 tokens")]
-    pub fn cost(&self, usage: &TokenUsage) -> Option<f64> {
-        let (input, output) = (usage.input?, usage.output?);
-        let cached = usage.cached.unwrap_or(0).min(input);
-        let written = usage.cache_written.unwrap_or(0).min(input - cached);
-        let plain = input - cached - written;
-        let millions = |tokens: u64| tokens as f64 / 1e6;
-        Some(without_noise(
-            millions(plain) * self.input
-                + millions(cached) * self.cached.unwrap_or(self.input)
-                + millions(written) * self.cache_written.unwrap_or(self.input)
-                + millions(output) * self.output,
-        ))
     }
 }

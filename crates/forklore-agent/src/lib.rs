@@ -96,9 +96,10 @@ pub mod tool;
 mod turn;
 
 pub use cache_key::cache_key;
-pub use config::{Budget, Prices, SessionConfig, Settings};
+pub use config::{Budget, SessionConfig, Settings};
 pub use delegation::{Delegate, Delegated, Delegation};
 pub use error::{Error, Result};
+pub use forklore_core::Prices;
 pub use gauge::Gauge;
 pub use kernel::{Kernel, KernelBuilder};
 pub use notify::event::TurnUsage;

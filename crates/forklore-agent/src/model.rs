@@ -36,6 +36,13 @@ pub trait Model: Send + Sync {
         Ok(())
     }
 
+    /// Returns why the model takes no further request now, such as a budget that is used up. The
+    /// default is `None`: it takes requests. The kernel calls this function before each request. A
+    /// turn then ends as incomplete, with everything that was answered before.
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+
     /// Sends a request and returns the answer as a stream of pieces. Dropping the stream cancels
     /// the request.
     ///

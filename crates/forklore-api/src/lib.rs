@@ -41,6 +41,7 @@ mod append;
 mod attach;
 mod bring;
 mod chat;
+mod config;
 mod envelope;
 mod error;
 pub mod event;
@@ -74,6 +75,10 @@ pub use append::{Append, Appended, Batch, NewEvent};
 pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment, ReadAttachment};
 pub use bring::{Bring, Brought, Summarize};
 pub use chat::{TurnAnswer, TurnOutcome, TurnRequest};
+pub use config::{
+    ConfigCheck, ConfigCreated, ConfigEdited, ConfigProblem, ConfigSetting, ConfigSettings,
+    LocalServer, SettingOrigin,
+};
 pub use envelope::Envelope;
 pub use error::{ErrorObject, Refusal};
 pub use explore::{Continuation, ContinuationState, Exploration, Explore};
@@ -113,7 +118,8 @@ pub use search::{
 pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Status};
 pub use sparql::{QueryAnswer, QueryHead, QueryParameter, QueryResults, Sparql};
 pub use stats::{
-    ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageReport, UsageScope,
+    ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageGroup, UsageGrouping,
+    UsageReport, UsageScope,
 };
 pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, TreeRequest, Trees};
 pub use verbs::{ANSWERS, Form, VerbAnswer};

@@ -13,12 +13,13 @@ use crate::event::Notification;
 use crate::verbs::with_answers;
 use crate::{
     ANSWERS, Appended, Attached, AttachmentFile, Attachments, BlameAnswer, Branches, Brought,
-    Collected, CompletionScript, Deleted, Detached, Difference, DifferenceStats, Discovery, Doctor,
-    Envelope, EventLine, Exploration, ExportedFile, FlatNode, Forked, Form, GraphFile, HelpText,
-    Imported, Inspection, Lineage, ManPage, ManPages, Packed, ProgramVersion, QueryAnswer, Record,
-    Recovered, Refusal, Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn,
-    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer,
-    Undeleted, Verification, Vocabulary, WatchLine,
+    Collected, CompletionScript, ConfigCheck, ConfigCreated, ConfigEdited, ConfigSettings, Deleted,
+    Detached, Difference, DifferenceStats, Discovery, Doctor, Envelope, EventLine, Exploration,
+    ExportedFile, FlatNode, Forked, Form, GraphFile, HelpText, Imported, Inspection, Lineage,
+    ManPage, ManPages, Packed, ProgramVersion, QueryAnswer, Record, Recovered, Refusal, Request,
+    RequestPreview, RestoredFile, RestoredFiles, ResumeIn, SearchAnswer, SessionAnswer,
+    SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer, Undeleted, Verification, Vocabulary,
+    WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

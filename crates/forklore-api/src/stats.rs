@@ -47,17 +47,42 @@ pub enum UsageScope {
     Everything,
 }
 
+/// By what the usage of model calls is summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum UsageGrouping {
+    /// By day, such as `2026-01-31`.
+    Day,
+    /// By week of the ISO calendar, such as `2026-W05`. It begins on Monday.
+    Week,
+    /// By model.
+    Model,
+    /// By the folder to which the session belongs.
+    Workspace,
+    /// By the agent that called the model.
+    Agent,
+}
+
 /// Usage (tokens and cost) of model calls, by model and by session. Deleted sessions do not count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageReport {
-    /// The total usage of all models and sessions in the report.
+    /// The total usage of all models and sessions in the report. The cost is that of the calls whose
+    /// cost is known: a record states it, or the model has a price.
     pub usage: Usage,
+    /// The number of tokens in calls whose cost is not known.
+    #[serde(default)]
+    pub unpriced_tokens: u64,
     /// Usage by model. The model with the highest cost comes first.
     pub models: Vec<ModelUsage>,
     /// Usage by session, without sessions that have no usage. A session comes before its imported
     /// copies, and an older session before a newer one.
     pub by_session: Vec<SessionUsage>,
+    /// Usage by what the request names: days, weeks, models, folders or agents. Each call is in one
+    /// group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<UsageGroup>,
     /// The problems of sessions that could not be read completely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
@@ -74,6 +99,27 @@ pub struct ModelUsage {
     /// Total usage of the calls of this model.
     #[serde(flatten)]
     pub usage: Usage,
+    /// The number of tokens in calls whose cost is not known. If it is not 0, `cost` is only a part
+    /// of the cost.
+    #[serde(default)]
+    pub unpriced_tokens: u64,
+}
+
+/// Usage (tokens and cost) of one group of model calls: of a day, a week, a model, a folder or an
+/// agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UsageGroup {
+    /// The name of the group. `null` for calls whose records do not name a model.
+    pub key: Option<String>,
+    /// The number of model calls.
+    pub calls: u64,
+    /// Total usage of the calls.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// The number of tokens in calls whose cost is not known.
+    #[serde(default)]
+    pub unpriced_tokens: u64,
 }
 
 /// Usage (tokens and cost) of one session's model calls.
@@ -89,6 +135,9 @@ pub struct SessionUsage {
     /// Usage of the session's model calls.
     #[serde(flatten)]
     pub usage: Usage,
+    /// The number of tokens in calls whose cost is not known.
+    #[serde(default)]
+    pub unpriced_tokens: u64,
 }
 
 /// The answer of `stats`: counts of sessions, events and bytes, and usage.
@@ -103,6 +152,8 @@ pub struct StatsAnswer {
     /// included in `usage`. Present only if a single session is counted and it inherits events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_usage: Option<Usage>,
+    /// The currency of all costs.
+    pub currency: String,
     /// The tokens and the cost of model calls, by model and by session. Absent if the whole store
     /// is counted, unless the request sets `models`.
     #[serde(flatten)]
@@ -114,9 +165,22 @@ pub struct StatsAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageByModel {
+    /// The number of tokens in calls whose cost is not known. If it is not 0, the cost in `usage` is
+    /// only a part of the cost.
+    pub unpriced_tokens: u64,
+    /// The models whose cost is not known, or known in part only. `null` stands for calls whose
+    /// records do not name a model.
+    pub unpriced_models: Vec<Option<String>>,
     /// Usage by model. The model with the highest cost comes first.
     pub models: Vec<ModelUsage>,
     /// Usage by session, without sessions that have no usage. A session comes before its imported
     /// copies, and an older session before a newer one.
     pub by_session: Vec<SessionUsage>,
+    /// By what `groups` sums the usage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<UsageGrouping>,
+    /// Usage by day, week, model, folder or agent. Each call is in one group, so the groups add up to
+    /// `usage`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<UsageGroup>,
 }

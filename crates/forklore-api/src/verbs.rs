@@ -79,6 +79,10 @@ macro_rules! with_answers {
             "gc", gc => Collected, Object;
             "pack", pack => Packed, Object;
             "doctor", doctor => Doctor, Object;
+            "config show", - => ConfigSettings, Object;
+            "config check", - => ConfigCheck, Object;
+            "config init", - => ConfigCreated, Object;
+            "config edit", - => ConfigEdited, Object;
             "completions", - => CompletionScript, Object;
             "man", - => ManPage, Object;
             "man --out DIR", - => ManPages, Object;

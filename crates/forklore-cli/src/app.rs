@@ -34,6 +34,11 @@ impl App {
         Self { globals, program, engine: OnceCell::new(), empty: OnceCell::new() }
     }
 
+    /// Returns the options that every command accepts.
+    pub(crate) fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
     /// Returns the definition of the command line with all its commands.
     pub(crate) fn program(&self) -> clap::Command {
         (self.program)()

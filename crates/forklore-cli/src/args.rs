@@ -34,15 +34,18 @@ pub(crate) struct Cli {
 
 /// Returns the definition of the command line, with its commands grouped in the help.
 pub(crate) fn command() -> clap::Command {
-    let program = Cli::command().arg(config_option());
-    help::grouped(program.mut_subcommands(|command| command.arg(config_option())))
+    help::grouped(with_config_option(Cli::command()))
+}
+
+/// Adds the option `-c` to a command and to all commands below it.
+fn with_config_option(command: clap::Command) -> clap::Command {
+    command.arg(config_option()).mut_subcommands(with_config_option)
 }
 
 /// Parses the settings of `-c`. The settings before the command come first.
 fn settings(matches: &ArgMatches) -> Result<Vec<Setting>, Failure> {
-    let before = matches.get_many::<String>(CONFIG);
-    let behind = matches.subcommand().and_then(|(_, matches)| matches.get_many::<String>(CONFIG));
-    let texts = before.into_iter().chain(behind).flatten();
+    let levels = std::iter::successors(Some(matches), |above| Some(above.subcommand()?.1));
+    let texts = levels.filter_map(|matches| matches.get_many::<String>(CONFIG)).flatten();
     // The message does not repeat a value, which may be a misplaced key. clap's would.
     texts.map(|text| text.parse().map_err(|error| invalid_setting(&error))).collect()
 }

@@ -8,6 +8,7 @@ mod branches;
 mod bring;
 mod chat;
 mod completions;
+mod config;
 mod confirm;
 mod damaged;
 mod delete;
@@ -94,6 +95,7 @@ pub(crate) enum Command {
     Gc(gc::Args),
     Pack(pack::Args),
     Doctor(doctor::Args),
+    Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -144,6 +146,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Gc(args) => gc::run(&args, app, output),
         Command::Pack(args) => pack::run(&args, app, output),
         Command::Doctor(args) => doctor::run(&args, app, output),
+        Command::Config(args) => config::run(&args, app, output),
         Command::Completions(args) => completions::run(&args, output),
         Command::Man(args) => man::run(&args, app, output),
     }

@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
     ("Take care", &["verify", "doctor", "gc", "pack"]),
-    ("Set up", &["completions", "man", "help"]),
+    ("Set up", &["config", "completions", "man", "help"]),
 ];
 
 /// Returns the definition of the program with a help that groups the commands.

@@ -26,6 +26,14 @@ pub(crate) fn on_interrupt() {
     let _ = flag::register_conditional_shutdown(SIGINT, code, at_once);
 }
 
+/// Runs work during which Ctrl-C does not end the program, because another program handles it.
+pub(crate) fn ignored<T>(work: impl FnOnce() -> T) -> T {
+    AT_ONCE.store(false, Ordering::Relaxed);
+    let done = work();
+    AT_ONCE.store(true, Ordering::Relaxed);
+    done
+}
+
 /// Records which signal ended a command that runs until it is stopped.
 pub(crate) struct Ended(Arc<AtomicBool>);
 

@@ -1,6 +1,7 @@
 //! Selects and opens the store that a command uses.
 
 use std::fs::DirBuilder;
+use std::io;
 use std::path::Path;
 
 use etcetera::BaseStrategy;
@@ -84,14 +85,22 @@ fn default_url() -> Result<StoreUrl> {
 /// # Errors
 /// When the folder cannot be created.
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|source| {
+    create_private(folder).map_err(|source| {
         let doing = format!("making the folder {}", folder.display());
         let failed = Failure::File { doing, source };
         Failure::refused(failed.kind(), failed.to_string())
             .or_try("name another store: --store or FORKLORE_STORE")
     })
+}
+
+/// Creates a folder as [`make_private`] does.
+///
+/// # Errors
+/// When the folder cannot be created.
+pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }

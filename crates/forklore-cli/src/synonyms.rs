@@ -2,7 +2,7 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 32] = [
+const SYNONYMS: [(&str, &str); 33] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
@@ -34,6 +34,7 @@ const SYNONYMS: [(&str, &str); 32] = [
     ("remove", "delete"),
     ("rm", "delete"),
     ("sessions", "list"),
+    ("settings", "config"),
     ("title", "rename"),
 ];
 

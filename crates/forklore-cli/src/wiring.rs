@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
+use forklore::core::PriceTable;
 use forklore_chat::Foreground;
+use forklore_host::budget::is_amount;
 use forklore_host::config::ignored_in;
 use forklore_host::{Configured, Error, Host, Pattern};
 
@@ -14,11 +16,25 @@ use crate::output::Output;
 
 /// The environment variable with the path of a configuration file to use instead of the default
 /// file.
-const VARIABLE: &str = "FORKLORE_CONFIG";
+pub(crate) const CONFIG_VARIABLE: &str = "FORKLORE_CONFIG";
 
-/// Creates a host, which runs turns with the configured models and tools. Tools that match a
-/// pattern in `allowed` need no approval in this run. `makes` says whether the command makes a
-/// session. If so, creates the store if it does not exist.
+/// What the options of a command allow in one run.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Run<'a> {
+    /// The patterns of the tools that need no approval.
+    pub(crate) allowed: &'a [Pattern],
+    /// How much the models may cost.
+    pub(crate) max_cost: Option<f64>,
+}
+
+/// Parses the value of `--max-cost`.
+pub(crate) fn amount(text: &str) -> std::result::Result<f64, String> {
+    let amount = text.parse().ok().filter(|amount| is_amount(*amount));
+    amount.ok_or_else(|| "a cost is a number above 0, such as 0.5".to_owned())
+}
+
+/// Creates a host, which runs turns with the configured models and tools, as `run` allows. `makes`
+/// says whether the command makes a session. If so, creates the store if it does not exist.
 ///
 /// # Errors
 /// When the configuration is invalid, `model` or a default model is not configured, or the store
@@ -26,7 +42,7 @@ const VARIABLE: &str = "FORKLORE_CONFIG";
 pub(crate) fn foreground(
     app: &App,
     model: Option<&str>,
-    allowed: &[Pattern],
+    run: Run<'_>,
     makes: bool,
     output: &mut Output,
 ) -> Result<Foreground> {
@@ -34,9 +50,13 @@ pub(crate) fn foreground(
     // Check the model before opening the store, because opening can create the store. Without a
     // model there is nothing to do.
     configured.model(model).map_err(Error::from)?;
+    configured.check_budget(model, run.max_cost.is_some()).map_err(Error::from)?;
     let engine = if makes { app.engine_or_new()? } else { app.engine()? }.clone();
+    let Run { allowed, max_cost } = run;
     let allowed = allowed.to_vec();
-    let foreground = Foreground::new(|| Ok(Host::new(engine, configured)?.allowing(allowed)))?;
+    let foreground = Foreground::new(|| {
+        Ok(Host::new(engine, configured)?.allowing(allowed).limiting(max_cost))
+    })?;
     Ok(foreground)
 }
 
@@ -68,9 +88,15 @@ pub(crate) fn names(app: &App) -> HashMap<String, String> {
     named.map(|(name, model)| (model.model.clone(), name.clone())).collect()
 }
 
+/// Returns the configured prices of models. Without a valid configuration, there are none.
+pub(crate) fn prices(app: &App) -> PriceTable {
+    // An invalid configuration must not prevent commands from reading sessions.
+    read_configuration(app).map(|read| read.config.price_table()).unwrap_or_default()
+}
+
 /// Returns the path of the configuration file.
-fn path() -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
+pub(crate) fn path() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(CONFIG_VARIABLE).filter(|path| !path.is_empty()) {
         return Ok(PathBuf::from(path));
     }
     Ok(folders()?.config_dir().join("forklore").join("config.toml"))
@@ -89,6 +115,8 @@ pub(crate) fn history_file() -> Result<PathBuf> {
 
 fn folders() -> Result<impl BaseStrategy> {
     etcetera::base_strategy::choose_native_strategy().map_err(|_| {
-        Failure::invalid(format!("there is no home directory; name a configuration in {VARIABLE}"))
+        Failure::invalid(format!(
+            "there is no home directory; name a configuration in {CONFIG_VARIABLE}"
+        ))
     })
 }

@@ -13,9 +13,20 @@ pub struct CallUsage {
     pub model: Option<String>,
     /// The tokens and cost of the call. `input` includes the `cached` tokens.
     pub usage: Usage,
+    /// How many of the input tokens the provider wrote to its cache, if the record states it.
+    pub cache_written: u64,
+    /// Whether the record states that the call cost nothing. A cost of 0 in `usage` alone states no
+    /// cost.
+    pub is_free: bool,
 }
 
 impl CallUsage {
+    /// Checks whether the record states the cost of the call.
+    #[must_use]
+    pub fn states_cost(&self) -> bool {
+        self.usage.cost > 0.0 || self.is_free
+    }
+
     /// Returns `self`, or `None` if all numbers of its usage are 0.
     #[must_use]
     pub fn some(self) -> Option<Self> {

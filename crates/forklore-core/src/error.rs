@@ -38,6 +38,8 @@ pub enum ErrorKind {
     Internal,
     /// The user interrupted the operation, for example with Ctrl-C.
     Interrupted,
+    /// A budget is used up, so no further request is sent to a model.
+    BudgetExceeded,
 }
 
 impl ErrorKind {
@@ -51,6 +53,7 @@ impl ErrorKind {
             Self::Unsupported => 5,
             Self::Corrupt | Self::MissingAncestor | Self::LineageCycle => 6,
             Self::Internal => 1,
+            Self::BudgetExceeded => 7,
             Self::Interrupted => 130,
         }
     }
@@ -72,6 +75,7 @@ impl ErrorKind {
             Self::LineageCycle => "lineage_cycle",
             Self::Internal => "internal",
             Self::Interrupted => "interrupted",
+            Self::BudgetExceeded => "budget_exceeded",
         }
     }
 }

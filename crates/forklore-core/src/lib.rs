@@ -72,6 +72,7 @@ pub mod lineage;
 pub mod message;
 mod message_read;
 pub mod payload;
+pub mod price;
 pub mod report;
 #[cfg(feature = "schema")]
 mod schema;
@@ -96,4 +97,5 @@ pub use id::{EventId, Label, SessionId, ShortId, ShortIds};
 pub use inline::{Inline, inline};
 pub use kind::{Class, EventType, SessionKind};
 pub use message::{Content, Message, Part, Role};
+pub use price::{Currency, PriceTable, Prices};
 pub use usage::{Usage, without_noise};

@@ -115,8 +115,8 @@ pub use forklore_api::{
     Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle, Inspection, LeftOut, Lineage,
     ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent, NodeHeader,
     Record, RecordOrigin, Recovery, Relative, ReplayRange, SessionUsage, SideStats, Stats,
-    Summarize, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, UsageReport,
-    UsageScope,
+    Summarize, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, UsageGroup,
+    UsageGrouping, UsageReport, UsageScope,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;
@@ -127,6 +127,7 @@ pub use replay::{Replay, ReplayWithSummaries, Replayed, ReplayedSummary};
 pub use resolve::{Reference, Scope};
 pub use sources::{Restored, StoredFile};
 pub use tree::Mark;
+pub use usage_report::UsageOptions;
 
 use attachments::StoredAttachments;
 

@@ -5,17 +5,41 @@
 //! The report is therefore computed on request, and counts only the last record of each call.
 
 mod inherited;
+mod ledger;
+mod recent;
 
-use std::collections::hash_map::{DefaultHasher, Entry};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
-use forklore_api::{ModelUsage, SessionUsage, UsageReport, UsageScope};
-use forklore_core::{CallUsage, EventType, Header, SessionId, Usage, without_noise};
+use forklore_api::{UsageGrouping, UsageReport, UsageScope};
+use forklore_core::{CallUsage, EventType, Header, PriceTable, Usage, without_noise};
 use forklore_store::port::{At, Filter, LogEntry, Problem};
+use jiff::tz::TimeZone;
 use serde::Deserialize;
+use serde_json::Value;
+
+use self::ledger::{Ledger, Reported};
 
 use crate::{Engine, Result};
+
+/// What a usage report is computed with.
+#[derive(Clone, Debug)]
+pub struct UsageOptions {
+    /// The prices of models, from which the cost of a call follows if its record states none.
+    pub prices: PriceTable,
+    /// By what the report sums the usage, in addition to models and sessions.
+    pub by: Option<UsageGrouping>,
+    /// The time zone of days and weeks.
+    pub zone: TimeZone,
+}
+
+impl Default for UsageOptions {
+    fn default() -> Self {
+        Self { prices: PriceTable::default(), by: None, zone: TimeZone::UTC }
+    }
+}
 
 impl Engine {
     /// Computes the model usage of the sessions in `scope` from the events that they wrote
@@ -25,12 +49,25 @@ impl Engine {
     /// `not_found` if the session does not exist or was deleted. A session that cannot be read is
     /// not an error: it is listed in `problems`.
     pub fn usage_report(&self, scope: &UsageScope) -> Result<UsageReport> {
+        self.usage_report_with(scope, &UsageOptions::default())
+    }
+
+    /// Computes the model usage as [`usage_report`](Self::usage_report) does, with prices, and summed
+    /// by what `options` names.
+    ///
+    /// # Errors
+    /// See [`usage_report`](Self::usage_report).
+    pub fn usage_report_with(
+        &self,
+        scope: &UsageScope,
+        options: &UsageOptions,
+    ) -> Result<UsageReport> {
         let (mut sessions, mut problems) = self.sessions_of(scope)?;
         // Charge the original rather than its copy. Originals come first, because a copy may claim
         // the same creation time.
         let order = |header: &Header| (header.copy_of.is_some(), header.created);
         sessions.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.id.cmp(&b.id)));
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::of(&sessions, options);
         let there: HashSet<_> = sessions.iter().map(|header| &header.id).collect();
         for (at, session) in sessions.iter().enumerate() {
             let original = session.copy_of.as_ref().map(|copy_of| &copy_of.session_id);
@@ -44,7 +81,7 @@ impl Engine {
                 }
             }
         }
-        Ok(ledger.into_report(&sessions, problems))
+        Ok(ledger.into_report(problems))
     }
 
     fn sessions_of(&self, scope: &UsageScope) -> Result<(Vec<Header>, Vec<Problem>)> {
@@ -59,7 +96,13 @@ impl Engine {
 
     /// Adds the usage that a session's own events report to `ledger`. For a copy (a session that
     /// repeats the beginning of another), adds only the usage that its original does not have.
-    fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
+    fn enter(
+        &self,
+        session: &Header,
+        at: usize,
+        is_copy: bool,
+        ledger: &mut Ledger<'_>,
+    ) -> Result<()> {
         let (mut reported, mut untold, mut model) = (Usage::default(), 0, ModelOf::Nobody);
         let copied = if is_copy { self.repeated(session)? } else { None };
         let is_copied = |stored: &LogEntry| copied.is_some_and(|copied| copied.holds(stored));
@@ -82,8 +125,10 @@ impl Engine {
                             reported += usage.usage;
                         }
                         if usage.call.is_some() || !is_copied(&stored) {
-                            let dialect = stored.event.dialect.as_deref();
-                            ledger.add(at, &session.root_id, usage, dialect);
+                            let (ts, agent) = (stored.event.ts, stored.event.dialect.clone());
+                            let calls = 1;
+                            let reported = Reported { session: at, ts, agent, call: usage, calls };
+                            ledger.add(&session.root_id, reported);
                         }
                     }
                 }
@@ -97,7 +142,9 @@ impl Engine {
         let counted = less(session.usage, copied.unwrap_or_default().usage);
         let rest = less(counted, reported);
         if rest != Usage::default() {
-            ledger.enter(at, model.only(), rest, untold.max(1));
+            let call = CallUsage { model: model.only(), usage: rest, ..CallUsage::default() };
+            let (ts, agent) = (session.updated, session.dialect.as_deref().map(Arc::from));
+            ledger.enter(Reported { session: at, ts, agent, call, calls: untold.max(1) });
         }
         read
     }
@@ -121,10 +168,19 @@ impl Engine {
                 #[serde(default)]
                 struct Named {
                     model: Option<String>,
+                    cost: Value,
+                    cache_written: Value,
                 }
                 let named: Named = event.data.read().unwrap_or_default();
                 let usage = forklore_core::payload::usage(&event.data);
-                CallUsage { call: None, model: named.model, usage }.some()
+                CallUsage {
+                    call: None,
+                    model: named.model,
+                    usage,
+                    cache_written: named.cache_written.as_u64().unwrap_or(0),
+                    is_free: named.cost.as_f64() == Some(0.0),
+                }
+                .some()
             }
             None => None,
         }
@@ -152,77 +208,6 @@ impl ModelOf {
     /// or several.
     fn only(self) -> Option<String> {
         if let Self::One(name) = self { Some(name) } else { None }
-    }
-}
-
-/// Collects the usage of model calls while a usage report is computed.
-#[derive(Default)]
-struct Ledger {
-    /// The usage that was reported last for each model call with an id. The key is a hash of that
-    /// id.
-    calls: HashMap<u64, Call>,
-    models: HashMap<Option<String>, ModelUsage>,
-    sessions: HashMap<usize, Usage>,
-}
-
-/// The usage that was reported last for a model call, and the index of the session that made the
-/// call.
-struct Call {
-    session: usize,
-    root: u64,
-    model: Option<String>,
-    usage: Usage,
-}
-
-impl Ledger {
-    fn add(&mut self, session: usize, root: &SessionId, usage: CallUsage, dialect: Option<&str>) {
-        let CallUsage { call, model, usage } = usage;
-        let Some(call) = call else { return self.enter(session, model, usage, 1) };
-        let root = key(root);
-        match self.calls.entry(key(&(dialect, call))) {
-            Entry::Vacant(entry) => {
-                entry.insert(Call { session, root, model, usage });
-            }
-            // Sessions of one family never repeat an event, so this is a later report of the call.
-            // A report from another family belongs to a copy and is ignored.
-            Entry::Occupied(mut entry) if entry.get().root == root => entry.get_mut().usage = usage,
-            Entry::Occupied(_) => {}
-        }
-    }
-
-    fn enter(&mut self, session: usize, model: Option<String>, usage: Usage, calls: u64) {
-        *self.sessions.entry(session).or_default() += usage;
-        let model_usage = self.models.entry(model).or_default();
-        model_usage.usage += usage;
-        model_usage.calls += calls;
-    }
-
-    fn into_report(mut self, sessions: &[Header], problems: Vec<Problem>) -> UsageReport {
-        for (_, call) in std::mem::take(&mut self.calls) {
-            self.enter(call.session, call.model, call.usage, 1);
-        }
-        let mut spending = UsageReport { problems, ..UsageReport::default() };
-        for (model, found) in self.models {
-            spending.models.push(ModelUsage { model, ..found });
-        }
-        let weight = |model_usage: &ModelUsage| {
-            model_usage.usage.input.saturating_add(model_usage.usage.output)
-        };
-        spending.models.sort_by(|a, b| {
-            let cost = b.usage.cost.total_cmp(&a.usage.cost);
-            cost.then_with(|| weight(b).cmp(&weight(a))).then_with(|| a.model.cmp(&b.model))
-        });
-        for (at, header) in sessions.iter().enumerate() {
-            let Some(usage) = self.sessions.get(&at).copied() else { continue };
-            spending.usage += usage;
-            spending.by_session.push(SessionUsage {
-                session_id: header.id.clone(),
-                label: header.label.clone(),
-                title: header.title.clone(),
-                usage,
-            });
-        }
-        spending
     }
 }
 

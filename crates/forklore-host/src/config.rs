@@ -5,22 +5,32 @@
 //! which programs start or where a conversation is sent. The user may override the file for one run
 //! with a [`Setting`].
 
+mod check;
 mod error;
+mod in_force;
+mod lines;
 mod read;
+mod secret;
 mod setting;
+mod template;
 mod trust;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use forklore_agent::delegate_tool::Limits;
+use forklore_core::{Currency, PriceTable, Prices};
 use forklore_llm::ModelConfig;
 use forklore_mcp_client::{Rules, ServerConfig, ServerName};
 use forklore_otel::TracingConfig;
 use serde::Deserialize;
 
+use crate::budget::Budget;
+pub use check::{check, check_text};
 pub use error::ConfigError;
+pub use in_force::in_force;
 pub use setting::{InvalidSetting, Setting};
+pub use template::template;
 use trust::Trust;
 
 /// The paths of files in a project's directory that look like a configuration of forklore.
@@ -38,6 +48,13 @@ pub struct Config {
     pub system: Option<String>,
     /// The models, by the names that the user gave them.
     pub models: BTreeMap<String, ModelConfig>,
+    /// The currency of all prices and costs. The default is USD, in which agents record costs.
+    pub currency: Currency,
+    /// The prices of models by their providers' names, in which `*` matches any text. They apply to
+    /// models without a price in [`models`](Self::models), and to the sessions of agents.
+    pub prices: BTreeMap<String, Prices>,
+    /// How much the models may use.
+    pub budget: Budget,
     /// The tool servers, by name.
     pub tools: BTreeMap<ServerName, ServerConfig>,
     /// The rules for tool calls: which calls run, which are denied, and which need approval.
@@ -46,6 +63,37 @@ pub struct Config {
     pub delegate: Option<Limits>,
     /// The collector that receives OpenTelemetry spans. `None` disables tracing.
     pub tracing: Option<TracingConfig>,
+}
+
+impl Config {
+    /// Returns all configured prices. A name in `prices` comes before the price of a model in
+    /// `models`. If two models in `models` have the same provider's name and different prices, the
+    /// price is not known.
+    #[must_use]
+    pub fn price_table(&self) -> PriceTable {
+        let mut prices = self.prices.clone();
+        for model in self.models.values() {
+            let others = self.models.values().filter(|other| other.model == model.model);
+            let agree = others.clone().all(|other| other.price == model.price);
+            if let Some(price) = model.price.filter(|_| agree) {
+                prices.entry(model.model.clone()).or_insert(price);
+            }
+        }
+        PriceTable { currency: self.currency.clone(), prices }
+    }
+
+    /// Returns the prices of a configured model: its own, or those that `prices` has for its
+    /// provider's name.
+    #[must_use]
+    pub fn price_of(&self, model: &ModelConfig) -> Option<Prices> {
+        model.price.or_else(|| self.price_table().of(&model.model).copied())
+    }
+
+    /// Returns the name of the only model, if there is just one.
+    fn only_model(&self) -> Option<&str> {
+        let first = self.models.first_key_value().filter(|_| self.models.len() == 1);
+        first.map(|(name, _)| name.as_str())
+    }
 }
 
 /// A configuration and the path of its file.
@@ -86,7 +134,7 @@ impl Configured {
     /// model.
     pub fn model(&self, name: Option<&str>) -> Result<(&str, &ModelConfig), ConfigError> {
         let models = &self.config.models;
-        let only = || Some(models.first_key_value().filter(|_| models.len() == 1)?.0.as_str());
+        let only = || self.config.only_model();
         let name = name.or(self.config.default_model.as_deref()).or_else(only);
         let found = name.and_then(|name| models.get_key_value(name));
         found.map(|(name, model)| (name.as_str(), model)).ok_or_else(|| match name {

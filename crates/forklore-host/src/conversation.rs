@@ -169,6 +169,7 @@ impl Conversation {
     /// # Errors
     /// Returns an error if no model with this name is configured.
     pub fn use_model(&self, name: &str) -> Result<()> {
+        self.host.check_budget(name)?;
         let mut other = self.host.equipment(name, self.approve.clone())?;
         other.settings.lease_wait = self.lease_wait;
         let session = self.session();
@@ -198,6 +199,18 @@ impl Conversation {
     /// Removes all files from the next prompt.
     pub fn drop_attachments(&self) {
         self.state().attachments.clear();
+    }
+
+    /// Counts the requests of the current session against the budgets, as they are now.
+    async fn count_budgets(&self) -> Result<()> {
+        if !self.host.has_budgets() {
+            return Ok(());
+        }
+        let (session, name) = (self.session(), self.model());
+        let equipment =
+            self.host.budgeted(&name, self.approve.clone(), Some(&session.id())).await?;
+        session.set_model(equipment.model);
+        Ok(())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -17,6 +17,7 @@ use forklore_mcp_client::{McpTools, Pattern, UserPolicy};
 use forklore_otel::Spans;
 
 use crate::allowed::AllowedInRun;
+use crate::budget::Budgets;
 use crate::config::Configured;
 use crate::{ConfigError, Error, Result, Start};
 
@@ -36,6 +37,7 @@ pub struct Host {
     make: Box<MakeModel>,
     /// Patterns of the tools that need no approval in this run.
     allowed: Vec<Pattern>,
+    pub(crate) budgets: Budgets,
 }
 
 impl Host {
@@ -64,7 +66,8 @@ impl Host {
         let kernel = Kernel::builder(engine).application("forklore chat");
         let kernel = spans.iter().fold(kernel, |kernel, spans| kernel.sink(spans.clone())).build();
         let (tools, allowed) = (Arc::new(tools), Vec::new());
-        Ok(Self { configured, kernel, tools, spans, make, allowed })
+        let budgets = Budgets::of(&configured);
+        Ok(Self { configured, kernel, tools, spans, make, allowed, budgets })
     }
 
     /// Allows the sessions of this host to call the tools that match `tools` without approval.
@@ -152,7 +155,7 @@ impl Host {
                 temperature: config.temperature,
                 ..Options::default()
             },
-            prices: config.price,
+            prices: self.configured.config.price_of(config),
             ..Settings::default()
         };
         Ok(SessionConfig {
@@ -175,7 +178,7 @@ impl Host {
     ) -> BoxFuture<'a, Result<(AgentSession, String)>> {
         async move {
             let (model, _) = self.configured.model(start.model.as_deref())?;
-            let mut equipment = self.equipment(model, approve)?;
+            let mut equipment = self.budgeted(model, approve, start.session.as_ref()).await?;
             equipment.settings.lease_wait = start.lease_wait;
             let session = match &start.session {
                 Some(id) => self.kernel.open(id, equipment).await?,
@@ -236,7 +239,7 @@ impl Host {
     /// Opens a stored session in which every tool call that needs approval is denied.
     async fn unattended(&self, model: Option<&str>, session: &SessionId) -> Result<AgentSession> {
         let (model, _) = self.configured.model(model)?;
-        let equipment = self.equipment(model, Arc::new(Nobody))?;
+        let equipment = self.budgeted(model, Arc::new(Nobody), Some(session)).await?;
         Ok(self.kernel.open(session, equipment).await?)
     }
 

@@ -76,6 +76,7 @@
 mod allowed;
 mod approvals;
 mod attachment;
+pub mod budget;
 pub mod config;
 mod conversation;
 mod error;

@@ -6,7 +6,7 @@ use forklore_agent::Prices;
 use forklore_agent::media::{Capabilities, Crowd};
 use serde::{Deserialize, Serialize};
 
-use crate::key::KeyVariable;
+use crate::key::{KeyLookup, KeyVariable};
 
 /// The maximum total size of the media in one request, in bytes of base64. Some providers refuse
 /// requests of more than 20 MB, including the text.
@@ -119,6 +119,24 @@ impl ModelConfig {
         }
     }
 
+    /// Returns the environment variable that should contain the API key, if no variable with a key
+    /// is set. Returns `None` if a key is there, or if requests need none.
+    #[must_use]
+    pub fn missing_key(&self) -> Option<String> {
+        match KeyLookup::of(&self.key_variables()) {
+            KeyLookup::NotSet(variable) | KeyLookup::Invalid(variable) => Some(variable),
+            KeyLookup::Key(_) | KeyLookup::None => None,
+        }
+    }
+
+    /// Returns the environment variable from which requests take the API key. Returns `None` if no
+    /// variable is set, or if requests need none.
+    #[must_use]
+    pub fn key_variable(&self) -> Option<&str> {
+        let is_set = |name: &&str| std::env::var(name).is_ok_and(|key| !key.trim().is_empty());
+        self.key_variables().into_iter().find(is_set)
+    }
+
     /// Returns which images, documents and texts requests may contain. The limits are at most those
     /// of the providers' documentation.
     pub(crate) fn takes(&self) -> Capabilities {
@@ -151,7 +169,9 @@ impl ModelConfig {
         }
     }
 
-    pub(crate) fn patience(&self) -> Duration {
+    /// Returns the maximum time to wait for the next chunk of a response.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
         Duration::from_secs(self.patience_seconds.unwrap_or(300))
     }
 }
@@ -177,7 +197,9 @@ impl Provider {
         }
     }
 
-    const fn key_variables(self) -> &'static [&'static str] {
+    /// Returns the environment variables in which the provider's API keys usually are.
+    #[must_use]
+    pub const fn key_variables(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi => &["OPENAI_API_KEY"],
             Self::Anthropic => &["ANTHROPIC_API_KEY"],

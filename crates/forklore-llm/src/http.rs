@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forklore_agent::model::ModelErrorKind;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, ClientBuilder, Response, Url};
 
 use crate::config::{ModelConfig, Provider};
 use crate::failure::{Report, one_line};
@@ -34,6 +34,16 @@ impl Failed {
 /// Creates the HTTP client. It follows no redirects, because a redirect could send the API key to
 /// another host.
 pub(crate) fn client() -> Result<Client, Failed> {
+    built(builder())
+}
+
+/// Creates an HTTP client that ignores the proxies that the environment names, for requests to this
+/// machine.
+pub(crate) fn client_without_proxy() -> Result<Client, Failed> {
+    built(builder().no_proxy())
+}
+
+fn builder() -> ClientBuilder {
     // An error means that another part of the program already installed a crypto provider, which
     // works too.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -41,8 +51,10 @@ pub(crate) fn client() -> Result<Client, Failed> {
         .user_agent(concat!("forklore/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(30))
-        .build()
-        .map_err(|error| of_transport(error, "cannot be asked over HTTP"))
+}
+
+fn built(builder: ClientBuilder) -> Result<Client, Failed> {
+    builder.build().map_err(|error| of_transport(error, "cannot be asked over HTTP"))
 }
 
 /// Returns the URL of a request: the base URL of the model and `path`. An error describes what is

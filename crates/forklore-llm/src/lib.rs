@@ -52,6 +52,7 @@ mod events;
 mod failure;
 mod http;
 mod key;
+mod local;
 mod model;
 mod request;
 mod response;
@@ -59,5 +60,6 @@ mod shared;
 
 pub use config::{ModelConfig, Provider};
 pub use key::{KeyVariable, NoVariable};
+pub use local::{LOCAL_PORTS, Listening, listening, listening_blocking};
 pub use model::HttpModel;
 pub use shared::{SharedBytes, estimate_tokens};

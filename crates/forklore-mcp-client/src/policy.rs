@@ -110,15 +110,6 @@ impl Pattern {
     /// Checks whether the pattern matches a tool's whole name.
     #[must_use]
     pub fn fits(&self, tool: &str) -> bool {
-        let mut parts = self.0.split('*');
-        let first = parts.next().unwrap_or_default();
-        let Some(mut rest) = tool.strip_prefix(first) else { return false };
-        let Some(last) = parts.next_back() else { return rest.is_empty() };
-        for part in parts {
-            // Use the first occurrence of the part, which leaves the most text for the next parts.
-            let Some((_, after)) = rest.split_once(part) else { return false };
-            rest = after;
-        }
-        rest.ends_with(last)
+        forklore_core::price::fits(&self.0, tool)
     }
 }

@@ -51,11 +51,10 @@ impl ModelCall {
 
 impl Call<'_> {
     fn cost(&self, config: &SessionConfig) -> Option<f64> {
-        let mut usage = *self.usage;
-        if self.partial {
-            usage.output = usage.output.or(Some(0));
-        }
-        config.settings.prices.and_then(|prices| prices.cost(&usage))
+        let prices = config.settings.prices?;
+        let TokenUsage { input, output, cached, cache_written } = *self.usage;
+        let output = if self.partial { output.or(Some(0)) } else { output };
+        Some(prices.cost(input?, output?, cached.unwrap_or(0), cache_written.unwrap_or(0)))
     }
 
     pub(super) fn usage(&self, config: &SessionConfig) -> TurnUsage {

@@ -137,6 +137,8 @@ impl<'a> Run<'a> {
 
     /// Calls the model. Compacts the history first if the context window is too full.
     ///
+    /// Returns `None` if the model then takes no further request; the caller ends the turn.
+    ///
     /// If the model refuses the request as too long, compacts the history and returns `None`: the
     /// caller tries again with the shorter history. Also returns `None` if the turn is stopped
     /// during that compaction; the caller then ends the turn. If the provider refuses the reasoning
@@ -153,6 +155,10 @@ impl<'a> Run<'a> {
         let is_full = settings.compact_at.zip(gauge.fraction()).is_some_and(|(at, is)| is >= at);
         if is_full && !course.compaction_freed_nothing {
             self.compact(log, course, CompactionReason::Threshold).await?;
+            // The summary may have used up a budget.
+            if model.refusal().is_some() {
+                return Ok(None);
+            }
         }
         let request = self.request(log).await?;
         let call = call_model(log.context, model, &request, settings, &self.stop).await;
@@ -245,6 +251,9 @@ impl<'a> Run<'a> {
     }
 
     fn exhausted_budget(&self, course: &Course) -> Option<String> {
+        if let Some(why) = self.config.model.refusal() {
+            return Some(why);
+        }
         let budget = &self.config.settings.budget;
         if budget.model_calls.is_some_and(|most| course.model_calls >= most) {
             return Some(format!("{} calls of the model", course.model_calls));

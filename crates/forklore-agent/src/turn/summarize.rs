@@ -36,6 +36,9 @@ pub(crate) async fn summarize(
     cancel: &CancellationToken,
 ) -> Result<Summarize> {
     let model = &*config.model;
+    if let Some(why) = model.refusal() {
+        return Ok(Summarize::Fallback { why, usage: Vec::new() });
+    }
     let limit = model.context_window().and_then(|tokens| usize::try_from(tokens * 2).ok());
     let text = transcript(messages);
     let text = shorten(&text, limit.unwrap_or(TRANSCRIPT_BYTES));

@@ -11,6 +11,10 @@ use crate::fits::SCHEMA;
 const ONLY_IN_A_TERMINAL: &[&str] = &[
     "import --watch",
     "log --follow",
+    "config show",
+    "config check",
+    "config init",
+    "config edit",
     "completions",
     "man",
     "man --out DIR",

@@ -88,9 +88,9 @@ fn summed_up(
     part: Range<u64>,
     output: &mut Output,
 ) -> Result<Summarize> {
-    let summarised = wiring::foreground(app, None, &[], false, output).and_then(|foreground| {
-        Ok(foreground.block_on(foreground.host().summarize_part(None, branch, part))?)
-    });
+    let summarised = wiring::foreground(app, None, wiring::Run::default(), false, output).and_then(
+        |foreground| Ok(foreground.block_on(foreground.host().summarize_part(None, branch, part))?),
+    );
     let summary = match summarised {
         Err(failure) if failure.kind() == ErrorKind::Interrupted => return Err(failure),
         Err(failure) => Summarize::fallback(why_no_model(&failure)),

@@ -31,6 +31,7 @@ Examples:
   forklore chat -p \"what is wrong here?\" --attach shot.png
   git diff | forklore chat -p \"review this\" --model claude
   forklore chat -p \"list the open issues\" --allow \"issues.list_*\"
+  forklore chat -p \"refactor it\" --max-cost 0.5
   forklore chat -c models.local.model=qwen3 -c system=\"Be brief.\"
 
 Text that is piped in is said, behind the prompt and a blank line where there is -p. It is read to its \
@@ -86,6 +87,10 @@ pub(super) struct How {
     /// the session denies stays denied
     #[arg(long, value_name = "PATTERN")]
     allow: Vec<Pattern>,
+    /// Stop before the next request once the models cost this much, in the currency of the
+    /// configuration; sub-agents count too. Needs prices of the models
+    #[arg(long, value_name = "AMOUNT", value_parser = wiring::amount)]
+    max_cost: Option<f64>,
     /// If another program runs the session, wait until it is free, or at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
@@ -108,7 +113,8 @@ pub(super) fn talk(
     output: &mut Output,
 ) -> Result<()> {
     let makes = session.is_none_or(SessionRef::is_file);
-    let foreground = wiring::foreground(app, how.model.as_deref(), &how.allow, makes, output)?;
+    let run = wiring::Run { allowed: &how.allow, max_cost: how.max_cost };
+    let foreground = wiring::foreground(app, how.model.as_deref(), run, makes, output)?;
     let session = session.map(|session| app.session(session, output)).transpose()?;
     let (prompt, interactive) = match request {
         Request::Prompt(prompt) => (Some(prompt), false),
@@ -224,7 +230,8 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
         output.remark(&text);
     }
     let HeadlessTurn { turn, stopped } = done?;
-    let failure = failure_of(&turn, stopped.is_some());
+    let refusal = foreground.host().budget_refusal();
+    let failure = failure_of(&turn, stopped.is_some(), refusal.as_deref());
     if json || screen.is_none() {
         written = written.and_then(|()| answer(&turn, failure.as_ref(), output));
     }
@@ -241,7 +248,7 @@ fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output)
         Status::Cancelled => Err(Failure::Answered(ErrorKind::Interrupted)),
         Status::Incomplete(why) => {
             output.remark(&format!("cut short: {why}"));
-            Err(Failure::Answered(ErrorKind::Internal))
+            Err(Failure::Answered(failure.map_or(ErrorKind::Internal, |failure| failure.kind())))
         }
     }
 }
@@ -268,8 +275,8 @@ impl Own {
 }
 
 /// Returns why a turn with an answer failed, or `None` if it did not. `stopped` states whether a
-/// signal ended the program.
-fn failure_of(turn: &Turn, stopped: bool) -> Option<Failure> {
+/// signal ended the program, and `refusal` why a budget refused a request.
+fn failure_of(turn: &Turn, stopped: bool, refusal: Option<&str>) -> Option<Failure> {
     let interrupted = |message: &str| Failure::refused(ErrorKind::Interrupted, message);
     match &turn.status {
         Status::Success if !stopped => None,
@@ -277,7 +284,11 @@ fn failure_of(turn: &Turn, stopped: bool) -> Option<Failure> {
         Status::Success => Some(interrupted("the program was stopped after the turn")),
         Status::Cancelled => Some(interrupted("the turn was interrupted").or_try(go_on(turn))),
         Status::Incomplete(why) => {
-            let kind = if stopped { ErrorKind::Interrupted } else { ErrorKind::Internal };
+            let kind = match stopped {
+                true => ErrorKind::Interrupted,
+                false if refusal == Some(why) => ErrorKind::BudgetExceeded,
+                false => ErrorKind::Internal,
+            };
             let failure = Failure::refused(kind, format!("the turn was cut short: {why}"));
             Some(failure.or_try(resume_command(turn)))
         }

@@ -6,8 +6,10 @@ use forklore::StoreUrl;
 use forklore::api::Doctor;
 use forklore::core::ErrorKind;
 use forklore::store::health::{Check, Health, Status};
+use forklore_host::config::check;
 
 use crate::app::App;
+use crate::commands::config;
 use crate::failure::{Failure, Result};
 use crate::hints::next;
 use crate::output::{Output, Page, Tone, count};
@@ -55,17 +57,26 @@ pub(super) fn run(_args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// Checks the user's configuration, with the settings of the command line.
 fn look_at_configuration(health: &mut Health, app: &App) {
-    match wiring::read_configuration(app) {
-        Ok(configured) => {
-            let (models, tools) = (&configured.config.models, &configured.config.tools);
-            let models = count(models.len() as u64, "model");
-            let tools = count(tools.len() as u64, "tool server");
-            health.ok("config", format!("{models}, {tools}"));
-        }
+    let path = match wiring::path() {
+        Ok(path) => path,
         Err(failure) => {
             let kind = Some(failure.kind());
-            health.add("config", Status::Problem, failure.to_string(), None, kind);
+            return health.add("config", Status::Problem, failure.to_string(), None, kind);
         }
+    };
+    if let Ok(configured) = wiring::read_configuration(app) {
+        let (models, tools) = (&configured.config.models, &configured.config.tools);
+        let models = count(models.len() as u64, "model");
+        let tools = count(tools.len() as u64, "tool server");
+        health.ok("config", format!("{models}, {tools}"));
+    }
+    for problem in check(&path, app.settings()) {
+        let (status, kind) = match problem.warning {
+            true => (Status::Warning, None),
+            false => (Status::Problem, Some(problem.kind)),
+        };
+        let message = format!("{}: {}", config::location(&problem), problem.message);
+        health.add("config", status, message, Some(problem.hint), kind);
     }
 }
 

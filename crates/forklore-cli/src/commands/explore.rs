@@ -41,6 +41,10 @@ pub(crate) struct Args {
     /// any text; may be given several times
     #[arg(long, value_name = "PATTERN")]
     allow: Vec<Pattern>,
+    /// Stop before the next request once the models cost this much, in the currency of the
+    /// configuration; sub-agents count too. Needs prices of the models
+    #[arg(long, value_name = "AMOUNT", value_parser = wiring::amount)]
+    max_cost: Option<f64>,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -48,7 +52,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let options = &args.options;
     options.check()?;
     let makes = session.is_file();
-    let foreground = wiring::foreground(app, options.model(), &args.allow, makes, output)?;
+    let run = wiring::Run { allowed: &args.allow, max_cost: args.max_cost };
+    let foreground = wiring::foreground(app, options.model(), run, makes, output)?;
     let header = app.session(&session, output)?;
     let request = options.request(header.id.clone(), None)?;
     let plan = Plan::of(foreground.host(), header.clone(), &request)?;
@@ -69,7 +74,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     foreground.close();
     let Explored { rows, stopped } = explored?;
-    let failure = failure_of(&rows, stopped.is_some());
+    let refusal = foreground.host().budget_refusal();
+    let failure = failure_of(&rows, stopped.is_some(), refusal);
     let shown = Shown { from: &header, at: &at, rows: &rows, judged: plan.judge.is_some() };
     let printed = shown.show(selected.as_ref().ok().copied().flatten(), failure.as_ref(), output);
     if let Some(selected) = selected? {
@@ -86,11 +92,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 /// Returns why an exploration failed, or `None` if it did not. `stopped` states whether a signal
-/// interrupted it.
-fn failure_of(rows: &[Row], stopped: bool) -> Option<Failure> {
+/// interrupted it, and `refusal` why a budget refused a request.
+fn failure_of(rows: &[Row], stopped: bool, refusal: Option<String>) -> Option<Failure> {
     if stopped {
         let message = "the exploration was interrupted";
         return Some(Failure::refused(ErrorKind::Interrupted, message));
+    }
+    if let Some(why) = refusal {
+        return Some(Failure::refused(ErrorKind::BudgetExceeded, why));
     }
     if rows.iter().any(|row| row.state != State::Failed) {
         return None;

@@ -189,7 +189,7 @@ fn named(session: &SessionRef, parent: &Header, app: &App) -> Vec<String> {
 /// Forks, and records a summary that the configured model writes. If the model is not available,
 /// forklore writes the summary without a model.
 fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Forked> {
-    match wiring::foreground(app, None, &[], false, output) {
+    match wiring::foreground(app, None, wiring::Run::default(), false, output) {
         Ok(foreground) => {
             let forking = foreground.host().fork_with_summary(None, request);
             let (forked, summary) = foreground.block_on(forking)?;

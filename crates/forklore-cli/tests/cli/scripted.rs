@@ -31,6 +31,15 @@ pub(crate) struct Scripted {
 
 impl Scripted {
     pub(crate) fn start(answers: &[Answer]) -> Self {
+        Self::begin(answers, false)
+    }
+
+    /// Starts a model that reports its usage: 100 tokens of each request, and 10 of each answer.
+    pub(crate) fn with_usage(answers: &[Answer]) -> Self {
+        Self::begin(answers, true)
+    }
+
+    fn begin(answers: &[Answer], reports_usage: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -44,7 +53,8 @@ impl Scripted {
                     let Some(request) = request(&stream) else { return };
                     shared.lock().unwrap().push(request);
                     let answer = answers.lock().unwrap().pop_front();
-                    let _ = give(stream, answer.unwrap_or(Answer::Says("done")));
+                    let answer = answer.unwrap_or(Answer::Says("done"));
+                    let _ = give(stream, answer, reports_usage);
                 });
             }
         });
@@ -94,9 +104,11 @@ fn request(stream: &TcpStream) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
-fn give(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
+fn give(mut stream: TcpStream, answer: Answer, reports_usage: bool) -> std::io::Result<()> {
     let text = |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
     let end = |why: &str| json!({"choices": [{"index": 0, "delta": {}, "finish_reason": why}]});
+    let usage = json!({"prompt_tokens": 100, "completion_tokens": 10});
+    let usage = reports_usage.then(|| json!({"choices": [], "usage": usage}));
     let events = match answer {
         Answer::Silence => return until_gone(&mut stream),
         Answer::Begins(message) => vec![text(message)],
@@ -112,7 +124,7 @@ fn give(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
     let mut head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n".to_owned();
     head.push_str("connection: close\r\n\r\n");
     stream.write_all(head.as_bytes())?;
-    for event in &events {
+    for event in events.iter().chain(&usage) {
         stream.write_all(format!("data: {event}\n\n").as_bytes())?;
     }
     if matches!(answer, Answer::Begins(_)) {

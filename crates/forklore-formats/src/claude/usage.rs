@@ -52,7 +52,14 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
         cached,
         cost: fields.cost.0,
     };
-    CallUsage { call: message.id.to_owned(), model: message.model.to_owned(), usage }.some()
+    CallUsage {
+        call: message.id.to_owned(),
+        model: message.model.to_owned(),
+        usage,
+        cache_written: tokens.cache_creation_input_tokens.count(),
+        ..CallUsage::default()
+    }
+    .some()
 }
 
 #[cfg(test)]

@@ -37,5 +37,11 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
         cached: tokens.cached.count(),
         cost: 0.0,
     };
-    CallUsage { call: fields.id.to_owned(), model: fields.model.to_owned(), usage }.some()
+    CallUsage {
+        call: fields.id.to_owned(),
+        model: fields.model.to_owned(),
+        usage,
+        ..CallUsage::default()
+    }
+    .some()
 }

@@ -64,5 +64,12 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
         cost: info.cost.0,
     };
     let model = info.model_id.to_owned().or_else(|| info.model.0.id.to_owned());
-    CallUsage { call: info.id.to_owned(), model, usage }.some()
+    CallUsage {
+        call: info.id.to_owned(),
+        model,
+        usage,
+        cache_written: cache.write.count(),
+        ..CallUsage::default()
+    }
+    .some()
 }

@@ -62,5 +62,12 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     // to be unique.
     let written = || Some(format!("{} {}", fields.id.get()?, fields.timestamp.get()?));
     let call = message.response_id.to_owned().or_else(written);
-    CallUsage { call, model: message.model.to_owned(), usage }.some()
+    CallUsage {
+        call,
+        model: message.model.to_owned(),
+        usage,
+        cache_written: tokens.cache_write.count(),
+        ..CallUsage::default()
+    }
+    .some()
 }

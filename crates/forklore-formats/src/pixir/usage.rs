@@ -50,5 +50,5 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let event = &fields.data.0;
     let (call, model) = (fields.id.to_owned(), event.model.to_owned());
-    CallUsage { call, model, usage: event.usage_summary.0.usage() }.some()
+    CallUsage { call, model, usage: event.usage_summary.0.usage(), ..CallUsage::default() }.some()
 }

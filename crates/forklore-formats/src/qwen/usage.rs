@@ -38,5 +38,11 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
         cached: tokens.cached_content_token_count.count(),
         cost: 0.0,
     };
-    CallUsage { call: fields.uuid.to_owned(), model: fields.model.to_owned(), usage }.some()
+    CallUsage {
+        call: fields.uuid.to_owned(),
+        model: fields.model.to_owned(),
+        usage,
+        ..CallUsage::default()
+    }
+    .some()
 }

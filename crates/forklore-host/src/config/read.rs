@@ -7,6 +7,7 @@ use serde_path_to_error::Segment;
 use toml::Table;
 
 use super::error::without_values;
+use super::lines::line_of;
 use super::trust::Trust;
 use super::{Config, ConfigError, Setting};
 use crate::text_file;
@@ -82,9 +83,4 @@ fn cause<'s>(settings: &'s [Setting], path: &[String]) -> Option<&'s Setting> {
 fn in_file(path: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     let line = error.span().map(|span| line_of(text, span.start));
     ConfigError { line, ..ConfigError::new(path, without_values(error.message())) }
-}
-
-/// Returns the number of the line, from 1, that contains a byte offset.
-fn line_of(text: &str, byte: usize) -> usize {
-    text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
 }

@@ -109,7 +109,7 @@ fn parts(text: &str) -> Option<Vec<String>> {
 }
 
 /// Returns a key as it is written in TOML.
-fn shown(key: &[String]) -> String {
+pub(super) fn shown(key: &[String]) -> String {
     let is_bare = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
     };

@@ -18,6 +18,7 @@ impl Conversation {
     /// # Errors
     /// The errors of [`AgentSession::execute`](forklore_agent::AgentSession::execute).
     pub async fn say(&self, text: &str, cancel: &CancellationToken) -> Result<Turn> {
+        self.count_budgets().await?;
         let add = |prompt, file: &PendingAttachment| file.add_to(prompt);
         let prompt = self.attachments().iter().fold(Prompt::from(text), add);
         let (session, before) = (self.session(), self.turns().await);
@@ -33,6 +34,7 @@ impl Conversation {
     /// # Errors
     /// The errors of [`AgentSession::resume`](forklore_agent::AgentSession::resume).
     pub async fn continue_turn(&self, cancel: &CancellationToken) -> Result<Turn> {
+        self.count_budgets().await?;
         let session = self.session();
         Ok(interruptible(&session, cancel, session.resume()).await?)
     }

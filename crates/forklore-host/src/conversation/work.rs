@@ -52,6 +52,7 @@ impl Conversation {
             }
             SummarizeBy::Model if cancel.is_cancelled() => Err(Error::Interrupted),
             SummarizeBy::Model => {
+                self.count_budgets().await?;
                 let session = self.session();
                 let forking = session.fork_with_summary(request);
                 let (branched, summary) = interruptible(&session, cancel, forking).await?;
@@ -99,6 +100,7 @@ impl Conversation {
         if cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
+        self.count_budgets().await?;
         let here = self.session();
         let session = if branch.id == here.id() {
             here
@@ -115,6 +117,7 @@ impl Conversation {
     /// `busy` if another program runs a turn in the session.
     pub async fn compact(&self, cancel: &CancellationToken) -> Result<Option<Compacted>> {
         self.header().await?;
+        self.count_budgets().await?;
         let session = self.session();
         Ok(interruptible(&session, cancel, session.compact()).await?)
     }
@@ -126,6 +129,7 @@ impl Conversation {
     /// The errors of [`AgentSession::delegate`](forklore_agent::AgentSession::delegate).
     pub async fn delegate(&self, task: &str, cancel: &CancellationToken) -> Result<Delegated> {
         self.header().await?;
+        self.count_budgets().await?;
         let session = self.session();
         let work = session.delegate(Delegate::new(task));
         Ok(interruptible(&session, cancel, work).await?)

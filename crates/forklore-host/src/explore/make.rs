@@ -20,11 +20,10 @@ pub(super) fn all<'a>(
     rows: &'a mut [Row],
 ) -> BoxFuture<'a, Result<Vec<Option<AgentSession>>>> {
     async move {
-        let equipped = plan
-            .tries
-            .iter()
-            .map(|tried| host.equipment(&tried.model, Arc::new(Nobody)))
-            .collect::<Result<Vec<_>>>()?;
+        let mut equipped = Vec::with_capacity(plan.tries.len());
+        for tried in &plan.tries {
+            equipped.push(host.budgeted(&tried.model, Arc::new(Nobody), None).await?);
+        }
         for equipment in &equipped {
             equipment.model.ready().map_err(forklore_agent::Error::NotReady)?;
         }

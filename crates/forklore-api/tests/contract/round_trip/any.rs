@@ -117,6 +117,10 @@ words! {
     DeleteMode: [DeleteMode::Refuse, DeleteMode::Cascade, DeleteMode::DetachChildren];
     LostKind: [LostKind::Header, LostKind::Event, LostKind::Data, LostKind::Source,
         LostKind::Attachment];
+    UsageGrouping: [UsageGrouping::Day, UsageGrouping::Week, UsageGrouping::Model,
+        UsageGrouping::Workspace, UsageGrouping::Agent];
+    SettingOrigin: [SettingOrigin::File, SettingOrigin::CommandLine, SettingOrigin::Environment,
+        SettingOrigin::Default];
     CheckStatus: [CheckStatus::Ok, CheckStatus::Warning, CheckStatus::Problem];
     ErrorKind: [ErrorKind::NotFound, ErrorKind::InvalidArgs, ErrorKind::Busy, ErrorKind::Corrupt,
         ErrorKind::Internal, ErrorKind::Interrupted];
@@ -279,10 +283,17 @@ fields! {
     LogRange { from, to, own }
     LostPiece { session_id, seq, what, reason }
     HelpText { help }
+    ConfigCheck { path, exists, problems }
+    ConfigCreated { path, dry_run, replaces, text, servers, keys }
+    ConfigEdited { path, changed, problems }
+    ConfigProblem { path, line, setting, warning, kind, message, hint }
+    ConfigSetting { key, value, hidden, from, line, variable }
+    ConfigSettings { path, exists, settings }
+    LocalServer { program, base_url, models }
     ManPage { page, text }
     ProgramVersion { version }
     ManPages { dir, pages }
-    ModelUsage { model, calls, usage }
+    ModelUsage { model, calls, usage, unpriced_tokens }
     NamedAttachment { seq, id, name, media_type, bytes, missing }
     NewEvent { kind, data, id, ts, class }
     Record { index, seq, role, content, partial, branch, origin; ts }
@@ -297,14 +308,15 @@ fields! {
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     SessionAnswer { session, summary }
     SessionPage { sessions, next, problems }
-    SessionUsage { session_id, label, title, usage }
+    SessionUsage { session_id, label, title, usage, unpriced_tokens }
     Stats { sessions, own_events, inherited_events, bytes, saved_bytes, usage, store_bytes, problems }
-    StatsAnswer { stats, inherited_usage, calls }
+    StatsAnswer { stats, inherited_usage, currency, calls }
     Tree { trees, next, problems }
     TreeNode { session_id, header, missing, damaged, deleted, cycle, brought; depth }
     TreeRequest { session, workspace, after }
-    UsageByModel { models, by_session }
-    UsageReport { usage, models, by_session, problems }
+    UsageByModel { unpriced_tokens, unpriced_models, models, by_session, by, groups }
+    UsageGroup { key, calls, usage, unpriced_tokens }
+    UsageReport { usage, unpriced_tokens, models, by_session, groups, problems }
     Vocabulary { turtle }
     WrittenFile { name, path, bytes, revision }
 }

@@ -35,7 +35,8 @@ pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) 
         without_tools: args.no_tools,
         count: args.count,
     };
-    let foreground = wiring::foreground(app, preview.model.as_deref(), &[], false, output)?;
+    let foreground =
+        wiring::foreground(app, preview.model.as_deref(), wiring::Run::default(), false, output)?;
     let host = foreground.host();
     let configured = host.configured().model(preview.model.as_deref());
     let (name, config) = configured.map_err(forklore_host::Error::from)?;

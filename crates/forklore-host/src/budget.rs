@@ -1,0 +1,212 @@
+//! Budgets: how much the models of a program may use, of a currency or of tokens.
+//!
+//! A budget is checked before each request to a model. A request that is running is not stopped, so
+//! a budget can be exceeded by the requests that run when it is used up.
+
+mod limit;
+mod metered;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use forklore_agent::SessionConfig;
+use forklore_agent::approve::Approve;
+use forklore_agent::model::Model;
+use forklore_core::SessionId;
+use forklore_engine::Engine;
+use futures_util::future::{BoxFuture, FutureExt};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Deserializer};
+
+use crate::config::Configured;
+use crate::{ConfigError, Host, Result};
+use limit::{Limit, Most};
+use metered::Metered;
+
+/// How much models may use, as the user's configuration contains it. `None` is no limit.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    /// How much the models of all sessions may cost in one day, in the configured currency.
+    #[serde(deserialize_with = "amount")]
+    pub per_day: Option<f64>,
+    /// How much a session may cost with its sub-agents, in the configured currency.
+    #[serde(deserialize_with = "amount")]
+    pub per_session: Option<f64>,
+    /// How many tokens the models of all sessions may use in one day, input and output together.
+    pub tokens_per_day: Option<u64>,
+    /// How many tokens a session may use with its sub-agents, input and output together.
+    pub tokens_per_session: Option<u64>,
+}
+
+impl Budget {
+    fn is_in_money(&self) -> bool {
+        self.per_day.is_some() || self.per_session.is_some()
+    }
+}
+
+fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let amount = f64::deserialize(deserializer)?;
+    if is_amount(amount) {
+        return Ok(Some(amount));
+    }
+    Err(serde::de::Error::custom("a budget is a number above 0, such as 2.5"))
+}
+
+/// Checks whether a number can be a budget: it is above 0 and finite.
+#[must_use]
+pub fn is_amount(number: f64) -> bool {
+    number.is_finite() && number > 0.0
+}
+
+impl Configured {
+    /// Checks that a budget in money can be held for a model: the model has a price. `max_cost` says
+    /// whether this run has such a budget, in addition to the configured ones. `None` selects the
+    /// default model.
+    ///
+    /// # Errors
+    /// Returns an error if there is a budget in money and the model has no price, or if the model is
+    /// not configured.
+    pub fn check_budget(&self, model: Option<&str>, max_cost: bool) -> Result<(), ConfigError> {
+        let (name, model) = self.model(model)?;
+        if !(max_cost || self.config.budget.is_in_money()) || self.config.price_of(model).is_some()
+        {
+            return Ok(());
+        }
+        let wrong = format!(
+            "the model {name} has no price, so no budget in money can be held for it; add to \
+             [models.{name}]: price = {{ input = 0.0, output = 0.0 }}, with its prices of a million \
+             tokens"
+        );
+        Err(ConfigError::new(&self.path, wrong))
+    }
+}
+
+/// The budgets of a host.
+#[derive(Default)]
+pub(crate) struct Budgets {
+    /// The budget of this run of the program.
+    run: Option<Arc<Limit>>,
+    /// The budgets of a day, which all sessions share.
+    day: Vec<Arc<Limit>>,
+    /// Why the last request was refused, if one was.
+    refused: Arc<Mutex<Option<String>>>,
+}
+
+impl Budgets {
+    /// Creates the budgets of a configuration.
+    pub(crate) fn of(configured: &Configured) -> Self {
+        let config = &configured.config;
+        let money = config.budget.per_day.map(|most| Most::Cost(most, config.currency.clone()));
+        let tokens = config.budget.tokens_per_day.map(Most::Tokens);
+        let limits = [("budget.per_day", money), ("budget.tokens_per_day", tokens)];
+        let day = limits.into_iter().filter_map(|(name, most)| Some(Limit::new(name, most?)));
+        Self { run: None, day: day.map(Arc::new).collect(), refused: Arc::default() }
+    }
+}
+
+impl Host {
+    /// Limits what all models may cost in this run, in the configured currency, with the requests of
+    /// sub-agents, continuations and summaries. `None` is no limit. Once the budget is used up, no
+    /// further request is sent: turns end as incomplete.
+    #[must_use]
+    pub fn limiting(mut self, max_cost: Option<f64>) -> Self {
+        let most = |cost| Most::Cost(cost, self.configured().config.currency.clone());
+        self.budgets.run = max_cost.map(|cost| Arc::new(Limit::new("--max-cost", most(cost))));
+        self
+    }
+
+    /// Checks whether there is any budget.
+    pub(crate) fn has_budgets(&self) -> bool {
+        self.budgets.run.is_some() || self.configured().config.budget != Budget::default()
+    }
+
+    /// Returns why a request to a model was refused, if a budget was used up.
+    #[must_use]
+    pub fn budget_refusal(&self) -> Option<String> {
+        self.budgets.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Checks that the budgets of this host can be held for a model.
+    ///
+    /// # Errors
+    /// The errors of [`Configured::check_budget`].
+    pub(crate) fn check_budget(&self, model: &str) -> Result<()> {
+        Ok(self.configured().check_budget(Some(model), self.budgets.run.is_some())?)
+    }
+
+    /// Returns the equipment of a session in which the model with this name answers. Its requests
+    /// count against the budgets. `session` is the session, if it exists.
+    ///
+    /// # Errors
+    /// The errors of [`equipment`](Self::equipment); an error if a budget cannot be held for the
+    /// model.
+    pub(crate) fn budgeted<'a>(
+        &'a self,
+        model: &'a str,
+        approve: Arc<dyn Approve>,
+        session: Option<&'a SessionId>,
+    ) -> BoxFuture<'a, Result<SessionConfig>> {
+        async move {
+            let equipment = self.equipment(model, approve)?;
+            if !self.has_budgets() {
+                return Ok(equipment);
+            }
+            let metered = self.metered(model, equipment.model.clone(), session).await?;
+            Ok(SessionConfig { model: metered, ..equipment })
+        }
+        .boxed()
+    }
+
+    /// Returns a model whose requests count against the budgets as they are now.
+    ///
+    /// # Errors
+    /// An error if a budget cannot be held for the model, or if the store cannot be read.
+    async fn metered(
+        &self,
+        name: &str,
+        model: Arc<dyn Model>,
+        session: Option<&SessionId>,
+    ) -> Result<Arc<dyn Model>> {
+        self.check_budget(name)?;
+        let of_session = self.limits_of(session).await?;
+        self.count_day().await?;
+        let shared = self.budgets.run.iter().chain(&self.budgets.day).cloned();
+        let limits: Vec<_> = shared.chain(of_session).collect();
+        let config = &self.configured().config;
+        let prices = config.models.get(name).and_then(|model| config.price_of(model));
+        Ok(Arc::new(Metered { model, prices, limits, refused: self.budgets.refused.clone() }))
+    }
+
+    /// Returns the budgets of a session, with what the session and its sub-agents have used.
+    async fn limits_of(&self, session: Option<&SessionId>) -> Result<Vec<Arc<Limit>>> {
+        let config = &self.configured().config;
+        let money = config.budget.per_session.map(|most| Most::Cost(most, config.currency.clone()));
+        let tokens = config.budget.tokens_per_session.map(Most::Tokens);
+        let limits = [("budget.per_session", money), ("budget.tokens_per_session", tokens)];
+        let limits = limits.into_iter().filter_map(|(name, most)| Some(Limit::new(name, most?)));
+        let limits: Vec<_> = limits.map(Arc::new).collect();
+        if let Some(session) = session.filter(|_| !limits.is_empty()) {
+            let session = session.clone();
+            let usage = self.run(move |engine| engine.usage_with_subagents(&session)).await?;
+            limits.iter().for_each(|limit| limit.set(&usage));
+        }
+        Ok(limits)
+    }
+
+    /// Counts again what all programs used today.
+    async fn count_day(&self) -> Result<()> {
+        if self.budgets.day.is_empty() {
+            return Ok(());
+        }
+        let usage = self.run(|engine: &Engine| engine.usage_since(midnight())).await?;
+        self.budgets.day.iter().for_each(|limit| limit.set(&usage));
+        Ok(())
+    }
+}
+
+/// Returns the beginning of this day in the time zone of the system.
+fn midnight() -> Timestamp {
+    let now = Timestamp::now().to_zoned(TimeZone::system());
+    now.start_of_day().map_or(now.timestamp(), |day| day.timestamp())
+}
