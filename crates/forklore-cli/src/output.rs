@@ -10,6 +10,7 @@ mod json;
 pub(crate) mod log;
 mod page;
 mod pager;
+pub(crate) mod problems;
 mod progress;
 pub(crate) mod session;
 pub(crate) mod side_by_side;

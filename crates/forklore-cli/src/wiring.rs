@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use forklore::core::PriceTable;
 use forklore_chat::Foreground;
-use forklore_host::budget::is_amount;
-use forklore_host::config::ignored_in;
+use forklore_host::config::{ignored_in, is_amount};
 use forklore_host::{Configured, Error, Host, Pattern};
 
 use crate::app::App;

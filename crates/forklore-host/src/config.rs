@@ -5,6 +5,7 @@
 //! which programs start or where a conversation is sent. The user may override the file for one run
 //! with a [`Setting`].
 
+mod budget;
 mod check;
 mod error;
 mod in_force;
@@ -25,7 +26,7 @@ use forklore_mcp_client::{Rules, ServerConfig, ServerName};
 use forklore_otel::TracingConfig;
 use serde::Deserialize;
 
-use crate::budget::Budget;
+pub use budget::{Budget, is_amount};
 pub use check::{check, check_text};
 pub use error::ConfigError;
 pub use in_force::in_force;

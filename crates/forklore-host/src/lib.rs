@@ -76,7 +76,7 @@
 mod allowed;
 mod approvals;
 mod attachment;
-pub mod budget;
+mod budget;
 pub mod config;
 mod conversation;
 mod error;

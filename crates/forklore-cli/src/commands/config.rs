@@ -3,7 +3,6 @@
 mod check;
 mod edit;
 mod init;
-mod problems;
 mod show;
 
 use clap::Subcommand;
@@ -11,8 +10,6 @@ use clap::Subcommand;
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
-
-pub(super) use problems::location;
 
 const EXAMPLES: &str = "\
 The configuration is one file of yours: config.toml in the folder forklore of your configuration \

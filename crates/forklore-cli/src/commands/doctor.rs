@@ -9,10 +9,9 @@ use forklore::store::health::{Check, Health, Status};
 use forklore_host::config::check;
 
 use crate::app::App;
-use crate::commands::config;
 use crate::failure::{Failure, Result};
 use crate::hints::next;
-use crate::output::{Output, Page, Tone, count};
+use crate::output::{Output, Page, Tone, count, problems};
 use crate::wiring;
 
 const EXAMPLES: &str = "\
@@ -75,7 +74,7 @@ fn look_at_configuration(health: &mut Health, app: &App) {
             true => (Status::Warning, None),
             false => (Status::Problem, Some(problem.kind)),
         };
-        let message = format!("{}: {}", config::location(&problem), problem.message);
+        let message = format!("{}: {}", problems::location(&problem), problem.message);
         health.add("config", status, message, Some(problem.hint), kind);
     }
 }

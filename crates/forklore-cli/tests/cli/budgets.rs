@@ -114,7 +114,7 @@ fn an_exploration_stops_too_and_shows_what_it_has() {
 }
 
 #[test]
-fn a_server_that_reports_no_tokens_is_asked_once() {
+fn a_server_that_reports_no_tokens_gets_one_request() {
     let sandbox = Sandbox::new();
     let model = Scripted::start(&[Answer::Says("one")]);
     sandbox.file("config.toml", &format!("{}{PRICE}", model.config()));

@@ -304,8 +304,8 @@ fn an_edit_replaces_the_file_only_if_it_is_sound() {
     assert_eq!(text(), "system = 'y'\n");
     fs::remove_file(copy).unwrap();
     // Somebody else writes the file meanwhile.
-    let beside = format!("echo \"system = 'a'\" > \"$2\"; echo '#' > '{}'", path.display());
-    let (code, answer) = edit(&sandbox, &beside);
+    let other_writer = format!("echo \"system = 'a'\" > \"$2\"; echo '#' > '{}'", path.display());
+    let (code, answer) = edit(&sandbox, &other_writer);
     assert_eq!((code, &answer["error"]["kind"]), (4, &json!("conflict")), "{answer:#}");
     assert_eq!((text(), copies(&sandbox).len()), ("#\n".to_owned(), 1));
 }

@@ -55,7 +55,7 @@ fn costs(list: &Value) -> Vec<(Value, f64, u64)> {
 }
 
 #[test]
-fn a_cost_of_which_a_part_is_not_known_is_marked() {
+fn a_cost_that_lacks_a_part_is_marked() {
     let sandbox = with_calls();
     let answer = stats(&sandbox, &["plan-1"]);
     let expected = [

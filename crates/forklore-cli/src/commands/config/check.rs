@@ -6,10 +6,9 @@ use forklore::api::{ConfigCheck, ConfigProblem};
 use forklore::core::ErrorKind;
 use forklore_host::config::{check, ignored_in};
 
-use super::problems;
 use crate::app::App;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, Page, Tone, count};
+use crate::output::{Output, Page, Tone, count, problems};
 use crate::wiring;
 
 const EXAMPLES: &str = "\

@@ -3,7 +3,6 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
-use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,10 +12,9 @@ use forklore::core::ErrorKind;
 use forklore_host::config::{check_text, template};
 use forklore_host::text_file;
 
-use super::problems;
 use crate::commands::new_file;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, Tone, count};
+use crate::output::{Output, Tone, count, problems};
 use crate::{interrupts, store, wiring};
 
 const EXAMPLES: &str = "\
@@ -142,8 +140,8 @@ fn run_editor(file: &Path, output: &mut Output) -> Result<()> {
     command.args(options).arg(file);
     if output.is_json() {
         // The answer alone goes to standard output.
-        let shown = io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
-        command.stdout(Stdio::from(shown));
+        let shown = File::options().append(true).open("/dev/stderr");
+        command.stdout(shown.map_or_else(|_| Stdio::null(), Stdio::from));
     }
     match interrupts::ignored(|| command.status()) {
         Ok(status) if status.success() => Ok(()),

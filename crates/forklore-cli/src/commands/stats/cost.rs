@@ -52,12 +52,12 @@ impl fmt::Display for Cost<'_> {
     }
 }
 
-/// Formats an amount of money with two to four decimal places.
+/// Formats an amount of money with two to four decimal decimals.
 fn amount(cost: f64) -> String {
     let text = format!("{cost:.4}");
     let short = text.trim_end_matches('0');
-    let places = short.len() - short.find('.').map_or(short.len(), |at| at + 1);
-    if places >= 2 { short.to_owned() } else { format!("{cost:.2}") }
+    let decimals = short.len() - short.find('.').map_or(short.len(), |at| at + 1);
+    if decimals >= 2 { short.to_owned() } else { format!("{cost:.2}") }
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use forklore::api::ConfigProblem;
 
-use crate::output::{Page, Tone};
+use super::{Page, Tone};
 
 /// The column, from 0, in which what is wrong begins.
 const INDENT: usize = 9;
 
 /// Shows each problem and warning with its place and what to do.
-pub(super) fn show(page: &mut Page, problems: &[ConfigProblem]) {
+pub(crate) fn show(page: &mut Page, problems: &[ConfigProblem]) {
     for problem in problems {
         let (tone, word) =
             if problem.warning { (Tone::Warn, "warning") } else { (Tone::Bad, "problem") };
@@ -22,7 +22,7 @@ pub(super) fn show(page: &mut Page, problems: &[ConfigProblem]) {
 }
 
 /// Returns where a problem is: the setting of the command line, or the file and the line.
-pub(in crate::commands) fn location(problem: &ConfigProblem) -> String {
+pub(crate) fn location(problem: &ConfigProblem) -> String {
     match (&problem.setting, problem.line) {
         (Some(setting), _) => format!("the setting {setting}"),
         (None, Some(line)) => format!("{}, line {line}", problem.path.display()),
