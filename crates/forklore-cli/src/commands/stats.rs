@@ -10,7 +10,6 @@ use clap::builder::PossibleValue;
 use forklore::api::{StatsAnswer, UsageByModel, UsageGrouping};
 use forklore::core::{Currency, SessionId, ShortIds, Usage};
 use forklore::engine::{ModelUsage, Stats, UsageOptions, UsageReport, UsageScope};
-use jiff::tz::TimeZone;
 
 use crate::app::App;
 use crate::failure::Result;
@@ -55,9 +54,6 @@ pub(crate) struct Args {
     /// Sum what models cost by day, week, model, workspace or agent
     #[arg(long, value_name = "WHAT", value_enum)]
     by: Option<By>,
-    /// Begin days and weeks at midnight UTC [default: your time zone]
-    #[arg(long, requires = "by")]
-    utc: bool,
 }
 
 /// By what the cost of models is summed.
@@ -101,13 +97,7 @@ impl By {
 impl Args {
     /// Returns the arguments with which `forklore stats` counts one session.
     pub(super) fn of(session: &SessionId) -> Self {
-        Self {
-            session: Some(session.to_string()),
-            family: false,
-            models: false,
-            by: None,
-            utc: false,
-        }
+        Self { session: Some(session.to_string()), family: false, models: false, by: None }
     }
 }
 
@@ -132,7 +122,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             (engine.stats(None)?, reads.then_some(UsageScope::Everything))
         }
     };
-    let zone = if args.utc { TimeZone::UTC } else { TimeZone::system() };
+    let zone = output.zone().time_zone();
     let (prices, by) = (wiring::prices(app), args.by.map(|by| by.0));
     let currency = prices.currency.clone();
     let options = UsageOptions { prices, by, zone };

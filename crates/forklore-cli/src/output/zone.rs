@@ -16,12 +16,12 @@ pub(crate) enum Zone {
 impl Zone {
     /// Returns the time in this zone. In `Local`, this is UTC if the machine's zone is unknown.
     pub(crate) fn at(self, time: Timestamp) -> Zoned {
-        time.to_zoned(self.zone())
+        time.to_zoned(self.time_zone())
     }
 
     /// Returns the instant at which clocks in this zone show `time`. `None` if it is out of range.
     pub(crate) fn instant(self, time: DateTime) -> Option<Timestamp> {
-        time.to_zoned(self.zone()).ok().map(|time| time.timestamp())
+        time.to_zoned(self.time_zone()).ok().map(|time| time.timestamp())
     }
 
     /// Formats a time with the precision of a second, with the name of the zone.
@@ -34,7 +34,8 @@ impl Zone {
         self.at(at).strftime("%m-%d %H:%M:%S").to_string()
     }
 
-    fn zone(self) -> TimeZone {
+    /// Returns the zone itself. If the zone of the machine is unknown, this is UTC.
+    pub(crate) fn time_zone(self) -> TimeZone {
         match self {
             Self::Local => TimeZone::try_system().unwrap_or(TimeZone::UTC),
             Self::Utc => TimeZone::UTC,
