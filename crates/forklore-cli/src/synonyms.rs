@@ -1,10 +1,11 @@
 //! Other names of the commands, which people know from other programs.
 
 /// Words that are no commands, each with the command that does what it means elsewhere.
-const SYNONYMS: [(&str, &str); 32] = [
+const SYNONYMS: [(&str, &str); 36] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
+    ("browse", "ui"),
     ("cat", "replay"),
     ("check", "doctor"),
     ("checkout", "resume"),
@@ -17,6 +18,7 @@ const SYNONYMS: [(&str, &str); 32] = [
     ("duplicate", "fork"),
     ("fsck", "verify"),
     ("go", "resume"),
+    ("gui", "ui"),
     ("history", "log"),
     ("info", "show"),
     ("init", "new"),
@@ -34,6 +36,8 @@ const SYNONYMS: [(&str, &str); 32] = [
     ("rm", "delete"),
     ("sessions", "list"),
     ("title", "rename"),
+    ("tui", "ui"),
+    ("view", "ui"),
 ];
 
 /// Returns the command that does what `word` means in other programs.

@@ -98,6 +98,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     talk(session.as_ref(), new, &args.how, request, app, output)
 }
 
+/// Continues a conversation at the terminal, with the default model.
+pub(super) fn converse(session: &SessionRef, app: &App, output: &mut Output) -> Result<()> {
+    let how = How { model: None, prompt: None, attach: Vec::new(), allow: Vec::new(), wait: None };
+    talk(Some(session), New::default(), &how, Request::Conversation, app, output)
+}
+
 /// Runs the conversation or the turn that `request` describes, in `session` or in a new session.
 pub(super) fn talk(
     session: Option<&SessionRef>,

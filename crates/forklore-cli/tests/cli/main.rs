@@ -47,4 +47,5 @@ mod streams;
 mod terminal;
 mod trash;
 mod typing;
+mod ui;
 mod watch;
