@@ -22,6 +22,7 @@ mod gc;
 mod graph;
 mod import;
 mod inspect;
+mod interface;
 mod label;
 mod lineage;
 mod list;

@@ -18,7 +18,7 @@ use signal_hook::iterator::{Handle, Signals};
 
 use crate::app::{Action, App, Effect, Options};
 use crate::dialog::Outcome;
-use crate::request::Request;
+use crate::request::{Answer, Request};
 use crate::terminal::{self, Screen};
 use crate::view::draw;
 use crate::work::Worker;
@@ -29,6 +29,8 @@ const FIRST: Duration = Duration::from_millis(60);
 const KEY_WAIT: Duration = Duration::from_millis(50);
 /// How long a wait for a change of the store lasts.
 const CHANGE_WAIT: Duration = Duration::from_secs(1);
+/// The pause after a change of the store. Changes in that time are reported together.
+const CHANGE_PAUSE: Duration = Duration::from_millis(50);
 /// The number of changes that are read at once.
 const CHANGES: usize = 500;
 
@@ -41,6 +43,9 @@ pub enum Error {
     /// The terminal failed.
     #[error("using the terminal: {0}")]
     Terminal(#[from] io::Error),
+    /// A thread of the interface panicked.
+    #[error("the interface broke; the message above says where")]
+    Broken,
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] forklore_engine::Error),
@@ -59,6 +64,28 @@ enum Happened {
     Action(Action),
     /// The program was continued, so everything must be drawn anew.
     Continued,
+    /// A thread panicked.
+    Broken,
+}
+
+/// Tells the event loop if its thread panics.
+struct Guard(Sender<Happened>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.0.send(Happened::Broken);
+        }
+    }
+}
+
+/// Starts a thread of the interface.
+fn spawn(sender: &Sender<Happened>, work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    let guard = Guard(sender.clone());
+    std::thread::spawn(move || {
+        let _guard = guard;
+        work();
+    })
 }
 
 /// Runs the interface until the user leaves it.
@@ -71,7 +98,8 @@ pub fn run(engine: &Engine, options: Options) -> Result<Outcome, Error> {
     let mut screen = Screen::open()?;
     let size = screen.terminal.size()?;
     let (app, effects) = App::new(options, (size.width, size.height), engine.now());
-    let mut running = Loop { app, screen: &mut screen, worker: threads.requests.clone(), receiver };
+    let mut running =
+        Loop { app, screen: &mut screen, worker: threads.requests.clone(), receiver, open: 0 };
     let outcome = running.run(effects);
     drop(screen);
     threads.stop();
@@ -83,6 +111,8 @@ struct Loop<'a> {
     screen: &'a mut Screen,
     worker: Sender<(u64, Request)>,
     receiver: Receiver<Happened>,
+    /// The number of requests that are not answered yet.
+    open: usize,
 }
 
 impl Loop<'_> {
@@ -91,7 +121,9 @@ impl Loop<'_> {
             return Ok(outcome);
         }
         let began = Instant::now();
-        while let Ok(event) = self.receiver.recv_timeout(FIRST.saturating_sub(began.elapsed())) {
+        while self.open > 0
+            && let Ok(event) = self.receiver.recv_timeout(FIRST.saturating_sub(began.elapsed()))
+        {
             if let Some(outcome) = self.take(event)? {
                 return Ok(outcome);
             }
@@ -113,6 +145,10 @@ impl Loop<'_> {
     fn take(&mut self, event: Happened) -> Result<Option<Outcome>, Error> {
         match event {
             Happened::Action(action) => {
+                if let Action::Answer(_, answer) = &action {
+                    let is_last = !matches!(answer, Answer::Progress(_));
+                    self.open = self.open.saturating_sub(usize::from(is_last));
+                }
                 let effects = self.app.update(action);
                 self.perform(effects)
             }
@@ -120,6 +156,7 @@ impl Loop<'_> {
                 self.screen.take_over()?;
                 Ok(None)
             }
+            Happened::Broken => Err(Error::Broken),
         }
     }
 
@@ -129,6 +166,7 @@ impl Loop<'_> {
                 // The thread ends only with the loop.
                 Effect::Request(screen, request) => {
                     let _ = self.worker.send((screen, request));
+                    self.open += 1;
                 }
                 Effect::Leave(outcome) => return Ok(Some(outcome)),
                 Effect::Suspend => {
@@ -161,7 +199,7 @@ impl Threads {
         let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGCONT])?;
         let handle = signals.handle();
         let to = sender.clone();
-        std::thread::spawn(move || {
+        spawn(sender, move || {
             for signal in &mut signals {
                 let event = match signal {
                     SIGCONT => Happened::Continued,
@@ -175,7 +213,7 @@ impl Threads {
         let requests = answer_requests(engine, sender);
         follow(engine, sender, &stop)?;
         let (to, stopped) = (sender.clone(), stop.clone());
-        let keys = std::thread::spawn(move || read_keys(&to, &stopped));
+        let keys = spawn(sender, move || read_keys(&to, &stopped));
         Ok(Self { stop, requests, keys, signals: handle })
     }
 
@@ -224,12 +262,12 @@ fn action_of(event: Event) -> Option<Action> {
 /// much before it answers.
 fn answer_requests(engine: &Engine, sender: &Sender<Happened>) -> Sender<(u64, Request)> {
     let (requests, receiver) = channel::<(u64, Request)>();
-    let (worker, sender) = (Worker::new(engine.clone()), sender.clone());
-    std::thread::spawn(move || {
+    let (worker, answers) = (Worker::new(engine.clone()), sender.clone());
+    spawn(sender, move || {
         for (screen, request) in receiver {
-            let (worker, to) = (worker.clone(), sender.clone());
+            let (worker, to) = (worker.clone(), answers.clone());
             if matches!(request, Request::Search { .. }) {
-                std::thread::spawn(move || answer(&worker, screen, &request, &to));
+                spawn(&answers, move || answer(&worker, screen, &request, &to));
             } else {
                 answer(&worker, screen, &request, &to);
             }
@@ -252,7 +290,7 @@ fn follow(engine: &Engine, sender: &Sender<Happened>, stop: &Arc<AtomicBool>) ->
     let (to, stop) = (sender.clone(), stop.clone());
     let now = engine.store().changes(&Since::Now, 1, Duration::ZERO);
     let mut since = Since::Mark(now.map_err(forklore_engine::Error::from)?.mark);
-    std::thread::spawn(move || {
+    spawn(sender, move || {
         while !stop.load(Ordering::Relaxed) {
             let action = match engine.store().changes(&since, CHANGES, CHANGE_WAIT) {
                 Ok(changes) => {
@@ -270,6 +308,7 @@ fn follow(engine: &Engine, sender: &Sender<Happened>, stop: &Arc<AtomicBool>) ->
             if to.send(Happened::Action(action)).is_err() {
                 return;
             }
+            std::thread::sleep(CHANGE_PAUSE);
         }
     });
     Ok(())

@@ -15,7 +15,7 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{cursor, execute};
 
 /// Whether the terminal is taken over now.
-static IS_TAKEN_OVER: AtomicBool = AtomicBool::new(false);
+static IS_CAPTURED: AtomicBool = AtomicBool::new(false);
 static PANIC_HOOK: Once = Once::new();
 
 /// The terminal while the interface uses it. Dropping this value gives it back.
@@ -60,7 +60,7 @@ impl Screen {
     /// # Errors
     /// When the terminal refuses.
     pub(crate) fn take_over(&mut self) -> io::Result<()> {
-        IS_TAKEN_OVER.store(true, Ordering::SeqCst);
+        IS_CAPTURED.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         execute!(
             io::stdout(),
@@ -81,7 +81,7 @@ impl Drop for Screen {
 
 /// Gives the terminal back as it was. Does nothing if that is done already.
 pub(crate) fn give_back() {
-    if !IS_TAKEN_OVER.swap(false, Ordering::SeqCst) {
+    if !IS_CAPTURED.swap(false, Ordering::SeqCst) {
         return;
     }
     // The terminal may be gone, and then there is nothing to give back.

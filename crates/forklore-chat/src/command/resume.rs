@@ -4,7 +4,7 @@ use super::arguments::arguments;
 use super::definition::{Command, Next};
 use crate::chat::Chat;
 use crate::input::Argument;
-use crate::{Error, Result, View};
+use crate::{Choice, Error, Result, View};
 
 pub(super) const COMMAND: Command = Command {
     name: "resume",
@@ -13,7 +13,7 @@ pub(super) const COMMAND: Command = Command {
     argument: Argument::Session,
     options: &[],
     examples: &[
-        ("/resume", "list them"),
+        ("/resume", "choose one from a list"),
         ("/resume 1f2e3d4c", "go on in one, by the end of its id"),
     ],
     run,
@@ -27,11 +27,17 @@ struct Arguments {
 
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let Arguments { session } = arguments(&COMMAND, rest)?;
-    let Some(word) = session else {
-        chat.view(View::List);
-        return Ok(Next::Line);
+    let header = match session {
+        Some(word) => chat.find(&word)?,
+        None => match chat.views.choose() {
+            Choice::Session(id) => chat.engine().show(&id)?,
+            Choice::Nothing => return Ok(Next::Line),
+            Choice::Unable => {
+                chat.view(View::List);
+                return Ok(Next::Line);
+            }
+        },
     };
-    let header = chat.find(&word)?;
     if header.workspace != *chat.conversation.workspace() {
         let message = format!(
             "that session belongs to {}; start forklore there, or name it with /switch",

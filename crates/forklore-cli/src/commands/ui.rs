@@ -1,16 +1,13 @@
 //! `ui`: browses, reads, searches and forks sessions in the terminal.
 
-use forklore::Engine;
 use forklore::core::ErrorKind;
-use forklore_chat::Stop;
-use forklore_ui::{Options, Outcome, Purpose};
+use forklore_ui::{Outcome, Purpose};
 
-use super::{chat, resume_in};
+use super::{chat, interface, resume_in};
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::session_ref::SessionRef;
-use crate::{interrupts, workspace};
 
 const EXAMPLES: &str = "\
 ? shows all keys of a screen; the last line shows the most important ones. Enter reads a session, t \
@@ -39,9 +36,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     check(output)?;
     let session = session.map(|session| app.session(&session, output)).transpose()?;
     let purpose = session.map_or(Purpose::Browse, |header| Purpose::Read(header.id));
-    match show(purpose, app, output)? {
+    match interface::show(purpose, app, output)? {
         Outcome::Left | Outcome::Chosen(_) => Ok(()),
-        Outcome::Stopped(signal) => Err(Failure::Stopped(stop(signal))),
+        Outcome::Stopped(signal) => Err(Failure::Stopped(interface::stop(signal))),
         Outcome::Resume(session) => {
             let session = SessionRef::parse(session.as_str())?;
             chat::converse(&session, app, output)
@@ -64,43 +61,4 @@ fn check(output: &Output) -> Result<()> {
     }
     let term = std::env::var("TERM").ok();
     forklore_ui::check(term.as_deref()).map_err(|error| instead(&error.to_string()))
-}
-
-/// Shows the interface until the user leaves it.
-fn show(purpose: Purpose, app: &App, output: &mut Output) -> Result<Outcome> {
-    let engine = app.engine()?;
-    let options = Options {
-        purpose,
-        folder: workspace::of(app.named_workspace())?,
-        all: app.scope()?.workspace.is_none(),
-        color: output.has_color(),
-        program: output.commands().typed("forklore ui").trim_end_matches(" ui").to_owned(),
-        agents: agents(engine),
-    };
-    output.flush()?;
-    interrupts::leave();
-    let shown = forklore_ui::run(engine, options);
-    interrupts::heed();
-    shown.map_err(|error| match error {
-        forklore_ui::Error::Store(error) => Failure::Engine(error),
-        forklore_ui::Error::Terminal(source) => {
-            Failure::File { doing: "using the terminal".to_owned(), source }
-        }
-        other => Failure::invalid(other.to_string()),
-    })
-}
-
-/// Returns the agents in which a session can be continued.
-fn agents(engine: &Engine) -> Vec<String> {
-    let formats = engine.agent_formats().0.iter();
-    let writable = formats.filter(|format| format.export().is_some());
-    writable.map(|format| format.name().to_owned()).collect()
-}
-
-fn stop(signal: i32) -> Stop {
-    match signal {
-        signal_hook::consts::SIGTERM => Stop::Terminate,
-        signal_hook::consts::SIGHUP => Stop::HangUp,
-        _ => Stop::Interrupt,
-    }
 }

@@ -1,12 +1,14 @@
 //! Shows the output of this program's commands inside a conversation.
 
-use forklore_chat::{ShowRow, View, Views};
+use forklore_chat::{Choice, ShowRow, View, Views};
 
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
 
-use super::{branches, bring, diff, explore, export, inspect, list, replay, search, stats, tree};
+use super::{
+    branches, bring, diff, explore, export, inspect, interface, list, replay, search, stats, tree,
+};
 
 /// Implements [`Views`] with the commands of this program. Through this trait, a conversation shows
 /// trees, lists and other views.
@@ -60,6 +62,20 @@ impl Views for Program<'_> {
         self.output.measure();
         let tries = self.output.tries(rows);
         Box::new(move |at, row| tries.show(at, row))
+    }
+
+    fn choose(&mut self) -> Choice {
+        if !interface::can_choose(self.output) {
+            return Choice::Unable;
+        }
+        match interface::choose(self.app, self.output) {
+            Ok(Some(session)) => Choice::Session(session),
+            Ok(None) => Choice::Nothing,
+            Err(failure) => {
+                let _ = self.output.failure(&failure);
+                Choice::Nothing
+            }
+        }
     }
 
     fn formats(&self) -> Vec<String> {

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use crate::sandbox::{Sandbox, WORKSPACE};
+use crate::scripted::{Answer, Scripted};
 use crate::terminal::Terminal;
 
 /// Starts a shell at a terminal that runs the interface. It prints the exit code afterwards, and
@@ -181,4 +182,52 @@ fn without_a_terminal_it_names_what_to_use_instead() {
         let screen = shows(&terminal, "code 2");
         assert!(screen.contains("needs a terminal"), "{screen}");
     }
+}
+
+#[test]
+fn a_session_is_chosen_where_none_is_named() {
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["new", "--id", "notes", "--title", "Some notes"]);
+    let fork = start(&sandbox, "choose-fork", "fork --label chosen");
+    let list = shows(&fork, "choose a session");
+    assert!(list.contains("Some notes") && list.contains("Enter choose"), "{list}");
+    press(&fork, &["j", "Enter"]);
+    let forked = ended(&fork, 0);
+    assert!(forked.contains("Forked to chosen"), "{forked}");
+    assert_eq!(sandbox.json(&["show", "@chosen"])["session"]["parent_id"], "plan-1");
+    let cancelled = start(&sandbox, "choose-none", "fork");
+    shows(&cancelled, "choose a session");
+    press(&cancelled, &["Escape"]);
+    ended(&cancelled, 0);
+    // Without a terminal, a session must be named.
+    let ran = sandbox.run(&["fork"]);
+    assert!(ran.code == 2 && ran.err.contains("forklore fork last"), "{ran:?}");
+    assert_eq!(sandbox.error(&["fork"]).0, 2);
+}
+
+#[test]
+fn a_conversation_is_chosen_from_a_list() {
+    let model = Scripted::start(&[Answer::Says("Hello there.")]);
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["new", "--id", "notes", "--title", "Some notes"]);
+    sandbox.file("config.toml", &model.config());
+    let terminal = start(&sandbox, "choose-resume", "resume");
+    shows(&terminal, "choose a session");
+    press(&terminal, &["j", "Enter"]);
+    terminal.ready("main>");
+    terminal.line("Say hello.", "main>");
+    for command in ["/switch", "/resume"] {
+        press(&terminal, &[command, "Enter"]);
+        shows(&terminal, "choose a session");
+        press(&terminal, &["Escape"]);
+        terminal.ready("main>");
+    }
+    press(&terminal, &["/switch", "Enter"]);
+    shows(&terminal, "choose a session");
+    press(&terminal, &["/", "notes", "Enter", "Enter"]);
+    terminal.ready("main>");
+    press(&terminal, &["/quit", "Enter"]);
+    let left = ended(&terminal, 0);
+    assert!(left.contains("forklore resume notes"), "{left}");
+    assert_eq!(sandbox.json(&["show", "plan-1"])["session"]["turns"], 3);
 }

@@ -33,6 +33,8 @@ pub(crate) struct Compare {
     is_loading: bool,
     unfolded: std::collections::HashSet<u64>,
     unfold_all: bool,
+    /// Whether a session changed after the request in progress was made.
+    is_stale: bool,
     is_gone: bool,
     failure: Option<Safe>,
 }
@@ -55,6 +57,7 @@ impl Compare {
             is_loading: false,
             unfolded: std::collections::HashSet::new(),
             unfold_all: false,
+            is_stale: false,
             is_gone: false,
             failure: None,
         }
@@ -139,6 +142,7 @@ impl Compare {
         if self.ids.contains(session) {
             self.is_gone = is_removed;
             self.scroll.at_end = false;
+            self.is_stale = self.is_loading;
         }
     }
 
@@ -193,7 +197,9 @@ impl Compare {
         self.scroll.add(if is_before { End::Before } else { End::After }, pairs);
         self.scroll.at_start = self.scroll.first().is_none_or(|first| first.number == 0);
         let next = self.scroll.last().map_or(0, |last| last.number + 1);
-        self.scroll.at_end = next >= self.pairs();
+        // The answer may be older than a change.
+        let is_stale = std::mem::take(&mut self.is_stale);
+        self.scroll.at_end = next >= self.pairs() && !is_stale;
         self.resize(size);
         if let Some(jump) = jump {
             self.scroll.go_to(0, size.height, |pair| pair.number >= jump);

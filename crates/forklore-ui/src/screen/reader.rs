@@ -55,6 +55,8 @@ pub(crate) struct Reader {
     needle: Option<Needle>,
     finding: Option<Finding>,
     words_requested: bool,
+    /// Whether the session changed after the request in progress was made.
+    is_stale: bool,
     is_gone: bool,
     failure: Option<Safe>,
 }
@@ -76,6 +78,7 @@ impl Reader {
             needle: None,
             finding: None,
             words_requested: false,
+            is_stale: false,
             is_gone: false,
             failure: None,
         }
@@ -236,6 +239,7 @@ impl Reader {
         self.is_gone = is_removed;
         if !is_removed {
             self.scroll.at_end = false;
+            self.is_stale = self.is_loading;
         }
     }
 
@@ -326,7 +330,9 @@ impl Reader {
             self.to = events.to.max(self.to);
         }
         self.scroll.at_start = self.from == 0;
-        self.scroll.at_end = self.to >= end(self.head);
+        // The answer may be older than a change.
+        let is_stale = std::mem::take(&mut self.is_stale);
+        self.scroll.at_end = self.to >= end(self.head) && !is_stale;
         self.lay_out(size);
         match jump {
             Some(Position::End) => self.scroll.to_last(size.height),

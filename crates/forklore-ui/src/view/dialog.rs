@@ -4,7 +4,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Clear};
 
-use super::View;
+use super::canvas::View;
 use crate::app::App;
 use crate::dialog::{Dialog, Item};
 use crate::keys::{MOUSE, Scope, bindings};
@@ -34,7 +34,7 @@ pub(super) fn draw(app: &App, dialog: &Dialog, view: &mut View<'_, '_>) {
                 view.line(inner, row, line);
             }
             let current = u16::try_from((text.len() + 1 + at).saturating_sub(first)).unwrap_or(0);
-            let marked = super::row_of(inner, current).intersection(view.frame.area());
+            let marked = super::canvas::row_of(inner, current).intersection(view.frame.area());
             let style = Style::new().add_modifier(Modifier::REVERSED);
             view.frame.buffer_mut().set_style(marked, style);
         }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::View;
+use super::canvas::View;
 use crate::app::App;
 use crate::dialog::Dialog;
 use crate::keys::bindings;

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::View;
+use super::canvas::View;
 use crate::areas::Areas;
 use crate::screen::compare::Compare;
 use crate::screen::reader::Reader;

@@ -4,7 +4,7 @@ use forklore_core::SessionKind;
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 
-use super::View;
+use super::canvas::View;
 use crate::age::age;
 use crate::app::App;
 use crate::areas::Areas;

@@ -4,7 +4,7 @@ use forklore_core::units::{count, grouped};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::View;
+use super::canvas::View;
 use crate::app::App;
 use crate::screen::Screen;
 use crate::screen::list::List;

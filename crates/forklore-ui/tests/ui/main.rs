@@ -6,6 +6,8 @@
 mod changes;
 mod hostile;
 mod lists;
+mod pictures;
 mod reading;
+mod scale;
 mod sizes;
 mod stage;

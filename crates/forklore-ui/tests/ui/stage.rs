@@ -53,6 +53,11 @@ pub(crate) fn engine() -> Engine {
     Engine::new(Arc::new(store)).with_clock(clock)
 }
 
+/// Creates an engine over another store.
+pub(crate) fn engine_on(store: Arc<dyn forklore_store::Store>) -> Engine {
+    Engine::new(store).with_clock(Arc::new(TestClock::default()))
+}
+
 /// Creates a session in the folder `/demo`.
 pub(crate) fn create(engine: &Engine, name: &str, title: Option<&str>) {
     let create = Create {
