@@ -130,7 +130,7 @@ impl App {
             needle: String::new(),
             effects: Vec::new(),
         };
-        app.push(Screen::List(List::new(scope, workspace)));
+        app.push(Screen::List(Box::new(List::new(scope, workspace))));
         if let Some(session) = read {
             let at = crate::request::Position::End;
             app.push(Screen::Reader(Box::new(Reader::of(session, at))));

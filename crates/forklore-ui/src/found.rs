@@ -87,6 +87,6 @@ mod tests {
         assert_eq!(ranges("é", "É é"), [0..2, 3..5]);
         // The lowercase form of this letter is longer.
         assert_eq!(ranges("ab", "İab İAB"), [2..4, 7..9]);
-        assert_eq!(ranges("", "abc"), []);
+        assert!(ranges("", "abc").is_empty());
     }
 }

@@ -168,7 +168,7 @@ pub enum Answer {
         now: Timestamp,
     },
     /// The answer to [`Request::Events`].
-    Events(Events),
+    Events(Box<Events>),
     /// The answer to [`Request::Find`].
     Find(FindAnswer),
     /// The answer to [`Request::Compare`].

@@ -22,7 +22,7 @@ use tree::Tree;
 /// A screen of the interface.
 #[derive(Clone, Debug)]
 pub(crate) enum Screen {
-    List(List),
+    List(Box<List>),
     Tree(Tree),
     Reader(Box<Reader>),
     Compare(Box<Compare>),

@@ -248,12 +248,12 @@ impl<T> Scroll<T> {
     }
 
     /// Moves the cursor to the first line of the window.
-    pub(crate) fn to_first(&mut self) {
+    pub(crate) fn go_to_first(&mut self) {
         (self.top, self.cursor) = (At::default(), At::default());
     }
 
     /// Moves the cursor to the last line of the window.
-    pub(crate) fn to_last(&mut self, height: usize) {
+    pub(crate) fn go_to_last(&mut self, height: usize) {
         self.cursor = self.nearest(At { block: usize::MAX, line: usize::MAX });
         self.show_cursor(height);
     }

@@ -5,7 +5,7 @@ use forklore_core::Selector;
 use super::App;
 use crate::dialog::{Dialog, Item, Outcome, Purpose, Reply};
 use crate::keys::{Command, Scope};
-use crate::request::{Change, Position};
+use crate::request::{Change, Position, Request};
 use crate::screen::compare::Compare;
 use crate::screen::list::List;
 use crate::screen::reader::Reader;
@@ -61,7 +61,7 @@ impl App {
             Command::Open => self.open(&spot),
             Command::Tree => self.push(Screen::Tree(Tree::of(spot.session))),
             Command::Compare => self.compare(spot),
-            Command::Fork => self.fork(spot),
+            Command::Fork => self.fork(&spot),
             Command::Label => {
                 let label = spot.row.map(|row| row.label.to_string()).unwrap_or_default();
                 let hint = "letters, digits, -, _ and ., unique in the family";
@@ -126,7 +126,7 @@ impl App {
         let folder = self.options.folder.clone();
         if let Some(Screen::List(list)) = self.screen_mut() {
             let workspace = list.workspace().is_none().then_some(folder);
-            *list = List::new(list.scope(), workspace);
+            **list = List::new(list.scope(), workspace);
         }
         self.renumber();
     }
@@ -146,7 +146,7 @@ impl App {
             return self.back();
         }
         let trash = List::new(Scope::Trash, list.workspace().cloned());
-        self.push(Screen::List(trash));
+        self.push(Screen::List(Box::new(trash)));
     }
 
     /// Finds the text that was searched for last.
@@ -178,7 +178,7 @@ impl App {
         }
     }
 
-    fn fork(&mut self, spot: Spot) {
+    fn fork(&mut self, spot: &Spot) {
         let ask = |at: Selector| Reply::Ask(Purpose::ForkLabel(spot.session.clone(), at));
         let mut items = Vec::new();
         if let Some((seq, turn)) = spot.at {
@@ -195,7 +195,7 @@ impl App {
         items.push(Item { key: 'e', text: end, reply: ask(Selector::End) });
         let start = Line::of(Tone::Plain, "at the start, with an empty history");
         items.push(Item { key: 's', text: start, reply: ask(Selector::Start) });
-        let title = Line::of(Tone::Strong, "Fork ").then(name(&spot));
+        let title = Line::of(Tone::Strong, "Fork ").then(name(spot));
         self.dialog = Some(Dialog::Menu { title, text: Vec::new(), items, at: 0 });
     }
 
@@ -219,9 +219,7 @@ impl App {
             None => self.deleted.last().cloned(),
         };
         match session {
-            Some(session) => {
-                self.request(crate::request::Request::Change(Change::Undelete(session)))
-            }
+            Some(session) => self.request(Request::Change(Change::Undelete(session))),
             None => self.remark(Tone::Dim, "nothing was deleted here yet; D shows what was before"),
         }
     }

@@ -97,9 +97,9 @@ impl Compare {
             Command::PageUp => self.scroll.page(-page, height),
             Command::HalfDown => self.scroll.page((page / 2).max(1), height),
             Command::HalfUp => self.scroll.page(-(page / 2).max(1), height),
-            Command::First if self.scroll.at_start => self.scroll.to_first(),
+            Command::First if self.scroll.at_start => self.scroll.go_to_first(),
             Command::First => self.jump = Some(0),
-            Command::Last if self.scroll.at_end => self.scroll.to_last(height),
+            Command::Last if self.scroll.at_end => self.scroll.go_to_last(height),
             Command::Last => self.jump = Some(self.pairs().saturating_sub(1)),
             _ => return false,
         }

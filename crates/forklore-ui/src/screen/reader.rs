@@ -139,9 +139,9 @@ impl Reader {
             Command::PageUp => self.scroll.page(-page, height),
             Command::HalfDown => self.scroll.page((page / 2).max(1), height),
             Command::HalfUp => self.scroll.page(-(page / 2).max(1), height),
-            Command::First if self.scroll.at_start => self.scroll.to_first(),
+            Command::First if self.scroll.at_start => self.scroll.go_to_first(),
             Command::First => self.jump = Some(Position::Seq(0)),
-            Command::Last if self.scroll.at_end => self.scroll.to_last(height),
+            Command::Last if self.scroll.at_end => self.scroll.go_to_last(height),
             Command::Last => self.jump = Some(Position::End),
             Command::NextTurn => self.go_to_turn(self.turn().saturating_add(1)),
             Command::PreviousTurn => {
@@ -335,9 +335,9 @@ impl Reader {
         self.scroll.at_end = self.to >= end(self.head) && !is_stale;
         self.lay_out(size);
         match jump {
-            Some(Position::End) => self.scroll.to_last(size.height),
+            Some(Position::End) => self.scroll.go_to_last(size.height),
             Some(_) => self.go_to(events.at, size),
-            None if follows => self.scroll.to_last(size.height),
+            None if follows => self.scroll.go_to_last(size.height),
             None => {}
         }
     }
@@ -345,7 +345,7 @@ impl Reader {
     /// Moves the cursor to the first entry from a log position on, or to the last one.
     fn go_to(&mut self, seq: u64, size: Size) {
         if !self.scroll.go_to(ABOVE, size.height, |entry| entry.seq >= seq) {
-            self.scroll.to_last(size.height);
+            self.scroll.go_to_last(size.height);
         }
     }
 

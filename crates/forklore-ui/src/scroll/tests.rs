@@ -73,14 +73,14 @@ fn the_window_is_bounded_at_both_ends() {
     for number in 0..30 {
         scroll.add(End::After, vec![(number, 1); 100]);
         lay_out(&mut scroll, 3);
-        scroll.to_last(3);
+        scroll.go_to_last(3);
     }
     assert_eq!(scroll.items().count(), MOST_BLOCKS);
     assert_eq!((scroll.at_start, scroll.at_end, scroll.last()), (false, true, Some(&(29, 1))));
     for number in 30..60 {
         scroll.add(End::Before, vec![(number, 1); 100]);
         lay_out(&mut scroll, 3);
-        scroll.to_first();
+        scroll.go_to_first();
     }
     assert!(scroll.items().count() <= MOST_BLOCKS + 200, "{}", scroll.items().count());
     assert_eq!((scroll.at_end, scroll.first()), (false, Some(&(59, 1))));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forklore_core::describe::{Describer, Outcome, file_edits};
+use forklore_core::describe::{Change, Describer, Outcome, file_edits};
 use forklore_core::{Content, Event, EventType, Header, OpenCalls, Part, SessionId};
 use forklore_engine::Engine;
 use forklore_store::port::LogEntry;
@@ -141,7 +141,7 @@ fn readable(json: &str) -> String {
     let mut text = String::new();
     for edit in file_edits(&value) {
         text.push_str(&format!("{}\n", edit.path));
-        for (mark, line) in edit.changes.iter().flat_map(|change| change.marked()) {
+        for (mark, line) in edit.changes.iter().flat_map(Change::marked) {
             text.push_str(&format!("{mark} {line}\n"));
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn read(engine: &Engine, request: &EventsRequest) -> Result<Answer> {
         to = end;
     }
     let row = super::list::row(engine, &header);
-    Ok(Answer::Events(Events { row, head, entries, from, to, at }))
+    Ok(Answer::Events(Box::new(Events { row, head, entries, from, to, at })))
 }
 
 fn seq_of_turn(engine: &Engine, header: &Header, turn: u64) -> Result<Option<u64>> {
