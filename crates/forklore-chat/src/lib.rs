@@ -110,4 +110,4 @@ pub use error::{Error, Result};
 pub use foreground::{Explored, Foreground, HeadlessTurn};
 pub use forklore_host as host;
 pub use signals::Stop;
-pub use views::{ShowRow, View, Views};
+pub use views::{Choice, ShowRow, View, Views};

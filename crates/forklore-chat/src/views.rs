@@ -49,6 +49,17 @@ pub enum View {
 /// from 0.
 pub type ShowRow = Box<dyn FnMut(usize, &Row)>;
 
+/// What the user chose from a list of sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// This session.
+    Session(SessionId),
+    /// None of them.
+    Nothing,
+    /// The program cannot show a list to choose from.
+    Unable,
+}
+
 /// The interface to the program that embeds a conversation. The program implements it.
 pub trait Views {
     /// Runs the subcommand that matches the view and shows its output, or its error.
@@ -67,4 +78,10 @@ pub trait Views {
 
     /// Returns the names of the agents in whose format a session can be exported.
     fn formats(&self) -> Vec<String>;
+
+    /// Lets the user choose a session, if the program can show a list to choose from. By default it
+    /// cannot.
+    fn choose(&mut self) -> Choice {
+        Choice::Unable
+    }
 }

@@ -137,7 +137,9 @@ mod tests {
         let takes_json =
             |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_id() == "json");
         let commands = program.get_subcommands().filter(takes_json);
-        let commands: BTreeSet<_> = commands.map(clap::Command::get_name).collect();
+        // The interface is for people: it refuses `--json`.
+        let commands = commands.map(clap::Command::get_name).filter(|verb| *verb != "ui");
+        let commands: BTreeSet<_> = commands.collect();
         let is_there = |verb: &&str| cfg!(feature = "graph") || !["graph", "sparql"].contains(verb);
         let verbs = ANSWERS.iter().filter_map(|answer| answer.usage.split(' ').next());
         let verbs = verbs.filter(|verb| !["help", "--version"].contains(verb));

@@ -23,6 +23,7 @@ mod gc;
 mod graph;
 mod import;
 mod inspect;
+mod interface;
 mod label;
 mod lineage;
 mod list;
@@ -43,6 +44,7 @@ mod show;
 mod sparql;
 mod stats;
 mod tree;
+mod ui;
 mod undelete;
 mod verify;
 mod views;
@@ -63,6 +65,7 @@ pub(crate) enum Command {
     Append(append::Args),
     Attach(attach::Args),
     Import(import::Args),
+    Ui(ui::Args),
     List(list::Args),
     Show(show::Args),
     Log(log::Args),
@@ -115,6 +118,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Append(args) => append::run(&args, app, output),
         Command::Attach(args) => attach::run(&args, app, output),
         Command::Import(args) => import::run(&args, app, output),
+        Command::Ui(args) => ui::run(&args, app, output),
         Command::List(args) => list::run(&args, app, output),
         Command::Show(args) => show::run(&args, app, output),
         Command::Log(args) => log::run(&args, app, output),

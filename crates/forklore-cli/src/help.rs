@@ -15,8 +15,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Read",
         &[
-            "list", "show", "log", "replay", "inspect", "tree", "branches", "lineage", "diff",
-            "search", "blame", "stats",
+            "ui", "list", "show", "log", "replay", "inspect", "tree", "branches", "lineage",
+            "diff", "search", "blame", "stats",
         ],
     ),
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),

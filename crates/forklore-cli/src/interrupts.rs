@@ -78,6 +78,14 @@ pub(crate) fn leave() {
     AT_ONCE.store(false, Ordering::Relaxed);
 }
 
+/// Runs `work` without the immediate exit on Ctrl-C. Afterwards Ctrl-C does what it did before.
+pub(crate) fn suspended<T>(work: impl FnOnce() -> T) -> T {
+    let before = AT_ONCE.swap(false, Ordering::Relaxed);
+    let done = work();
+    AT_ONCE.store(before, Ordering::Relaxed);
+    done
+}
+
 /// Enables the immediate exit on Ctrl-C again.
 pub(crate) fn heed() {
     AT_ONCE.store(true, Ordering::Relaxed);

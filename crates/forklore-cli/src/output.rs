@@ -130,6 +130,11 @@ impl Output {
         self.json
     }
 
+    /// Checks whether answers for users are colored.
+    pub(crate) fn has_color(&self) -> bool {
+        self.look.color
+    }
+
     /// Checks whether hints, remarks and progress are disabled (`--quiet`).
     pub(crate) fn is_silent(&self) -> bool {
         self.silent

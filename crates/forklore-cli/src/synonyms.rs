@@ -2,10 +2,11 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 33] = [
+const SYNONYMS: [(&str, &str); 37] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
+    ("browse", "ui"),
     ("cat", "replay"),
     ("check", "doctor"),
     ("checkout", "resume"),
@@ -18,6 +19,7 @@ const SYNONYMS: [(&str, &str); 33] = [
     ("duplicate", "fork"),
     ("fsck", "verify"),
     ("go", "resume"),
+    ("gui", "ui"),
     ("history", "log"),
     ("info", "show"),
     ("init", "new"),
@@ -36,6 +38,8 @@ const SYNONYMS: [(&str, &str); 33] = [
     ("sessions", "list"),
     ("settings", "config"),
     ("title", "rename"),
+    ("tui", "ui"),
+    ("view", "ui"),
 ];
 
 /// Returns the command that does what `word` means in other programs.

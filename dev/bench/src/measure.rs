@@ -8,6 +8,7 @@ mod disk_space;
 mod family;
 mod fork;
 mod import;
+mod interface;
 mod large;
 mod length;
 mod load;
@@ -58,13 +59,15 @@ pub(crate) enum Measurement {
     Large,
     /// Starts of the program on a store of many sessions
     Start,
+    /// First frames and scrolling of the terminal interface
+    Interface,
     /// Imports of small and large session files
     Import,
 }
 
 impl Measurement {
     /// All measurements, in the order of the results in `docs/benchmarks.md`.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Length,
         Self::Family,
         Self::Peers,
@@ -78,6 +81,7 @@ impl Measurement {
         Self::Size,
         Self::Large,
         Self::Start,
+        Self::Interface,
         Self::Import,
     ];
 
@@ -96,6 +100,7 @@ impl Measurement {
             Self::Size => size::measure(scene).map(Into::into),
             Self::Large => large::measure(scene).map(Into::into),
             Self::Start => start::measure(scene).map(Into::into),
+            Self::Interface => interface::measure(scene).map(Into::into),
             Self::Import => import::measure(scene).map(Into::into),
         }
     }
@@ -116,6 +121,7 @@ impl Measurement {
             Self::Size => "space",
             Self::Large => "a session of 1 GB",
             Self::Start => "program starts and lists",
+            Self::Interface => "the terminal interface",
             Self::Import => "imports",
         }
     }
@@ -147,6 +153,7 @@ mod tests {
             Measurement::Spans,
             Measurement::DiskSpace,
             Measurement::Size,
+            Measurement::Interface,
         ] {
             let Findings { figures, charts } = measurement.take(&scene).unwrap();
             assert!(charts.iter().all(|chart| chart.svg().is_ok()));

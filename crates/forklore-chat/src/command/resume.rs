@@ -5,7 +5,7 @@ use super::definition::{Command, Next};
 use super::history::USUAL;
 use crate::chat::{Chat, is_path};
 use crate::input::Argument;
-use crate::{Error, Result};
+use crate::{Choice, Error, Result};
 
 pub(super) const COMMAND: Command = Command {
     name: "resume",
@@ -14,7 +14,7 @@ pub(super) const COMMAND: Command = Command {
     argument: Argument::Session,
     options: &[],
     examples: &[
-        ("/resume", "list them"),
+        ("/resume", "choose one from a list"),
         ("/resume 1f2e3d4c", "go on in one, by the beginning of its id"),
         ("/resume ./session.jsonl", "go on with a session of another agent"),
     ],
@@ -29,12 +29,19 @@ struct Arguments {
 
 fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     let Arguments { session } = arguments(&COMMAND, rest)?;
-    let Some(word) = session else {
-        super::history::list(chat, USUAL)?;
-        return Ok(Next::Line);
+    let is_file = session.as_deref().is_some_and(is_path);
+    let header = match session {
+        Some(word) => chat.find(&word)?,
+        None => match chat.views.choose() {
+            Choice::Session(id) => chat.engine().show(&id)?,
+            Choice::Nothing => return Ok(Next::Line),
+            Choice::Unable => {
+                super::history::list(chat, USUAL)?;
+                return Ok(Next::Line);
+            }
+        },
     };
-    let header = chat.find(&word)?;
-    if !is_path(&word) && header.workspace != *chat.conversation.workspace() {
+    if !is_file && header.workspace != *chat.conversation.workspace() {
         let message = format!(
             "that session belongs to {}; start forklore there, or name it with /switch",
             header.workspace.as_str()

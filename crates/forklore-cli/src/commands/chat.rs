@@ -19,7 +19,7 @@ use crate::output::Output;
 use crate::session_ref::SessionRef;
 use crate::{interrupts, wiring};
 
-use super::views;
+use super::{interface, views};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -100,29 +100,57 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let request = args.how.request(output)?;
     let new = New { title: args.title.as_deref(), permissions: args.permissions.as_deref() };
-    talk(session.as_ref(), new, &args.how, request, app, output)
+    let session = session.as_ref().map_or(Which::New, Which::Named);
+    talk(&session, new, &args.how, request, app, output)
 }
 
-/// Runs the conversation or the turn that `request` describes, in `session` or in a new session.
+/// Continues a conversation at the terminal, with the default model.
+pub(super) fn converse(session: &SessionRef, app: &App, output: &mut Output) -> Result<()> {
+    let how = How { model: None, prompt: None, attach: Vec::new(), allow: Vec::new(), max_cost: None, wait: None };
+    talk(&Which::Named(session), New::default(), &how, Request::Conversation, app, output)
+}
+
+/// The session of a conversation or of a turn.
+pub(super) enum Which<'a> {
+    /// A new one.
+    New,
+    /// The one with this name.
+    Named(&'a SessionRef),
+    /// The one that the user chooses from a list.
+    Chosen,
+}
+
+/// Runs the conversation or the turn that `request` describes, in `session`.
 pub(super) fn talk(
-    session: Option<&SessionRef>,
+    session: &Which<'_>,
     new: New<'_>,
     how: &How,
     request: Request,
     app: &App,
     output: &mut Output,
 ) -> Result<()> {
-    let makes = session.is_none_or(SessionRef::is_file);
+    let makes = match session {
+        Which::New => true,
+        Which::Named(session) => session.is_file(),
+        Which::Chosen => false,
+    };
     let run = wiring::Run { allowed: &how.allow, max_cost: how.max_cost };
     let foreground = wiring::foreground(app, how.model.as_deref(), run, makes, output)?;
-    let session = session.map(|session| app.session(session, output)).transpose()?;
+    let session = match session {
+        Which::New => None,
+        Which::Named(session) => Some(app.session(session, output)?.id),
+        Which::Chosen => match interface::choose(app, output)? {
+            Some(chosen) => Some(chosen),
+            None => return Ok(()),
+        },
+    };
     let (prompt, interactive) = match request {
         Request::Prompt(prompt) => (Some(prompt), false),
         Request::ContinueTurn => (None, false),
         Request::Conversation => (None, true),
     };
     let turn = TurnRequest {
-        session_id: session.map(|header| header.id),
+        session_id: session,
         title: new.title.map(str::to_owned),
         permissions: new.permissions.map(super::arguments::permissions),
         workspace: app.workspace()?,

@@ -18,7 +18,7 @@ use crate::output::{Output, Page, Tone, count, cut};
 use crate::session_ref::SessionRef;
 use crate::{wiring, workspace};
 
-use super::arguments;
+use super::{arguments, interface};
 
 /// The maximum number of ancestors that the small tree around a new branch shows. [`SIBLINGS`] is
 /// the maximum number of siblings in that tree.
@@ -27,6 +27,7 @@ const SIBLINGS: usize = 6;
 
 const EXAMPLES: &str = "\
 Examples:
+  forklore fork                             choose the session from a list
   forklore fork last                        at the end
   forklore fork last --at turn:2            behind the second turn
   forklore fork last --at message:-1 --label plan-b
@@ -40,8 +41,9 @@ from the end. The parent is never changed, and nothing is copied.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id, label or title, last, or a session file
-    session: String,
+    /// The session: an id, label or title, last, or a session file [default: one that you choose
+    /// from a list, at a terminal]
+    session: Option<String>,
     /// Where to fork: turn:N, message:N, index:N, seq:N, event:ID, start, end [default: end]
     #[arg(long, value_name = "CUT", allow_hyphen_values = true)]
     at: Option<String>,
@@ -124,7 +126,7 @@ struct Options {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let session = SessionRef::parse(&args.session)?;
+    let given = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let options = Options {
         at: match args.to_seq {
             Some(seq) => Some(Selector::Seq(seq)),
@@ -135,6 +137,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         into: args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?,
     };
     let metadata = arguments::json("metadata", args.metadata.as_deref())?;
+    let Some(session) = given.map_or_else(|| chosen(app, output), |given| Ok(Some(given)))? else {
+        return Ok(());
+    };
     let (parent, engine) = app.session_for(&session, args.dry_run, output)?;
     let by_model = matches!(args.summarize, Some(SummarizeBy::Model));
     let request = Fork {
@@ -173,6 +178,16 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         forked.apply = Some(output.commands().apply(&named, &request, &forked));
     }
     answer(&forked, &parent, &engine, output)
+}
+
+/// Returns the session that the user chooses from a list, or `None` if the user chose none.
+fn chosen(app: &App, output: &mut Output) -> Result<Option<SessionRef>> {
+    if !interface::can_choose(output) {
+        let message = "fork needs a session: an id, label or title, last, or a session file";
+        return Err(Failure::invalid(message).or_try("forklore fork last"));
+    }
+    let session = interface::choose(app, output)?;
+    session.map(|session| SessionRef::parse(session.as_str())).transpose()
 }
 
 /// Returns the words that name the session to fork in a command. A dry run does not import a

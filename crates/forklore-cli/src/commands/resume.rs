@@ -1,6 +1,7 @@
 //! `resume`: continues a conversation.
 
-use super::chat::{How, New, Request, talk};
+use super::chat::{How, New, Request, Which, talk};
+use super::interface;
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
@@ -8,7 +9,8 @@ use crate::session_ref::SessionRef;
 
 const EXAMPLES: &str = "\
 Examples:
-  forklore resume                   the conversation of this folder that was written last
+  forklore resume                   choose a conversation of this folder
+  forklore resume last              the one that was written last
   forklore resume @plan-b           a branch
   forklore resume last -p \"and then?\"
   forklore resume last --continue   on with a turn that was interrupted or broken off
@@ -19,9 +21,9 @@ The same as forklore chat SESSION.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id, label or title, last, or a session file
-    #[arg(default_value = "last")]
-    session: String,
+    /// The session: an id, label or title, last, or a session file [default: one that
+    /// you choose from a list; last with -p or --continue, or without a terminal]
+    session: Option<String>,
     #[command(flatten)]
     how: How,
     /// Go on with a turn that was interrupted or broken off, print the answer, and end
@@ -30,8 +32,12 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let session = SessionRef::parse(&args.session)?;
+    let named = SessionRef::parse(args.session.as_deref().unwrap_or("last"))?;
     let request =
         if args.continue_turn { Request::ContinueTurn } else { args.how.request(output)? };
-    talk(Some(&session), New::default(), &args.how, request, app, output)
+    let chooses = args.session.is_none()
+        && matches!(request, Request::Conversation)
+        && interface::can_choose(output);
+    let session = if chooses { Which::Chosen } else { Which::Named(&named) };
+    talk(&session, New::default(), &args.how, request, app, output)
 }

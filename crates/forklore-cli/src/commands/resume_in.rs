@@ -7,8 +7,8 @@ use std::{env, fs, io};
 use clap::builder::PossibleValuesParser;
 use forklore::Engine;
 use forklore::api::{ExportTo, Exported, ResumeIn, ResumeInRequest};
-use forklore::core::ErrorKind;
 use forklore::core::export::{Placement, Shared};
+use forklore::core::{ErrorKind, SessionId};
 use forklore::engine::Outgoing;
 use forklore_sanitize::path::file_below;
 
@@ -62,6 +62,21 @@ pub(crate) struct Args {
     /// Print what would be written; write nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+impl Args {
+    /// Returns the arguments with which `forklore resume-in` writes a whole session for an agent.
+    pub(super) fn of(agent: String, session: &SessionId) -> Self {
+        Self {
+            agent,
+            session: session.to_string(),
+            at: None,
+            home: None,
+            into_workspace: None,
+            share: false,
+            dry_run: false,
+        }
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {

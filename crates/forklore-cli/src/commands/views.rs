@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use forklore::core::SessionId;
-use forklore_chat::{ShowRow, View, Views};
+use forklore_chat::{Choice, ShowRow, View, Views};
 
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::session_ref::SessionRef;
 
-use super::{branches, bring, diff, explore, export, inspect, list, replay, search, stats, tree};
+use super::{
+    branches, bring, diff, explore, export, inspect, interface, list, replay, search, stats, tree,
+};
 
 /// Implements [`Views`] with the commands of this program. Through this trait, a conversation shows
 /// trees, lists and other views.
@@ -72,6 +74,20 @@ impl Views for Program<'_> {
         let file = SessionRef::File(file.to_owned());
         let opened = self.app.session(&file, self.output);
         opened.map(|header| header.id).map_err(|failure| failure.to_string())
+    }
+
+    fn choose(&mut self) -> Choice {
+        if !interface::can_choose(self.output) {
+            return Choice::Unable;
+        }
+        match interface::choose(self.app, self.output) {
+            Ok(Some(session)) => Choice::Session(session),
+            Ok(None) => Choice::Nothing,
+            Err(failure) => {
+                let _ = self.output.failure(&failure);
+                Choice::Nothing
+            }
+        }
     }
 
     fn formats(&self) -> Vec<String> {

@@ -51,4 +51,5 @@ mod streams;
 mod terminal;
 mod trash;
 mod typing;
+mod ui;
 mod watch;

@@ -65,7 +65,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
 
 /// Creates sessions of one turn each in several workspaces, and one long session in the first
 /// workspace. Returns the long session.
-fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
+pub(super) fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     let mut workspaces = Vec::new();
     for number in 0..WORKSPACES {
         let folder = folders.join(number.to_string());

@@ -23,11 +23,13 @@ const LEFT_BEHIND: [&str; 5] = [
 /// Texts that write to standard output or error. The files in `OUTPUT` are the only ones that may
 /// contain them.
 const PRINTS: [&str; 4] = ["println!(", "print!(", "stdout()", "stderr()"];
-const OUTPUT: [&str; 7] = [
+const OUTPUT: [&str; 8] = [
     "dev/agent-compat/src/output.rs",
     "crates/forklore-chat/src/input/terminal.rs",
     "dev/faults/src/process.rs",
     "crates/forklore-cli/src/output",
+    // The interface draws on the terminal; everything it draws is escaped when it is loaded.
+    "crates/forklore-ui/src/terminal.rs",
     "dev/bench/src/output.rs",
     "dev/xtask/src/",
     "crates/forklore-conformance/src/",
@@ -110,7 +112,12 @@ fn only_the_output_prints() {
 /// them.
 #[test]
 fn no_library_proposes_a_command_line() {
-    let faces = ["crates/forklore-cli/", "crates/forklore-chat/", "crates/forklore-host/"];
+    let faces = [
+        "crates/forklore-cli/",
+        "crates/forklore-chat/",
+        "crates/forklore-host/",
+        "crates/forklore-ui/",
+    ];
     let mut code = code_of("crates/");
     code.retain(|file| !faces.iter().any(|face| file.path.starts_with(face)));
     let verbs = [

@@ -1,0 +1,281 @@
+//! What the interface reads and writes: requests to the store, and their answers.
+
+use forklore_api::DeleteMode;
+use forklore_core::workspace::Workspace;
+use forklore_core::{Label, SessionId};
+use jiff::Timestamp;
+
+use crate::model::{Entry, Found, Row};
+use crate::safe::Safe;
+
+/// A request to the store. Each reads a bounded part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// A page of the list of sessions.
+    List {
+        /// The folder of the sessions; `None` lists those of all folders.
+        workspace: Option<Workspace>,
+        /// Whether to list the deleted sessions.
+        trash: bool,
+        /// The end of the previous page.
+        after: Option<String>,
+        /// The maximum number of sessions.
+        limit: usize,
+    },
+    /// What a person typed first in each of these sessions.
+    Words(Vec<SessionId>),
+    /// The present state of those of these sessions that are in a folder.
+    Rows {
+        /// The sessions.
+        sessions: Vec<SessionId>,
+        /// The folder; `None` means all folders.
+        workspace: Option<Workspace>,
+    },
+    /// The sessions of a family, the last updated first, but not those in the trash.
+    Family(SessionId),
+    /// The tree of the family of a session.
+    Tree(SessionId),
+    /// The events of a session from a position on.
+    Events(EventsRequest),
+    /// The next event that contains a text.
+    Find(FindRequest),
+    /// The messages that only one of two sessions has.
+    Compare {
+        /// The first session.
+        a: SessionId,
+        /// The second session.
+        b: SessionId,
+        /// The number of messages that both have, if it was determined before.
+        common: Option<u64>,
+        /// The number of the first pair of messages, after those that both have.
+        from: u64,
+        /// The maximum number of pairs.
+        limit: u64,
+    },
+    /// The best hits of a full-text search.
+    Search {
+        /// What to find.
+        words: String,
+        /// The folder whose sessions are searched; `None` searches all.
+        workspace: Option<Workspace>,
+    },
+    /// A change.
+    Change(Change),
+}
+
+/// A position in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// The event at this log position.
+    Seq(u64),
+    /// The first event of this turn, from 1.
+    Turn(u64),
+    /// The last event.
+    End,
+}
+
+/// Which events of a session to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventsRequest {
+    /// The session.
+    pub session: SessionId,
+    /// Where to begin.
+    pub at: Position,
+    /// The direction of reading.
+    pub direction: Reading,
+    /// Whether to read also events that are no part of the conversation.
+    pub all: bool,
+}
+
+/// The direction in which events are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The events from the position on.
+    Forward,
+    /// The events before the position.
+    Backward,
+    /// Some events before the position, and those from the position on.
+    Around,
+}
+
+/// What to find in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindRequest {
+    /// The session.
+    pub session: SessionId,
+    /// The text. Letter case matters only if it contains an uppercase letter.
+    pub text: String,
+    /// The first log position to look at.
+    pub from: u64,
+    /// Whether to look towards the beginning.
+    pub backward: bool,
+    /// Whether to look also at events that are no part of the conversation.
+    pub all: bool,
+}
+
+/// A change of the store that the user has confirmed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Forks a session.
+    Fork {
+        /// The session to fork.
+        session: SessionId,
+        /// Where to fork.
+        at: forklore_core::Selector,
+        /// The label of the fork; `None` uses a default label.
+        label: Option<Label>,
+    },
+    /// Replaces a label.
+    Label(SessionId, Label),
+    /// Replaces a title; an empty text removes it.
+    Rename(SessionId, String),
+    /// Puts a session into the trash.
+    Delete(SessionId, DeleteMode),
+    /// Brings back what one delete removed.
+    Undelete(SessionId),
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The answer to [`Request::List`].
+    List {
+        /// The sessions, the last updated first.
+        rows: Vec<Row>,
+        /// Where the next page begins; `None` after the last one.
+        next: Option<String>,
+        /// The number of sessions that cannot be read.
+        damaged: usize,
+        /// The present time.
+        now: Timestamp,
+    },
+    /// The answer to [`Request::Words`].
+    Words(Vec<(SessionId, Safe)>),
+    /// The answer to [`Request::Rows`]. Sessions that are gone are left out.
+    Rows {
+        /// The sessions.
+        rows: Vec<Row>,
+        /// The present time.
+        now: Timestamp,
+    },
+    /// The answer to [`Request::Family`].
+    Family(Vec<Row>),
+    /// The answer to [`Request::Tree`]: the sessions in pre-order.
+    Tree {
+        /// The sessions.
+        rows: Vec<Row>,
+        /// The present time.
+        now: Timestamp,
+    },
+    /// The answer to [`Request::Events`].
+    Events(Box<Events>),
+    /// The answer to [`Request::Find`].
+    Find(FindAnswer),
+    /// The answer to [`Request::Compare`].
+    Compare(Box<Compared>),
+    /// The answer to [`Request::Search`].
+    Search {
+        /// The hits, the best first.
+        hits: Vec<Found>,
+        /// Whether there are more.
+        more: bool,
+        /// The present time.
+        now: Timestamp,
+    },
+    /// What a search in progress has read so far.
+    Progress(Safe),
+    /// The answer to [`Request::Change`].
+    Changed(Done),
+    /// A change was refused.
+    Refused(Change, Failed),
+    /// Another request failed.
+    Failed(Failed),
+}
+
+/// Events of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Events {
+    /// The present state of the session.
+    pub row: Row,
+    /// The log position of the session's last event; `None` if it has none.
+    pub head: Option<u64>,
+    /// The events, in ascending order.
+    pub entries: Vec<Entry>,
+    /// The first log position that was looked at.
+    pub from: u64,
+    /// The log position after the last one that was looked at.
+    pub to: u64,
+    /// The log position at which the reading began.
+    pub at: u64,
+}
+
+/// What a find in a session came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindAnswer {
+    /// The text is in the event at this log position.
+    Found(u64),
+    /// The text was not found before this log position, at which to continue.
+    Continue(u64),
+    /// The text is not between the beginning of the find and the end of the session.
+    Nothing,
+}
+
+/// A part of the comparison of two sessions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The two sessions.
+    pub sessions: [Row; 2],
+    /// The number of messages that both have.
+    pub common: u64,
+    /// The numbers of messages that only one of them has.
+    pub alone: [u64; 2],
+    /// The number of the first pair.
+    pub from: u64,
+    /// The pairs of messages at the same position.
+    pub pairs: Vec<[Option<Entry>; 2]>,
+}
+
+/// A change that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Done {
+    /// A session was forked.
+    Forked {
+        /// The fork.
+        session: SessionId,
+        /// The label of the fork.
+        label: Safe,
+        /// Where the fork begins.
+        at: Safe,
+        /// The session that was forked.
+        parent: SessionId,
+    },
+    /// The label was replaced.
+    Labelled(SessionId, Safe),
+    /// The title was replaced.
+    Renamed(SessionId, Option<Safe>),
+    /// Sessions are in the trash.
+    Deleted {
+        /// The session that the user named.
+        session: SessionId,
+        /// All sessions that this delete removed.
+        sessions: Vec<SessionId>,
+    },
+    /// Sessions came back.
+    Undeleted {
+        /// The session that the user named.
+        session: SessionId,
+        /// All sessions that came back.
+        sessions: Vec<SessionId>,
+    },
+}
+
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The message for the user.
+    pub message: Safe,
+    /// Whether the session does not exist (any more).
+    pub is_gone: bool,
+    /// Whether the session cannot be deleted alone, because others continue it.
+    pub has_children: bool,
+}

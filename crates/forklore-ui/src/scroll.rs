@@ -1,0 +1,288 @@
+//! A part of a long text that can be scrolled line by line, and that grows at both ends. Only a
+//! window of the text is in memory.
+
+use std::collections::VecDeque;
+
+use crate::text::Line;
+
+/// The maximum number of blocks in memory, besides those on the screen.
+const MOST_BLOCKS: usize = 600;
+/// The number of lines beyond the screen from which on more is loaded.
+const MARGIN: usize = 100;
+
+/// A part of the text that is laid out as a whole, such as a message.
+#[derive(Clone, Debug)]
+pub(crate) struct Block<T> {
+    pub(crate) item: T,
+    /// The lines of the block; at least one.
+    pub(crate) lines: Vec<Line>,
+}
+
+/// A line of the window: the number of its block, and the number of the line in the block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct At {
+    pub(crate) block: usize,
+    pub(crate) line: usize,
+}
+
+/// An end of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Before,
+    After,
+}
+
+/// The window of a long text, the line at the top of the screen, and the line of the cursor.
+#[derive(Clone, Debug)]
+pub(crate) struct Scroll<T> {
+    blocks: VecDeque<Block<T>>,
+    top: At,
+    cursor: At,
+    /// Whether the window begins with the first block of the text.
+    pub(crate) at_start: bool,
+    /// Whether the window ends with the last block of the text.
+    pub(crate) at_end: bool,
+}
+
+impl<T> Default for Scroll<T> {
+    fn default() -> Self {
+        let (top, cursor) = (At::default(), At::default());
+        Self { blocks: VecDeque::new(), top, cursor, at_start: false, at_end: false }
+    }
+}
+
+impl<T> Scroll<T> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    pub(crate) fn first(&self) -> Option<&T> {
+        self.blocks.front().map(|block| &block.item)
+    }
+
+    pub(crate) fn last(&self) -> Option<&T> {
+        self.blocks.back().map(|block| &block.item)
+    }
+
+    pub(crate) fn items(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.blocks.iter().map(|block| &block.item)
+    }
+
+    /// Returns the block of the cursor.
+    pub(crate) fn current(&self) -> Option<&T> {
+        self.blocks.get(self.cursor.block).map(|block| &block.item)
+    }
+
+    pub(crate) fn cursor(&self) -> At {
+        self.cursor
+    }
+
+    /// Checks whether the cursor is on the last line of the window.
+    pub(crate) fn is_on_last_line(&self) -> bool {
+        self.cursor == self.nearest(At { block: usize::MAX, line: usize::MAX })
+    }
+
+    /// Returns the lines on a screen of this height, each with its position.
+    pub(crate) fn visible(&self, height: usize) -> impl Iterator<Item = (At, &Line)> {
+        let blocks = self.blocks.iter().enumerate().skip(self.top.block);
+        let lines = blocks.flat_map(|(block, found)| {
+            found.lines.iter().enumerate().map(move |(line, text)| (At { block, line }, text))
+        });
+        lines.skip(self.top.line).take(height)
+    }
+
+    /// Removes all blocks.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Adds blocks at an end of the window, and removes blocks that are far from the screen at the
+    /// other end. Returns whether it removed some.
+    pub(crate) fn add(&mut self, end: End, items: Vec<T>) -> bool {
+        let new = items.into_iter().map(|item| Block { item, lines: vec![Line::default()] });
+        match end {
+            End::After => {
+                self.blocks.extend(new);
+                let over = self.blocks.len().saturating_sub(MOST_BLOCKS);
+                let over = over.min(self.top.block.min(self.cursor.block));
+                self.blocks.drain(..over);
+                self.top.block -= over;
+                self.cursor.block -= over;
+                self.at_start = self.at_start && over == 0;
+                over > 0
+            }
+            End::Before => {
+                let added = new.len();
+                new.rev().for_each(|block| self.blocks.push_front(block));
+                self.top.block += added;
+                self.cursor.block += added;
+                let most = MOST_BLOCKS.max(self.cursor.block.max(self.top.block) + MARGIN);
+                let is_over = self.blocks.len() > most;
+                self.blocks.truncate(most);
+                self.at_end = self.at_end && !is_over;
+                is_over
+            }
+        }
+    }
+
+    /// Lays out all blocks again. `layout` also gets the block before each block, and whether the block
+    /// is the last one.
+    pub(crate) fn lay_out(
+        &mut self,
+        height: usize,
+        layout: impl Fn(Option<&T>, &T, bool) -> Vec<Line>,
+    ) {
+        let mut laid = Vec::with_capacity(self.blocks.len());
+        let mut before = None;
+        for (at, block) in self.blocks.iter().enumerate() {
+            laid.push(layout(before, &block.item, at + 1 == self.blocks.len()));
+            before = Some(&block.item);
+        }
+        for (block, lines) in self.blocks.iter_mut().zip(laid) {
+            block.lines = if lines.is_empty() { vec![Line::default()] } else { lines };
+        }
+        self.settle(height);
+    }
+
+    /// Corrects the positions after blocks have changed, so that the cursor is on the screen.
+    pub(crate) fn settle(&mut self, height: usize) {
+        self.cursor = self.nearest(self.cursor);
+        self.top = self.nearest(self.top);
+        self.show_cursor(height);
+    }
+
+    fn nearest(&self, at: At) -> At {
+        let block = at.block.min(self.blocks.len().saturating_sub(1));
+        At { block, line: at.line.min(self.height_of(block).saturating_sub(1)) }
+    }
+
+    fn height_of(&self, block: usize) -> usize {
+        self.blocks.get(block).map_or(1, |block| block.lines.len())
+    }
+
+    /// Returns the position `lines` further down, or the last one.
+    fn down(&self, mut at: At, mut lines: usize) -> At {
+        loop {
+            let left = self.height_of(at.block).saturating_sub(at.line + 1);
+            if lines <= left {
+                return At { line: at.line + lines, ..at };
+            }
+            if at.block + 1 >= self.blocks.len() {
+                return At { line: at.line + left, ..at };
+            }
+            lines -= left + 1;
+            at = At { block: at.block + 1, line: 0 };
+        }
+    }
+
+    /// Returns the position `lines` further up, or the first one.
+    fn up(&self, mut at: At, mut lines: usize) -> At {
+        loop {
+            if lines <= at.line {
+                return At { line: at.line - lines, ..at };
+            }
+            let Some(block) = at.block.checked_sub(1) else { return At::default() };
+            lines -= at.line + 1;
+            at = At { block, line: self.height_of(block).saturating_sub(1) };
+        }
+    }
+
+    fn moved(&self, at: At, lines: isize) -> At {
+        let count = lines.unsigned_abs();
+        if lines < 0 { self.up(at, count) } else { self.down(at, count) }
+    }
+
+    /// Returns the number of lines from one position down to another, but at most `most`.
+    fn distance(&self, from: At, to: At, most: usize) -> usize {
+        let mut lines = 0;
+        let mut at = from;
+        while at.block < to.block && lines < most {
+            lines += self.height_of(at.block).saturating_sub(at.line);
+            at = At { block: at.block + 1, line: 0 };
+        }
+        (lines + to.line.saturating_sub(at.line)).min(most)
+    }
+
+    /// Moves the cursor by lines, and scrolls if it leaves the screen.
+    pub(crate) fn step(&mut self, lines: isize, height: usize) {
+        self.cursor = self.moved(self.cursor, lines);
+        self.show_cursor(height);
+    }
+
+    /// Moves the screen and the cursor by lines.
+    pub(crate) fn page(&mut self, lines: isize, height: usize) {
+        let last = self.last_top(height);
+        self.top = self.moved(self.top, lines).min(last.max(self.top));
+        self.step(lines, height);
+    }
+
+    /// Moves the screen by lines. The cursor moves only if it would leave the screen.
+    pub(crate) fn wheel(&mut self, lines: isize, height: usize) {
+        let last = self.last_top(height);
+        self.top = self.moved(self.top, lines).min(last.max(self.top));
+        let bottom = self.down(self.top, height.saturating_sub(1));
+        self.cursor = self.cursor.clamp(self.top, bottom);
+    }
+
+    /// Moves the cursor to a row of the screen.
+    pub(crate) fn click(&mut self, row: usize, height: usize) {
+        self.cursor = self.down(self.top, row);
+        self.show_cursor(height);
+    }
+
+    /// Moves the cursor to the first line of the first block that `is_it` accepts. That line becomes
+    /// the line `above` of the screen, if there is enough text.
+    pub(crate) fn go_to(
+        &mut self,
+        above: usize,
+        height: usize,
+        is_it: impl Fn(&T) -> bool,
+    ) -> bool {
+        let Some(block) = self.blocks.iter().position(|block| is_it(&block.item)) else {
+            return false;
+        };
+        self.cursor = At { block, line: 0 };
+        self.top = self.up(self.cursor, above).min(self.last_top(height));
+        self.show_cursor(height);
+        true
+    }
+
+    /// Moves the cursor to the first line of the window.
+    pub(crate) fn go_to_first(&mut self) {
+        (self.top, self.cursor) = (At::default(), At::default());
+    }
+
+    /// Moves the cursor to the last line of the window.
+    pub(crate) fn go_to_last(&mut self, height: usize) {
+        self.cursor = self.nearest(At { block: usize::MAX, line: usize::MAX });
+        self.show_cursor(height);
+    }
+
+    fn last_top(&self, height: usize) -> At {
+        let last = self.nearest(At { block: usize::MAX, line: usize::MAX });
+        self.up(last, height.saturating_sub(1))
+    }
+
+    fn show_cursor(&mut self, height: usize) {
+        let below = height.saturating_sub(1);
+        if self.cursor < self.top {
+            self.top = self.cursor;
+        } else if self.distance(self.top, self.cursor, height) > below {
+            self.top = self.up(self.cursor, below);
+        }
+    }
+
+    /// Returns the end of the window at which more must be loaded, because the screen is near it.
+    pub(crate) fn lacks(&self, height: usize) -> Option<End> {
+        let most = height + MARGIN;
+        let last = self.nearest(At { block: usize::MAX, line: usize::MAX });
+        if !self.at_end && self.distance(self.top, last, most) < most {
+            return Some(End::After);
+        }
+        let is_near = self.distance(At::default(), self.top, MARGIN) < MARGIN;
+        (!self.at_start && is_near).then_some(End::Before)
+    }
+}
+
+#[cfg(test)]
+mod tests;

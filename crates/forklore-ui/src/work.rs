@@ -1,0 +1,68 @@
+//! Answers requests from the store. Only this module and its parts use the engine.
+
+mod change;
+mod compare;
+mod entry;
+mod events;
+mod find;
+mod list;
+mod search;
+
+use forklore_engine::{Engine, Error};
+
+use crate::request::{Answer, Failed, Request};
+use crate::safe::Safe;
+
+/// Answers the requests of the interface. Clones share the store.
+#[derive(Clone)]
+pub struct Worker {
+    engine: Engine,
+}
+
+impl Worker {
+    /// Creates a worker that uses this engine.
+    #[must_use]
+    pub fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+
+    /// Answers a request. `progress` gets an answer in between if the request takes long.
+    #[must_use]
+    pub fn perform(&self, request: &Request, progress: &mut dyn FnMut(Answer)) -> Answer {
+        let engine = &self.engine;
+        let answer = match request {
+            Request::List { workspace, trash, after, limit } => {
+                list::page(engine, workspace.clone(), *trash, after.clone(), *limit)
+            }
+            Request::Words(sessions) => list::words(engine, sessions),
+            Request::Rows { sessions, workspace } => {
+                list::rows(engine, sessions, workspace.as_ref())
+            }
+            Request::Family(root) => list::family(engine, root),
+            Request::Tree(session) => list::tree(engine, session),
+            Request::Events(request) => events::read(engine, request),
+            Request::Find(request) => find::find(engine, request),
+            Request::Compare { a, b, common, from, limit } => {
+                compare::pairs(engine, a, b, *common, *from, *limit)
+            }
+            Request::Search { words, workspace } => {
+                search::search(engine, words, workspace.clone(), progress)
+            }
+            Request::Change(change) => change::change(engine, change),
+        };
+        answer.unwrap_or_else(|error| match request {
+            Request::Change(change) => Answer::Refused(change.clone(), failed(&error)),
+            _ => Answer::Failed(failed(&error)),
+        })
+    }
+}
+
+fn failed(error: &Error) -> Failed {
+    use forklore_core::ErrorKind;
+
+    Failed {
+        message: Safe::line(&error.to_string()),
+        is_gone: error.kind() == ErrorKind::NotFound,
+        has_children: error.kind() == ErrorKind::HasChildren,
+    }
+}

@@ -1,0 +1,47 @@
+//! Makes the changes that the user has confirmed.
+
+use forklore_api::{Delete, Fork, Undelete};
+use forklore_core::SessionId;
+use forklore_engine::{Engine, Result};
+
+use crate::model::cut_text;
+use crate::request::{Answer, Change, Done};
+use crate::safe::Safe;
+
+pub(super) fn change(engine: &Engine, change: &Change) -> Result<Answer> {
+    Ok(Answer::Changed(match change {
+        Change::Fork { session, at, label } => {
+            let request =
+                Fork { at: Some(at.clone()), label: label.clone(), ..Fork::of(session.clone()) };
+            let forked = engine.fork(&request)?;
+            Done::Forked {
+                session: forked.child_session_id,
+                label: Safe::line(forked.label.as_str()),
+                at: cut_text(&forked.cut),
+                parent: forked.parent_session_id,
+            }
+        }
+        Change::Label(session, label) => {
+            let header = engine.label(session, label)?;
+            Done::Labelled(header.id, Safe::line(header.label.as_str()))
+        }
+        Change::Rename(session, title) => {
+            let header = engine.rename(session, Some(title))?;
+            Done::Renamed(header.id, header.title.as_deref().map(Safe::line))
+        }
+        Change::Delete(session, mode) => {
+            let request =
+                Delete { session: session.clone(), mode: *mode, dry_run: false, erase: false };
+            let deleted = engine.delete(&request)?;
+            Done::Deleted { session: session.clone(), sessions: deleted.deleted }
+        }
+        Change::Undelete(session) => undelete(engine, session)?,
+    }))
+}
+
+fn undelete(engine: &Engine, session: &SessionId) -> Result<Done> {
+    let request = Undelete { session: session.clone(), cascade: true };
+    let undeleted = engine.undelete(&request)?.undeleted;
+    let sessions = undeleted.into_iter().map(|one| one.session_id).collect();
+    Ok(Done::Undeleted { session: session.clone(), sessions })
+}
