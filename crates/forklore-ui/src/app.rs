@@ -9,7 +9,8 @@ mod mouse;
 use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
 use forklore_store::port::SessionChange;
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 
 use crate::areas::Areas;
@@ -83,6 +84,8 @@ pub struct Options {
     pub program: String,
     /// The names of the agents in which a session can be continued.
     pub agents: Vec<String>,
+    /// The time zone in which times are shown.
+    pub zone: TimeZone,
 }
 
 /// The state of the interface.
@@ -94,7 +97,7 @@ pub struct App {
     pub(crate) dialog: Option<Dialog>,
     pub(crate) notice: Option<Line>,
     pub(crate) size: (u16, u16),
-    pub(crate) now: Timestamp,
+    now: Timestamp,
     /// The session that the next one is compared with.
     pub(crate) marked: Option<(SessionId, Line)>,
     /// The sessions that were deleted here, the last one at the end.
@@ -105,6 +108,11 @@ pub struct App {
 }
 
 impl App {
+    /// Returns the time of the last answer, in the zone in which times are shown.
+    pub(crate) fn now(&self) -> Zoned {
+        self.now.to_zoned(self.options.zone.clone())
+    }
+
     /// Creates the state for a terminal of this size, and returns it with its first effects.
     #[must_use]
     pub fn new(options: Options, size: (u16, u16), now: Timestamp) -> (Self, Vec<Effect>) {
@@ -133,7 +141,7 @@ impl App {
         app.push(Screen::List(Box::new(List::new(scope, workspace))));
         if let Some(session) = read {
             let at = crate::request::Position::End;
-            app.push(Screen::Reader(Box::new(Reader::of(session, at))));
+            app.push(Screen::Reader(Box::new(Reader::of(session, at, app.options.zone.clone()))));
         }
         let effects = app.settled();
         (app, effects)

@@ -1,6 +1,7 @@
 //! Lays out entries of a conversation as lines.
 
 use forklore_core::Role;
+use jiff::tz::TimeZone;
 
 use crate::found::Needle;
 use crate::model::{Entry, EntryKind, Piece};
@@ -16,6 +17,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) width: usize,
     /// The text to highlight.
     pub(crate) needle: Option<&'a Needle>,
+    /// The time zone in which times are shown.
+    pub(crate) zone: &'a TimeZone,
 }
 
 impl Layout<'_> {
@@ -47,7 +50,7 @@ impl Layout<'_> {
             lines.extend(self.event(entry, unfolded));
             return lines;
         }
-        lines.push(heading(entry));
+        lines.push(self.heading(entry));
         for piece in &entry.parts {
             lines.extend(self.piece(piece, unfolded));
         }
@@ -55,6 +58,28 @@ impl Layout<'_> {
             lines.push(Line::default());
         }
         lines
+    }
+
+    /// Returns the heading of an entry: its number, its role, and its time.
+    pub(crate) fn heading(&self, entry: &Entry) -> Line {
+        let (tone, name) = match entry.kind {
+            EntryKind::Message(role) => role_name(role),
+            EntryKind::Summary => (Tone::Warn, "summary"),
+            EntryKind::Event => (Tone::Dim, "event"),
+            EntryKind::Damaged => (Tone::Bad, "cannot be read"),
+        };
+        let number = entry.index.map_or(String::new(), |index| format!("{index}  "));
+        let mut line = Line::of(Tone::Dim, number).and(tone, name);
+        if entry.starts_turn {
+            line = line.and(Tone::Dim, format!("  turn {}", entry.turn));
+        }
+        if let Some(ts) = entry.ts {
+            line = line.and(
+                Tone::Dim,
+                ts.to_zoned(self.zone.clone()).strftime("  %Y-%m-%d %H:%M").to_string(),
+            );
+        }
+        if entry.partial { line.and(Tone::Warn, "  interrupted") } else { line }
     }
 
     /// Returns the lines of an event that is no message: one, until it is unfolded.
@@ -80,25 +105,6 @@ impl Layout<'_> {
         let width = if is_line { usize::MAX } else { self.width };
         wrapped(text, tone, &marks, self.indent(), width)
     }
-}
-
-/// Returns the heading of an entry: its number, its role, and its time.
-pub(crate) fn heading(entry: &Entry) -> Line {
-    let (tone, name) = match entry.kind {
-        EntryKind::Message(role) => role_name(role),
-        EntryKind::Summary => (Tone::Warn, "summary"),
-        EntryKind::Event => (Tone::Dim, "event"),
-        EntryKind::Damaged => (Tone::Bad, "cannot be read"),
-    };
-    let number = entry.index.map_or(String::new(), |index| format!("{index}  "));
-    let mut line = Line::of(Tone::Dim, number).and(tone, name);
-    if entry.starts_turn {
-        line = line.and(Tone::Dim, format!("  turn {}", entry.turn));
-    }
-    if let Some(ts) = entry.ts {
-        line = line.and(Tone::Dim, ts.strftime("  %Y-%m-%d %H:%M").to_string());
-    }
-    if entry.partial { line.and(Tone::Warn, "  interrupted") } else { line }
 }
 
 /// Returns the name of a role, with its tone.

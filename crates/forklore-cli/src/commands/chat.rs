@@ -106,7 +106,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// Continues a conversation at the terminal, with the default model.
 pub(super) fn converse(session: &SessionRef, app: &App, output: &mut Output) -> Result<()> {
-    let how = How { model: None, prompt: None, attach: Vec::new(), allow: Vec::new(), max_cost: None, wait: None };
+    let how = How {
+        model: None,
+        prompt: None,
+        attach: Vec::new(),
+        allow: Vec::new(),
+        max_cost: None,
+        wait: None,
+    };
     talk(&Which::Named(session), New::default(), &how, Request::Conversation, app, output)
 }
 

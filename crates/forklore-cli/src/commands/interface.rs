@@ -38,6 +38,7 @@ pub(super) fn show(purpose: Purpose, app: &App, output: &mut Output) -> Result<O
         color: output.has_color(),
         program: output.commands().typed("forklore ui").trim_end_matches(" ui").to_owned(),
         agents: agents(engine),
+        zone: output.zone().time_zone(),
     };
     output.flush()?;
     let shown = interrupts::suspended(|| forklore_ui::run(engine, options));

@@ -111,7 +111,11 @@ impl App {
             return self.leave(Outcome::Chosen(spot.session.clone()));
         }
         let at = spot.at.map_or(Position::End, |(seq, _)| Position::Seq(seq));
-        self.push(Screen::Reader(Box::new(Reader::of(spot.session.clone(), at))));
+        self.push(Screen::Reader(Box::new(Reader::of(
+            spot.session.clone(),
+            at,
+            self.options.zone.clone(),
+        ))));
     }
 
     fn all_events(&mut self) {
@@ -163,7 +167,11 @@ impl App {
     fn compare(&mut self, spot: Spot) {
         match self.marked.take() {
             Some((marked, _)) if marked != spot.session => {
-                self.push(Screen::Compare(Box::new(Compare::of(marked, spot.session))));
+                self.push(Screen::Compare(Box::new(Compare::of(
+                    marked,
+                    spot.session,
+                    self.options.zone.clone(),
+                ))));
             }
             Some(_) => self.remark(Tone::Dim, "no longer marked"),
             None => {

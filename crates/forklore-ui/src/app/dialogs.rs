@@ -71,7 +71,11 @@ impl App {
             Some(Reply::Change(change)) => self.request(Request::Change(change)),
             Some(Reply::Leave(outcome)) => self.leave(outcome),
             Some(Reply::Read(session)) => {
-                self.push(Screen::Reader(Box::new(Reader::of(session, Position::End))));
+                self.push(Screen::Reader(Box::new(Reader::of(
+                    session,
+                    Position::End,
+                    self.options.zone.clone(),
+                ))));
             }
             Some(Reply::ResumeIn(session)) => {
                 self.resume_in(&Spot { session, row: None, at: None });

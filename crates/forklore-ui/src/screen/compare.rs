@@ -1,9 +1,10 @@
 //! Two sessions next to each other, from their common ancestor on.
 
 use forklore_core::SessionId;
+use jiff::tz::TimeZone;
 
 use crate::keys::Command;
-use crate::layout::{Layout, heading};
+use crate::layout::Layout;
 use crate::model::{Entry, Piece, Row};
 use crate::request::{Answer, Compared, Request};
 use crate::safe::Safe;
@@ -27,6 +28,7 @@ struct Pair {
 #[derive(Clone, Debug)]
 pub(crate) struct Compare {
     ids: [SessionId; 2],
+    zone: TimeZone,
     about: Option<About>,
     scroll: Scroll<Pair>,
     jump: Option<u64>,
@@ -48,9 +50,10 @@ pub(crate) struct About {
 }
 
 impl Compare {
-    pub(crate) fn of(a: SessionId, b: SessionId) -> Self {
+    pub(crate) fn of(a: SessionId, b: SessionId, zone: TimeZone) -> Self {
         Self {
             ids: [a, b],
+            zone,
             about: None,
             scroll: Scroll::default(),
             jump: Some(0),
@@ -117,9 +120,9 @@ impl Compare {
     }
 
     pub(crate) fn resize(&mut self, size: Size) {
-        let (unfolded, all) = (&self.unfolded, self.unfold_all);
+        let (unfolded, all, zone) = (&self.unfolded, self.unfold_all, &self.zone);
         self.scroll.lay_out(size.height, |_, pair, _| {
-            lines(pair, size.width, all || unfolded.contains(&pair.number))
+            lines(pair, size.width, zone, all || unfolded.contains(&pair.number))
         });
     }
 
@@ -208,12 +211,13 @@ impl Compare {
 }
 
 /// Returns the lines of a pair: two columns, or one above the other if the screen is narrow.
-fn lines(pair: &Pair, width: usize, unfolded: bool) -> Vec<Line> {
+fn lines(pair: &Pair, width: usize, zone: &TimeZone, unfolded: bool) -> Vec<Line> {
     let [a, b] = &pair.entries;
     let column = width.saturating_sub(3) / 2;
+    let layout = Layout { width: column, needle: None, zone };
     let side = |own: &Option<Entry>, other: &Option<Entry>, tone: Tone| {
         let own = own.as_ref()?;
-        Some(entry_lines(own, other.as_ref(), column, unfolded, tone))
+        Some(entry_lines(own, other.as_ref(), &layout, unfolded, tone))
     };
     let left = side(a, b, Tone::ChangedA).unwrap_or_default();
     let right = side(b, a, Tone::ChangedB).unwrap_or_default();
@@ -235,13 +239,13 @@ fn lines(pair: &Pair, width: usize, unfolded: bool) -> Vec<Line> {
 fn entry_lines(
     own: &Entry,
     other: Option<&Entry>,
-    width: usize,
+    layout: &Layout<'_>,
     unfolded: bool,
     tone: Tone,
 ) -> Vec<Line> {
-    let layout = Layout { width, needle: None };
+    let width = layout.width;
     let other = other.filter(|other| other.kind == own.kind);
-    let mut lines = vec![fit(heading(own), width)];
+    let mut lines = vec![fit(layout.heading(own), width)];
     for (at, piece) in own.parts.iter().enumerate() {
         let peer = other.and_then(|other| other.parts.get(at));
         let marks = match (piece, peer) {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use forklore_core::SessionId;
+use jiff::tz::TimeZone;
 
 use crate::found::Needle;
 use crate::keys::Command;
@@ -40,6 +41,7 @@ struct Finding {
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {
     session: SessionId,
+    zone: TimeZone,
     row: Option<Row>,
     head: Option<u64>,
     scroll: Scroll<Entry>,
@@ -62,9 +64,10 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn of(session: SessionId, at: Position) -> Self {
+    pub(crate) fn of(session: SessionId, at: Position, zone: TimeZone) -> Self {
         Self {
             session,
+            zone,
             row: None,
             head: None,
             scroll: Scroll::default(),
@@ -181,7 +184,7 @@ impl Reader {
     }
 
     fn lay_out(&mut self, size: Size) {
-        let layout = Layout { width: size.width, needle: self.needle.as_ref() };
+        let layout = Layout { width: size.width, needle: self.needle.as_ref(), zone: &self.zone };
         let (unfolded, all) = (&self.unfolded, self.unfold_all);
         self.scroll.lay_out(size.height, |before, entry, is_last| {
             layout.lines(before, entry, is_last, all || unfolded.contains(&entry.seq))

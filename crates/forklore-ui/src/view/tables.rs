@@ -1,7 +1,7 @@
 //! Draws the tables: lists of sessions, trees and hits.
 
 use forklore_core::SessionKind;
-use jiff::Timestamp;
+use jiff::Zoned;
 use ratatui::layout::Rect;
 
 use super::canvas::View;
@@ -63,7 +63,7 @@ impl Column {
         }
     }
 
-    fn text(self, row: &Row, now: Timestamp) -> Line {
+    fn text(self, row: &Row, now: &Zoned) -> Line {
         let cell = match self {
             Self::Label => return Line::default().safe(label_tone(row), row.label.clone()),
             Self::Agent => return Line::default().safe(Tone::Dim, row.agent.clone()),
@@ -134,10 +134,11 @@ pub(super) fn list(app: &App, list: &List, view: &mut View<'_, '_>, areas: &Area
     let columns = Columns::of(&wanted, areas.text.width);
     columns.heading(view, areas.heading, "SESSION", list.scope() == Scope::Trash);
     let height = usize::from(areas.text.height);
+    let now = app.now();
     let mut is_empty = true;
     for (row, shown) in (0_u16..).zip(list.visible(height)) {
         is_empty = false;
-        let cells = columns.shown.iter().map(|column| column.text(shown.row, app.now));
+        let cells = columns.shown.iter().map(|column| column.text(shown.row, &now));
         let marked = app.marked.as_ref().is_some_and(|(marked, _)| *marked == shown.row.id);
         let name = list_name(&shown, marked, columns.shown.contains(&Column::Label));
         columns.draw(view, areas.text, row, &name, cells);
@@ -187,8 +188,9 @@ pub(super) fn tree(app: &App, tree: &Tree, view: &mut View<'_, '_>, areas: &Area
     let columns = Columns::of(&wanted, areas.text.width);
     columns.heading(view, areas.heading, "BRANCH", false);
     let height = usize::from(areas.text.height);
+    let now = app.now();
     for (row, (guide, session, is_current)) in (0_u16..).zip(tree.visible(height)) {
-        let cells = columns.shown.iter().map(|column| column.text(session, app.now));
+        let cells = columns.shown.iter().map(|column| column.text(session, &now));
         let marked = app.marked.as_ref().is_some_and(|(marked, _)| *marked == session.id);
         let mut name = Line::of(Tone::Dim, guide).and(Tone::Warn, if marked { "* " } else { "" });
         name = name.safe(label_tone(session), session.label.clone()).and(Tone::Plain, "  ");
@@ -211,9 +213,10 @@ pub(super) fn hits(app: &App, hits: &Hits, view: &mut View<'_, '_>, areas: &Area
         return view.line(areas.text, 0, &Line::default().safe(Tone::Dim, state.clone()));
     }
     let height = usize::from(areas.text.height);
+    let now = app.now();
     for (at, (hit, is_current)) in (0_u16..).zip(hits.visible(height)) {
         let row = at.saturating_mul(u16::try_from(HEIGHT).unwrap_or(2));
-        view.line(areas.text, row, &hit_heading(hit, app.now));
+        view.line(areas.text, row, &hit_heading(hit, &now));
         let snippet = crate::text::wrapped(
             &hit.snippet,
             Tone::Plain,
@@ -232,7 +235,7 @@ pub(super) fn hits(app: &App, hits: &Hits, view: &mut View<'_, '_>, areas: &Area
     }
 }
 
-fn hit_heading(hit: &Found, now: Timestamp) -> Line {
+fn hit_heading(hit: &Found, now: &Zoned) -> Line {
     let mut line = Line::default()
         .safe(Tone::Label, hit.label.clone())
         .and(Tone::Plain, "  ")

@@ -150,6 +150,7 @@ impl Stage {
             color: true,
             program: "forklore".to_owned(),
             agents: ["claude", "codex", "pi"].map(str::to_owned).to_vec(),
+            zone: jiff::tz::TimeZone::UTC,
         };
         let (app, effects) = App::new(options, size, engine.now());
         let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();

@@ -102,6 +102,7 @@ impl Interface {
             color: true,
             program: "forklore".to_owned(),
             agents: Vec::new(),
+            zone: jiff::tz::TimeZone::UTC,
         };
         let (app, effects) = App::new(options, SIZE, engine.now());
         let terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1));
