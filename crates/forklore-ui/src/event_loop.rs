@@ -217,18 +217,26 @@ impl Threads {
         Ok(Self { stop, requests, keys, signals: handle })
     }
 
-    /// Stops the threads. Those that read the terminal have ended when this returns, so that they
-    /// take nothing from the program that reads it next.
+    /// Stops the threads. The thread that reads the terminal has ended when this returns, so that it
+    /// takes nothing from the program that reads the terminal next. If the terminal is gone, there is
+    /// no such program, and the read may never return.
     fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
         self.signals.close();
-        let _ = self.keys.join();
+        if !terminal::is_gone(Duration::ZERO) {
+            let _ = self.keys.join();
+        }
     }
 }
 
 fn read_keys(to: &Sender<Happened>, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        let action = match event::poll(KEY_WAIT) {
+        // A read of a terminal that is gone would never return.
+        let action = match terminal::is_gone(KEY_WAIT) {
+            true => Err(io::ErrorKind::UnexpectedEof.into()),
+            false => event::poll(Duration::ZERO),
+        };
+        let action = match action {
             Ok(false) => continue,
             Ok(true) => event::read().map(action_of),
             Err(error) => Err(error),

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -13,6 +14,7 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{cursor, execute};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Whether the terminal is taken over now.
 static IS_CAPTURED: AtomicBool = AtomicBool::new(false);
@@ -34,6 +36,17 @@ pub(crate) fn refusal(term: Option<&str>) -> Option<&'static str> {
         Some("dumb") => Some("a dumb terminal cannot show it"),
         Some(_) => None,
     }
+}
+
+/// Waits until there is something to read from the terminal, at most for `wait`. Returns whether the
+/// terminal is gone.
+pub(crate) fn is_gone(wait: Duration) -> bool {
+    let stdin = io::stdin();
+    let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
+    let wait = Timespec::try_from(wait).unwrap_or_default();
+    // An interrupted wait only ends earlier.
+    let _ = poll(&mut polled, Some(&wait));
+    polled.iter().any(|it| it.revents().intersects(PollFlags::HUP | PollFlags::ERR))
 }
 
 impl Screen {

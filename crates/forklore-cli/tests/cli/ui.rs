@@ -1,7 +1,9 @@
 //! Tests of the interface at a real terminal (tmux). How it reacts to each key is tested in
 //! `forklore-ui`.
 
+use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::sandbox::{Sandbox, WORKSPACE};
 use crate::scripted::{Answer, Scripted};
@@ -81,6 +83,30 @@ fn the_terminal_is_given_back_however_the_program_ends() {
     let program = children.unwrap().trim().to_owned();
     assert!(Command::new("kill").arg(program).status().unwrap().success());
     ended(&terminated, 143);
+}
+
+#[test]
+fn an_interface_whose_terminal_is_gone_ends() {
+    for hangup in ["", "trap '' HUP; "] {
+        let sandbox = Sandbox::with_a_plan();
+        let program = env!("CARGO_BIN_EXE_forklore");
+        let script = format!("{hangup}{program} --workspace {WORKSPACE} ui");
+        let terminal = Terminal::running(&sandbox, "ui-gone", &["sh", "-c", &script]);
+        shows(&terminal, "Plan the release");
+        let shell = terminal.tmux(&["list-panes", "-F", "#{pane_pid}"]).output().unwrap();
+        let shell = String::from_utf8(shell.stdout).unwrap().trim().to_owned();
+        let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
+        // A shell may run its last command in its own process.
+        let running = match children.unwrap().trim() {
+            "" => shell,
+            child => child.to_owned(),
+        };
+        let killed = terminal.tmux(&["kill-server"]).status().unwrap();
+        assert!(killed.success());
+        while Path::new(&format!("/proc/{running}/fd/0")).exists() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
 }
 
 #[test]
