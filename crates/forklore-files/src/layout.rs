@@ -117,6 +117,11 @@ impl Layout {
         self.root.join("sources.jsonl")
     }
 
+    /// Returns the path of the log of operations.
+    pub(crate) fn operations(&self) -> PathBuf {
+        self.root.join("operations.jsonl")
+    }
+
     /// Returns the path of the feed's log, which records the writes to sessions for readers of
     /// changes.
     pub(crate) fn feed(&self) -> PathBuf {
