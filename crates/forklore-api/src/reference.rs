@@ -15,10 +15,10 @@ use crate::{
     ANSWERS, Appended, Attached, AttachmentFile, Attachments, BlameAnswer, Branches, Brought,
     Collected, CompletionScript, Deleted, Detached, Difference, DifferenceStats, Discovery, Doctor,
     Envelope, EventLine, Exploration, ExportedFile, FlatNode, Forked, Form, GraphFile, Imported,
-    Inspection, Lineage, ManPage, ManPages, Packed, QueryAnswer, Record, Recovered, Refusal,
-    Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn, SearchAnswer, SessionAnswer,
-    SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer, Undeleted, Verification, Vocabulary,
-    WatchLine,
+    Inspection, Lineage, ManPage, ManPages, OperationAnswer, OperationPage, Packed, QueryAnswer,
+    Record, Recovered, Refusal, Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn,
+    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer,
+    Undeleted, Undone, Verification, Vocabulary, WatchLine,
 };
 
 /// A placeholder in the JSON Schema for the fields of any verb's (forklore command's) answer.

@@ -26,6 +26,7 @@ mod images;
 mod logging;
 mod man;
 mod matrix;
+mod operations;
 mod paging;
 mod previews;
 mod readme;

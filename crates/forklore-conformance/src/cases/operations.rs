@@ -83,8 +83,7 @@ pub(super) fn each_write_is_recorded_with_what_it_replaced(scene: &Scene<'_>) {
     assert!(before <= at && at <= scene.store().now(), "the time is that of the store's clock");
     recorded[0].at = before;
     let outcomes = vec![
-        renamed("a", None, Some("first")),
-        renamed("a", Some("first"), Some("second")),
+        renamed("a", None, Some("second")),
         // The label of an erased session is forgotten.
         Outcome::Forgotten { session_id: id("b") },
         Outcome::Leaf { session_id: id("a"), before: None, after: Some(id("b")) },
@@ -121,6 +120,7 @@ pub(super) fn what_changes_nothing_is_not_recorded(scene: &Scene<'_>) {
         change("a", Change::Leaf(None)),
         change("a", Change::Undelete(label("other"))),
         Write::Append { session: id("a"), append: repeated },
+        Write::Append { session: id("a"), append: scene.appending(turns(1)) },
         change("a", Change::Hold { owner: owner.clone(), lasts: LONG }),
         change("a", Change::Release { owner }),
         removal(scene, &[], Deletion::Trash),
@@ -190,9 +190,8 @@ pub(super) fn a_later_transaction_continues_an_operation(scene: &Scene<'_>) {
         after: label("between"),
     };
     let whole = vec![
-        renamed("a", None, Some("one")),
+        renamed("a", None, Some("two")),
         Outcome::Appended { session_id, events: 3, head_seq: 4 },
-        renamed("a", Some("one"), Some("two")),
     ];
     assert_eq!(outcomes, [(2, vec![between]), (1, whole)]);
     scene.assert_sound();

@@ -100,7 +100,10 @@ impl<'t> Recording<'t> {
     #[must_use]
     pub fn end(self) -> Option<Recorded<'t>> {
         let (operation, outcomes) = (self.operation, self.outcomes.into_vec());
-        (!outcomes.is_empty()).then_some(Recorded { operation, outcomes })
+        // Appends alone begin no operation.
+        let begins = outcomes.iter().any(|one| !matches!(one, Outcome::Appended { .. }));
+        let continues = operation.continues.is_some() && !outcomes.is_empty();
+        (begins || continues).then_some(Recorded { operation, outcomes })
     }
 }
 
@@ -172,34 +175,49 @@ fn changed_to(change: &Change, former: Header, now: &Header) -> Option<Outcome> 
     }
 }
 
-/// The outcomes of an operation. A session has one outcome for its creation and all appends.
+/// The outcomes of an operation. A session has one outcome for its creation and all appends, and
+/// one for all changes of its label, of its title and of its leaf.
 #[derive(Debug, Default)]
 pub struct Outcomes {
     all: Vec<Outcome>,
-    /// Where the outcomes of created sessions and of appends are.
-    grown: HashMap<SessionId, usize>,
+    /// Where the outcomes are to which later ones are added.
+    growing: HashMap<(What, SessionId), usize>,
+}
+
+/// What outcomes of one session have in common, so that they become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum What {
+    Events,
+    Label,
+    Title,
+    Leaf,
+}
+
+fn what(outcome: &Outcome) -> Option<What> {
+    match outcome {
+        Outcome::Created { .. } | Outcome::Appended { .. } => Some(What::Events),
+        Outcome::Labelled { .. } => Some(What::Label),
+        Outcome::Renamed { .. } => Some(What::Title),
+        Outcome::Leaf { .. } => Some(What::Leaf),
+        _ => None,
+    }
 }
 
 impl Outcomes {
     /// Adds what happened next.
     pub fn add(&mut self, outcome: Outcome) {
-        let appended = match &outcome {
-            Outcome::Appended { events, head_seq, .. } => Some((*events, *head_seq)),
-            Outcome::Created { .. } => None,
-            _ => return self.all.push(outcome),
-        };
-        let earlier = self.grown.get(outcome.session()).and_then(|at| self.all.get_mut(*at));
-        match (earlier, appended) {
-            (Some(Outcome::Created { head_seq, .. }), Some((_, head))) => *head_seq = head,
-            (Some(Outcome::Appended { events, head_seq, .. }), Some((added, head))) => {
-                *events += added;
-                *head_seq = head;
-            }
-            _ => {
-                self.grown.insert(outcome.session().clone(), self.all.len());
-                self.all.push(outcome);
-            }
-        }
+        let Some(what) = what(&outcome) else { return self.all.push(outcome) };
+        let key = (what, outcome.session().clone());
+        let earlier = self.growing.get(&key).and_then(|at| self.all.get_mut(*at));
+        let Some(outcome) = joined(earlier, outcome) else { return };
+        self.growing.insert(key, self.all.len());
+        self.all.push(outcome);
+    }
+
+    /// Returns the outcomes, in order.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Outcome> {
+        self.all
     }
 
     fn forget_names_of(&mut self, erased: &[SessionId]) {
@@ -208,12 +226,29 @@ impl Outcomes {
             outcome.forget();
         }
     }
+}
 
-    /// Returns the outcomes, in order.
-    #[must_use]
-    pub fn into_vec(self) -> Vec<Outcome> {
-        self.all
+/// Adds an outcome to an earlier one of the same session. Returns it if it cannot be added.
+fn joined(earlier: Option<&mut Outcome>, outcome: Outcome) -> Option<Outcome> {
+    match (earlier, outcome) {
+        (Some(Outcome::Created { head_seq, .. }), Outcome::Appended { head_seq: head, .. }) => {
+            *head_seq = head
+        }
+        (
+            Some(Outcome::Appended { events, head_seq, .. }),
+            Outcome::Appended { events: more, head_seq: head, .. },
+        ) => {
+            *events += more;
+            *head_seq = head;
+        }
+        (Some(Outcome::Labelled { after, .. }), Outcome::Labelled { after: now, .. }) => {
+            *after = now;
+        }
+        (Some(Outcome::Renamed { after, .. }), Outcome::Renamed { after: now, .. }) => *after = now,
+        (Some(Outcome::Leaf { after, .. }), Outcome::Leaf { after: now, .. }) => *after = now,
+        (_, outcome) => return Some(outcome),
     }
+    None
 }
 
 impl Extend<Outcome> for Outcomes {
