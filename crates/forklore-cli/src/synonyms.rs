@@ -1,7 +1,7 @@
 //! Other names of the commands, which people know from other programs.
 
 /// Words that are no commands, each with the command that does what it means elsewhere.
-const SYNONYMS: [(&str, &str); 32] = [
+const SYNONYMS: [(&str, &str); 33] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
@@ -34,6 +34,7 @@ const SYNONYMS: [(&str, &str); 32] = [
     ("rm", "delete"),
     ("sessions", "list"),
     ("title", "rename"),
+    ("undo", "op"),
 ];
 
 /// Returns the command that does what `word` means in other programs.

@@ -62,7 +62,7 @@ fn scripts_get_the_same_as_json() {
     let undone = sandbox.json(&["op", "undo", "4"]);
     let expected = json!({
         "ok": true, "operation": 4, "recorded_as": 5, "left": [], "dry_run": false,
-        "outcomes": [{"outcome": "restored", "session_id": "plan-1", "head_seq": 3}],
+        "outcomes": [{"outcome": "restored", "session_id": "plan-1", "head_seq": 6}],
     });
     assert_eq!(undone, expected);
     let (code, error) = sandbox.error(&["op", "undo", "4"]);

@@ -52,8 +52,8 @@ fn headers(engine: &Engine, operation: &Operation) -> Result<HashMap<SessionId, 
 impl Plan {
     /// Plans the undo of an operation.
     pub(crate) fn of(engine: &Engine, operation: &Operation) -> Result<Self> {
-        let mut plan = Self::of_outcomes(engine, operation)?;
         let headers = headers(engine, operation)?;
+        let mut plan = Self::over(engine, operation, &headers)?;
         plan.leave_parents(engine, &headers)?;
         plan.order(engine, &headers)?;
         Ok(plan)
@@ -62,7 +62,14 @@ impl Plan {
     /// Plans the undo of an operation, without a look at sessions that it does not name: the plan
     /// does not know of branches that build on its sessions.
     pub(crate) fn of_outcomes(engine: &Engine, operation: &Operation) -> Result<Self> {
-        let headers = headers(engine, operation)?;
+        Self::over(engine, operation, &headers(engine, operation)?)
+    }
+
+    fn over(
+        engine: &Engine,
+        operation: &Operation,
+        headers: &HashMap<SessionId, Header>,
+    ) -> Result<Self> {
         let made = operation.outcomes.iter().filter(|outcome| is_made(outcome));
         let made: HashSet<_> = made.map(Outcome::session).collect();
         let mut plan = Self::default();

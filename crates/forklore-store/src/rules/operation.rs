@@ -176,7 +176,8 @@ fn changed_to(change: &Change, former: Header, now: &Header) -> Option<Outcome> 
 }
 
 /// The outcomes of an operation. A session has one outcome for its creation and all appends, and
-/// one for all changes of its label, of its title and of its leaf.
+/// one for all changes of its label, of its title and of its leaf. A session that the operation
+/// created has only the former.
 #[derive(Debug, Default)]
 pub struct Outcomes {
     all: Vec<Outcome>,
@@ -207,6 +208,11 @@ impl Outcomes {
     /// Adds what happened next.
     pub fn add(&mut self, outcome: Outcome) {
         let Some(what) = what(&outcome) else { return self.all.push(outcome) };
+        let begun = (What::Events, outcome.session().clone());
+        let begun = self.growing.get(&begun).and_then(|at| self.all.get(*at));
+        if what != What::Events && matches!(begun, Some(Outcome::Created { .. })) {
+            return;
+        }
         let key = (what, outcome.session().clone());
         let earlier = self.growing.get(&key).and_then(|at| self.all.get_mut(*at));
         let Some(outcome) = joined(earlier, outcome) else { return };

@@ -302,7 +302,7 @@ fields! {
     Exported { events, lossy }
     ExportedFile { path, events, lossy }
     FlatNode { node, depth, parent_session_id }
-    Fork { parent, at, id, id_style, must_be_new, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, dry_run }
+    Fork { parent, at, id, id_style, must_be_new, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, rewind, dry_run }
     Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, resume_command; requested }
     GraphFile { path, triples }
     Inspection { messages, balanced, open_results, synthetic_results, excluded, detached_subagents }
