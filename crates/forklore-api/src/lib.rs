@@ -54,6 +54,7 @@ mod graph;
 mod health;
 mod history;
 mod import;
+mod operation;
 mod preview;
 mod program;
 mod read;
@@ -86,6 +87,7 @@ pub use export::{Export, ExportTo, Exported, ExportedFile, LeftOut, ResumeIn, Re
 pub use facts::{Elsewhere, Facts};
 pub use family::{Branch, Branches, Lineage, Relative};
 pub use fork::{Fork, Forked, IdStyle, NotAnIdStyle};
+pub use forklore_core::operation::{Obstacle, Operation, OperationId, OperationKind, Outcome};
 pub use forklore_core::report::{Check, CheckStatus, Collected, Packed, Problem, Verification};
 pub use graph::{
     Graph, GraphFile, GraphFormat, GraphScope, NotAGraphFormat, Vocabulary, VocabularyPart,
@@ -98,6 +100,10 @@ pub use history::{
 pub use import::{
     Discovery, FoundAgent, Import, ImportProblem, ImportProblemKind, Imported, ImportedSession,
     SidecarTotals, Survey,
+};
+pub use operation::{
+    LeftAlone, OperationAnswer, OperationPage, OperationSession, OperationSummary,
+    OperationsRequest, Undo, UndoState, Undone,
 };
 pub use preview::{ModelName, Preview, RequestPreview, SharedPrefix, TokenCount};
 pub use program::{CompletionScript, HelpText, ManPage, ManPages, ProgramVersion};

@@ -16,10 +16,10 @@ use crate::{
     Collected, CompletionScript, ConfigCheck, ConfigCreated, ConfigEdited, ConfigSettings, Deleted,
     Detached, Difference, DifferenceStats, Discovery, Doctor, Envelope, EventLine, Exploration,
     ExportedFile, FlatNode, Forked, Form, GraphFile, HelpText, Imported, Inspection, Lineage,
-    ManPage, ManPages, Packed, ProgramVersion, QueryAnswer, Record, Recovered, Refusal, Request,
-    RequestPreview, RestoredFile, RestoredFiles, ResumeIn, SearchAnswer, SessionAnswer,
-    SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer, Undeleted, Verification, Vocabulary,
-    WatchLine,
+    ManPage, ManPages, OperationAnswer, OperationPage, Packed, ProgramVersion, QueryAnswer, Record,
+    Recovered, Refusal, Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn,
+    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer,
+    Undeleted, Undone, Verification, Vocabulary, WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

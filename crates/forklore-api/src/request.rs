@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Append, Attach, Blame, Bring, Create, Delete, Explore, Export, Fork, Gc, Graph, Import,
-    ListRequest, LogRange, Preview, ReadAttachment, Restore, RestoreAll, ResumeInRequest, Search,
-    Sparql, TreeRequest, TurnRequest, Undelete, UsageScope, VocabularyPart,
+    ListRequest, LogRange, OperationId, OperationsRequest, Preview, ReadAttachment, Restore,
+    RestoreAll, ResumeInRequest, Search, Sparql, TreeRequest, TurnRequest, Undelete, Undo,
+    UsageScope, VocabularyPart,
 };
 
 /// The request of one verb (forklore command), with the verb's name. In JSON, a fork is
@@ -208,6 +209,16 @@ pub enum Request {
         /// exist at this location yet.
         store: String,
     },
+    /// Lists operations, the newest first. The answer is [`OperationPage`](crate::OperationPage).
+    Operations(OperationsRequest),
+    /// Returns an operation with all that it did. The answer is
+    /// [`OperationAnswer`](crate::OperationAnswer).
+    Operation {
+        /// The number of the operation.
+        operation: OperationId,
+    },
+    /// Takes an operation back. The answer is [`Undone`](crate::Undone).
+    Undo(Undo),
     /// Erases the sessions that have been in the trash long enough, and removes the bytes of erased
     /// sessions from the store's files. The answer is [`Collected`](crate::Collected).
     Gc(Gc),

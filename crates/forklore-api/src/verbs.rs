@@ -63,6 +63,9 @@ macro_rules! with_answers {
             "detach", detach => Detached, Object;
             "delete", delete => Deleted, Object;
             "undelete", undelete => Undeleted, Object;
+            "op log", operations => OperationPage, Object;
+            "op show", operation => OperationAnswer, Object;
+            "op undo", undo => Undone, Object;
             "export -o PATH", export => ExportedFile, Object;
             "resume-in", resume_in => ResumeIn, Object;
             "restore -o PATH", restore => RestoredFile, Object;

@@ -92,7 +92,7 @@ impl App {
     /// raise it.
     fn limited(&self, engine: Engine) -> Engine {
         let limits = [self.globals.max_fork_depth, engine.max_fork_depth()];
-        engine.with_max_fork_depth(limits.into_iter().flatten().min())
+        engine.with_max_fork_depth(limits.into_iter().flatten().min()).with_program("forklore")
     }
 
     /// Returns the URL of the store without opening it.

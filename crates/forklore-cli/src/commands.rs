@@ -31,6 +31,7 @@ mod log;
 mod man;
 mod new;
 mod new_file;
+mod op;
 mod pack;
 mod paging;
 mod rename;
@@ -83,6 +84,7 @@ pub(crate) enum Command {
     Detach(detach::Args),
     Delete(delete::Args),
     Undelete(undelete::Args),
+    Op(op::Args),
     Export(export::Args),
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
@@ -136,6 +138,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),
         Command::Undelete(args) => undelete::run(&args, app, output),
+        Command::Op(args) => op::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),

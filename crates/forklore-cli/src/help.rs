@@ -9,7 +9,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Write",
         &[
             "new", "append", "attach", "import", "fork", "bring", "label", "rename", "detach",
-            "delete", "undelete",
+            "delete", "undelete", "op",
         ],
     ),
     (

@@ -2,7 +2,7 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 37] = [
+const SYNONYMS: [(&str, &str); 38] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
@@ -39,6 +39,7 @@ const SYNONYMS: [(&str, &str); 37] = [
     ("settings", "config"),
     ("title", "rename"),
     ("tui", "ui"),
+    ("undo", "op"),
     ("view", "ui"),
 ];
 

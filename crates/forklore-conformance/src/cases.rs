@@ -25,11 +25,13 @@ mod lineage;
 mod list;
 mod loss;
 mod maintenance;
+mod operations;
 mod processes;
 mod race;
 mod read;
 mod shared_attachments;
 mod shared_feed;
+mod shared_operations;
 mod size;
 mod sources;
 mod transaction;
@@ -419,6 +421,21 @@ macro_rules! __forklore_cases {
                 3112 the_trash_is_listed
                 3113 the_feed_shows_it_removed_and_created
             }
+            operations operations {
+                3201 each_write_is_recorded_with_what_it_replaced
+                3202 what_changes_nothing_is_not_recorded
+                3203 a_refused_transaction_is_not_recorded
+                3204 pages_lead_from_the_newest_to_the_oldest
+                3205 a_later_transaction_continues_an_operation
+                3206 what_is_expected_must_be_as_it_was
+                3207 an_undo_marks_what_it_undoes
+                3208 an_erasure_erases_names
+                3209 a_step_of_an_import_is_recorded
+            }
+            shared_operations shared_operations {
+                3301 operations_outlive_a_reopening
+                3302 processes_give_each_operation_a_number_of_its_own
+            }
         }
     };
 }
@@ -450,6 +467,8 @@ mod needs {
     pub(super) const attachments: Capability = Capability::Attachments;
     pub(super) const shared_attachments: Capability = Capability::SharedAttachments;
     pub(super) const loss: Capability = Capability::Loss;
+    pub(super) const operations: Capability = Capability::Operations;
+    pub(super) const shared_operations: Capability = Capability::SharedOperations;
 }
 
 crate::__forklore_cases! { __forklore_list [] }

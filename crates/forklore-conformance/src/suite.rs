@@ -34,6 +34,8 @@ macro_rules! __forklore_offered {
     (sources [sources $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (attachments [attachments $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (shared_attachments [shared_attachments $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (operations [operations $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
+    (shared_operations [shared_operations $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     (loss [loss $($rest:ident)*] $($group:tt)*) => { $crate::__forklore_group! { $($group)* } };
     ($need:ident [$other:ident $($rest:ident)*] $($group:tt)*) => {
         $crate::__forklore_offered! { $need [$($rest)*] $($group)* }

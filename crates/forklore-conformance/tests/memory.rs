@@ -31,4 +31,4 @@ impl TestStore for Location {
     }
 }
 
-suite!(InMemory; maintenance, sources, attachments, loss);
+suite!(InMemory; maintenance, sources, attachments, operations, loss);

@@ -71,6 +71,7 @@ pub mod limits;
 pub mod lineage;
 pub mod message;
 mod message_read;
+pub mod operation;
 pub mod payload;
 pub mod price;
 pub mod report;

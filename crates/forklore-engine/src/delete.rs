@@ -4,9 +4,10 @@
 use std::collections::{HashMap, HashSet};
 
 use forklore_api::{Delete, DeleteMode, Deleted};
+use forklore_core::operation::OperationKind;
 use forklore_core::{Header, Lease, SessionId, SessionKind};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{Children, Deletion, Filter, Removed};
+use forklore_store::port::{Children, Committed, Deletion, Filter, Removal, Removed, Write};
 use forklore_store::rules::lease_of_other;
 use jiff::Timestamp;
 
@@ -44,7 +45,11 @@ impl Engine {
                 DeleteMode::Refuse | DeleteMode::Cascade => Children::Refuse,
             };
             tries -= 1;
-            match self.store.delete(sessions, children, *deletion, now) {
+            let removal =
+                Removal { sessions: sessions.clone(), children, deletion: *deletion, now };
+            let write = Write::Remove(removal);
+            let committed = self.store.commit(self.recorded(OperationKind::Delete, vec![write]));
+            match committed.and_then(Committed::removed) {
                 Ok(Removed { deleted, retained_segments }) => {
                     let (session, sessions) = (&request.session, deleted.len());
                     tracing::info!(%session, sessions, retained_segments, "deleted sessions");

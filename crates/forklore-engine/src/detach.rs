@@ -2,7 +2,8 @@
 
 use forklore_api::Detached;
 use forklore_core::SessionId;
-use forklore_store::port::Change;
+use forklore_core::operation::OperationKind;
+use forklore_store::port::{Change, Write};
 
 use crate::{Engine, Result};
 
@@ -15,7 +16,9 @@ impl Engine {
     /// `not_found` if the session does not exist or was deleted, `missing_ancestor` if inherited
     /// events are missing.
     pub fn detach(&self, session: &SessionId) -> Result<Detached> {
-        let changed = self.store.change(session, &Change::Detach)?;
+        let write = Write::Change { session: session.clone(), change: Change::Detach };
+        let changed =
+            self.store.commit(self.recorded(OperationKind::Detach, vec![write]))?.changed()?;
         Ok(Detached { session_id: changed.header.id, copied_events: changed.copied_events })
     }
 }

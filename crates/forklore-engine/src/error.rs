@@ -1,9 +1,10 @@
 //! The errors of the engine (docs/semantics.md, Errors).
 
-use forklore_api::Elsewhere;
+use forklore_api::{Elsewhere, LeftAlone};
 use forklore_core::call::OpenCall;
 use forklore_core::data::NotJson;
 use forklore_core::id::IdError;
+use forklore_core::operation::OperationId;
 use forklore_core::payload::PayloadError;
 use forklore_core::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
 use forklore_store::Error as StoreError;
@@ -144,6 +145,38 @@ pub enum Error {
         /// stored bytes of the file were erased.
         sessions: Vec<SessionId>,
     },
+    /// The store has recorded no operation with this number, or does not retain it any more.
+    #[error("there is no operation {0}")]
+    NoOperation(OperationId),
+    /// No recorded operation can be undone.
+    #[error("nothing can be undone")]
+    NothingToUndo,
+    /// The operation was undone already.
+    #[error("operation {operation} was undone by operation {by}")]
+    AlreadyUndone {
+        /// The operation to undo.
+        operation: OperationId,
+        /// The operation that undid it.
+        by: OperationId,
+    },
+    /// Nothing of the operation can ever be undone.
+    #[error("operation {operation} cannot be undone: {}", why_left(left))]
+    NotUndoable {
+        /// The operation to undo.
+        operation: OperationId,
+        /// Its sessions, and why they remain as they are.
+        left: Vec<LeftAlone>,
+    },
+    /// Sessions of the operation changed since.
+    #[error("operation {operation} cannot be undone {}: {}", how_much(*rest), why_left(left))]
+    ChangedSince {
+        /// The operation to undo.
+        operation: OperationId,
+        /// The sessions that changed, and how.
+        left: Vec<LeftAlone>,
+        /// Whether the rest can be undone.
+        rest: bool,
+    },
     /// The store does not support the operation.
     #[error("{0}")]
     Unsupported(String),
@@ -168,6 +201,21 @@ fn why_gone(deleted: usize) -> String {
         1 => "1 of its sessions was deleted".to_owned(),
         _ => format!("{deleted} of its sessions were deleted"),
     }
+}
+
+fn how_much(rest: bool) -> &'static str {
+    if rest { "as a whole" } else { "any more" }
+}
+
+/// Says what remains of which sessions.
+fn why_left(left: &[LeftAlone]) -> String {
+    let some = left.iter().take(NAMED);
+    let some = some.map(|left| format!("session {} {}", left.session_id, left.obstacle));
+    let mut text = some.collect::<Vec<_>>().join(", ");
+    if left.len() > NAMED {
+        text += &format!(", and {} more", left.len() - NAMED);
+    }
+    text
 }
 
 impl Error {
@@ -197,18 +245,22 @@ impl Error {
             | Self::Event { .. }
             | Self::Invalid { .. }
             | Self::Ambiguous { .. } => ErrorKind::InvalidArgs,
-            Self::OpenCalls { .. } | Self::TooDeep { .. } | Self::SourceGone { .. } => {
-                ErrorKind::Conflict
-            }
+            Self::OpenCalls { .. }
+            | Self::TooDeep { .. }
+            | Self::SourceGone { .. }
+            | Self::AlreadyUndone { .. }
+            | Self::ChangedSince { .. } => ErrorKind::Conflict,
             Self::OtherChild { .. } | Self::NotEmpty => ErrorKind::AlreadyExists,
             Self::Permission(_) => ErrorKind::PermissionDenied,
             Self::Cycle(_) => ErrorKind::LineageCycle,
             Self::InTrash(_)
             | Self::NoMatch { .. }
+            | Self::NoOperation(_)
+            | Self::NothingToUndo
             | Self::Elsewhere { .. }
             | Self::NoAttachment(_)
             | Self::NoSource(_) => ErrorKind::NotFound,
-            Self::Unsupported(_) => ErrorKind::Unsupported,
+            Self::Unsupported(_) | Self::NotUndoable { .. } => ErrorKind::Unsupported,
             Self::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::NotFound => ErrorKind::NotFound,
                 std::io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
@@ -241,6 +293,16 @@ impl Error {
                 json!({"session_id": session})
             }
             Self::NoAttachment(id) => json!({"ref": id}),
+            Self::NoOperation(operation) => json!({"operation": operation}),
+            Self::AlreadyUndone { operation, by } => {
+                json!({"operation": operation, "undone_by": by})
+            }
+            Self::NotUndoable { operation, left } | Self::ChangedSince { operation, left, .. } => {
+                json!({
+                    "operation": operation, "count": left.len(),
+                    "left": left.iter().take(20).collect::<Vec<_>>(),
+                })
+            }
             Self::SourceGone { sessions } => json!({
                 "count": sessions.len(),
                 "deleted": sessions.iter().take(20).collect::<Vec<_>>(),

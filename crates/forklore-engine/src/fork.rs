@@ -5,9 +5,10 @@ mod plan;
 mod record;
 
 use forklore_api::{Fork, Forked};
+use forklore_core::operation::OperationKind;
 use forklore_core::{Header, Label, SessionId, SessionKind, Strategy};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{Beginning, NewSession};
+use forklore_store::port::{Beginning, NewSession, Write};
 
 use crate::{Engine, Error, Result, living};
 use plan::Plan;
@@ -106,7 +107,7 @@ impl Engine {
                 None => Label::of_child(plan.kind, &plan.child, labels),
             };
             let new = plan.new_session(self, parent, request, label)?;
-            match self.store.create(new) {
+            match self.create_child(request, new) {
                 Ok(child) => return Ok(plan.forked(&child, Outcome::Made)),
                 Err(StoreError::LabelInUse { .. })
                     if request.label.is_none() && labels < MOST_LABELS =>
@@ -128,6 +129,14 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    fn create_child(&self, request: &Fork, new: NewSession) -> Result<Header, StoreError> {
+        if !request.rewind {
+            return self.store.create(new);
+        }
+        let writes = vec![Write::Create(Box::new(new))];
+        self.store.commit(self.recorded(OperationKind::Rewind, writes))?.created()
     }
 
     fn existing(&self, child: &Header, plan: &Plan, dry_run: bool) -> Result<Forked> {

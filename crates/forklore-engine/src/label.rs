@@ -1,7 +1,8 @@
 //! `label`: gives a session another label within its family.
 
+use forklore_core::operation::OperationKind;
 use forklore_core::{Header, Label, SessionId};
-use forklore_store::port::{Change, Filter};
+use forklore_store::port::{Change, Filter, Write};
 
 use crate::{Engine, Result};
 
@@ -11,7 +12,9 @@ impl Engine {
     /// # Errors
     /// `already_exists` if another session of the family has the label.
     pub fn label(&self, session: &SessionId, label: &Label) -> Result<Header> {
-        Ok(self.store.change(session, &Change::Label(label.clone()))?.header)
+        let change = Change::Label(label.clone());
+        let write = Write::Change { session: session.clone(), change };
+        Ok(self.store.commit(self.recorded(OperationKind::Label, vec![write]))?.changed()?.header)
     }
 
     /// Returns the session that has this label in the family of `header` (all sessions with one

@@ -75,6 +75,7 @@ mod lineage;
 mod list;
 mod load;
 mod log;
+mod operations;
 mod other_session;
 mod pack;
 mod playback;
@@ -88,6 +89,7 @@ mod summary;
 mod trash;
 mod tree;
 mod undelete;
+mod undo;
 mod usage_report;
 mod verify;
 mod view;
@@ -112,11 +114,12 @@ pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
     Ancestor, Attach, Attached, Batch, Branch, Branches, Bring, Brought, BroughtMark, Create,
     Delete, DeleteMode, Deleted, Detached, DetachedSubagent, Difference, DifferenceStats,
-    Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle, Inspection, LeftOut, Lineage,
-    ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent, NodeHeader,
-    Record, RecordOrigin, Recovery, Relative, ReplayRange, SessionUsage, SideStats, Stats,
-    Summarize, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, UsageGroup,
-    UsageGrouping, UsageReport, UsageScope,
+    Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle, Inspection, LeftAlone, LeftOut,
+    Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent,
+    NodeHeader, OperationAnswer, OperationPage, OperationSession, OperationSummary,
+    OperationsRequest, Record, RecordOrigin, Recovery, Relative, ReplayRange, SessionUsage,
+    SideStats, Stats, Summarize, TreeNode, TreeRequest, Trees, Undelete, Undeleted,
+    UndeletedSession, Undo, UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;
@@ -142,6 +145,9 @@ pub struct Engine {
     /// system randomness.
     clock: Option<Arc<dyn Clock>>,
     max_fork_depth: Option<u64>,
+    /// Who uses the engine, for the log of operations.
+    program: Option<Arc<str>>,
+    principal: Option<Arc<str>>,
 }
 
 impl Engine {
@@ -157,6 +163,8 @@ impl Engine {
             containers: &[],
             clock: None,
             max_fork_depth: None,
+            program: None,
+            principal: None,
         }
     }
 
@@ -188,6 +196,22 @@ impl Engine {
     #[must_use]
     pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
         self.max_fork_depth = links;
+        self
+    }
+
+    /// Names the program that uses the engine. The store records the name with each operation
+    /// (docs/semantics.md, Operations).
+    #[must_use]
+    pub fn with_program(mut self, program: &str) -> Self {
+        self.program = Some(program.into());
+        self
+    }
+
+    /// Names the principal on whose behalf the engine is used. The store records the name with each
+    /// operation, and bases no decision on it.
+    #[must_use]
+    pub fn with_principal(mut self, principal: &str) -> Self {
+        self.principal = Some(principal.into());
         self
     }
 

@@ -1,7 +1,8 @@
 //! `rename`: gives a session another title.
 
+use forklore_core::operation::OperationKind;
 use forklore_core::{Header, SessionId};
-use forklore_store::port::Change;
+use forklore_store::port::{Change, Write};
 
 use crate::header_limits::Limited;
 use crate::{Engine, Result};
@@ -16,6 +17,7 @@ impl Engine {
         let title = title.map(str::trim).filter(|title| !title.is_empty());
         Limited { title, ..Limited::default() }.check()?;
         let change = Change::Title(title.map(str::to_owned));
-        Ok(self.store.change(session, &change)?.header)
+        let write = Write::Change { session: session.clone(), change };
+        Ok(self.store.commit(self.recorded(OperationKind::Rename, vec![write]))?.changed()?.header)
     }
 }

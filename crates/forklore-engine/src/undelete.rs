@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use forklore_api::{Undelete, Undeleted, UndeletedSession};
+use forklore_core::operation::OperationKind;
 use forklore_core::{Header, Label};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{Change, Filter, Write};
@@ -43,7 +44,7 @@ impl Engine {
                 })
                 .collect();
             tries -= 1;
-            match self.store.commit(writes.into()) {
+            match self.store.commit(self.recorded(OperationKind::Undelete, writes)) {
                 Ok(_) => {
                     let (session, sessions) = (&request.session, undeleted.len());
                     tracing::info!(%session, sessions, "brought deleted sessions back");
@@ -57,7 +58,7 @@ impl Engine {
 
     /// Gives each of the sessions of one family its former label. If another session uses that
     /// label now, gives the session a new default label.
-    fn with_labels(&self, sessions: Vec<Header>) -> Result<Vec<UndeletedSession>> {
+    pub(crate) fn with_labels(&self, sessions: Vec<Header>) -> Result<Vec<UndeletedSession>> {
         let family = sessions.first().map(|header| header.root_id.clone());
         let filter = Filter { family, ..Filter::default() };
         let living = self.store.sessions(&filter, None, 0)?.sound;

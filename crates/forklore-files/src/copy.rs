@@ -116,12 +116,30 @@ pub(crate) fn staged_detach(folder: &Folder, id: &SessionId) -> Result<Option<St
 /// Detaches the session: gives it the copy `staged` of its inherited events and marks it as
 /// detached. If the session was detached meanwhile, `staged` remains unused.
 pub(crate) fn detach(folder: &Folder, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
+    let copied_events = publish_detach(folder, id, staged)?;
+    mark_detached(folder, id, copied_events)
+}
+
+/// Gives the session the copy `staged` of its inherited events, without marking it as detached.
+/// Nothing uses the copy until then. Returns the number of copied events.
+pub(crate) fn publish_detach(
+    folder: &Folder,
+    id: &SessionId,
+    staged: Option<&Staged>,
+) -> Result<u64> {
+    let session = folder.writable(id)?;
+    let Some(staged) = staged.filter(|_| !has_own(&session.header)) else { return Ok(0) };
+    staged.publish(folder, &session.segment)?;
+    Ok(session.header.inherited.inheritable)
+}
+
+/// Marks the session as detached, after [`publish_detach`].
+pub(crate) fn mark_detached(
+    folder: &Folder,
+    id: &SessionId,
+    copied_events: u64,
+) -> Result<Changed> {
     let mut session = folder.writable(id)?;
-    let mut copied_events = 0;
-    if let Some(staged) = staged.filter(|_| !has_own(&session.header)) {
-        staged.publish(folder, &session.segment)?;
-        copied_events = session.header.inherited.inheritable;
-    }
     if !session.header.detached {
         session.header.detached = true;
         folder.commit(&mut session, String::new())?;

@@ -117,6 +117,11 @@ impl Layout {
         self.root.join("sources.jsonl")
     }
 
+    /// Returns the path of the log of operations.
+    pub(crate) fn operations(&self) -> PathBuf {
+        self.root.join("operations.jsonl")
+    }
+
     /// Returns the path of the feed's log, which records to which sessions processes write.
     pub(crate) fn feed(&self) -> PathBuf {
         self.root.join("feed.jsonl")

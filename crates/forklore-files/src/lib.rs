@@ -74,6 +74,7 @@ mod log;
 mod maintenance;
 mod name;
 mod needed_events;
+mod operation;
 mod overlay;
 mod pending;
 mod port;

@@ -12,6 +12,7 @@ use crate::line;
 use crate::line::sealed;
 use crate::log::{Log, Next};
 use crate::needed_events::Needs;
+use crate::operation;
 use crate::record::{Commit, PrefixLine, SessionLine, State, Writer, write_event};
 use crate::session::Session;
 use crate::sources::{self, Index};
@@ -26,6 +27,7 @@ pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
     let before = bytes_of_files(folder)?;
     let mut collected = Collected::default();
     sources::erase_forgotten(folder, index)?;
+    operation::collect(folder)?;
     remove_unfinished(folder)?;
     let mut found = folder.survey()?;
     if let Some(at) = found.damaged.iter().position(|damaged| damaged.line.is_none()) {

@@ -8,8 +8,8 @@ use forklore_core::{Header, SessionId};
 use forklore_store::Result;
 use forklore_store::attachments::Attachments;
 use forklore_store::port::{
-    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Page, Query, Since,
-    Store, Transaction, Verification,
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, OperationId, Operations,
+    Page, Query, Since, Store, Transaction, Verification,
 };
 use forklore_store::rules::check_attachments;
 use forklore_store::sources::{
@@ -19,7 +19,7 @@ use jiff::Timestamp;
 
 use crate::store::FilesStore;
 use crate::transaction::again;
-use crate::{maintenance, read, sources, verify};
+use crate::{maintenance, operation, read, sources, verify};
 
 impl Store for FilesStore {
     fn capabilities(&self) -> Capabilities {
@@ -29,6 +29,7 @@ impl Store for FilesStore {
             sources: true,
             maintenance: true,
             attachments: true,
+            operations: true,
         }
     }
 
@@ -59,6 +60,10 @@ impl Store for FilesStore {
 
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         self.follow(since, limit, wait)
+    }
+
+    fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
+        operation::page(|| self.reading(), before, limit)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use crate::folder::Folder;
 use crate::label;
 use crate::needed_events::Needs;
+use crate::operation;
 use crate::session::Outline;
 use crate::sources::{self, Index};
 
@@ -55,6 +56,7 @@ pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) 
         sources::forget_files_of(folder, index, &erased)?;
     }
     let gone: HashSet<_> = erased.iter().collect();
+    operation::forget_names_of(folder, &gone)?;
     // Nothing else changed since the sessions were read, so they need not be read again.
     for outline in found.sessions.iter_mut().filter(|one| gone.contains(&one.header.id)) {
         outline.header.deleted = Some(Tombstone { deleted: now, restorable: false });

@@ -4,8 +4,10 @@ use std::sync::MutexGuard;
 
 use forklore_core::{Header, SessionId, SessionKind, Strategy};
 use forklore_store::port::{
-    Beginning, Change, Changed, Committed, NewSession, Removal, Transaction, Write, Written,
+    Beginning, Change, Changed, Committed, NewOperation, NewSession, Removal, Transaction, Write,
+    Written,
 };
+use forklore_store::rules::Recording;
 use forklore_store::sources::SourceStep;
 use forklore_store::{Error, Result};
 
@@ -14,7 +16,7 @@ use crate::folder::Folder;
 use crate::layout::Segment;
 use crate::sources::{Import, Index};
 use crate::store::FilesStore;
-use crate::{append, change, copy, create, remove};
+use crate::{append, change, copy, create, operation, remove};
 
 /// How many times an operation is tried when it fails because of a concurrent delete or `gc`.
 const TRIES: usize = 3;
@@ -39,11 +41,16 @@ pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
 impl FilesStore {
     /// Performs all writes of a transaction, or none if one of them fails.
     pub(crate) fn commit_transaction(&self, transaction: &Transaction) -> Result<Committed> {
-        let Transaction { writes, source, .. } = transaction;
-        match (writes.as_slice(), source) {
-            ([], None) => Ok(Committed::default()),
-            ([write], None) => Ok(self.write_alone(write)?.into()),
-            _ => again(|| self.write_together(writes, source.as_deref())),
+        let Transaction { writes, source, operation, .. } = transaction;
+        match (writes.as_slice(), source, operation) {
+            ([], None, _) => Ok(Committed::default()),
+            ([write], None, None) => Ok(self.write_alone(write)?.into()),
+            (
+                [write @ Write::Change { session, change: Change::Detach }],
+                None,
+                Some(operation),
+            ) => again(|| self.detach_recorded(session, write, operation)),
+            _ => again(|| self.write_together(writes, source.as_deref(), operation.as_deref())),
         }
     }
 
@@ -95,14 +102,20 @@ impl FilesStore {
 
     /// Performs the writes, and stores the step of an imported file if there is one, as one atomic
     /// change to several files.
-    fn write_together(&self, writes: &[Write], source: Option<&SourceStep>) -> Result<Committed> {
+    fn write_together(
+        &self,
+        writes: &[Write],
+        source: Option<&SourceStep>,
+        operation: Option<&NewOperation>,
+    ) -> Result<Committed> {
         let (_passed, folder) = self.exclusive()?;
         let is_removal = |write: &&Write| matches!(write, Write::Remove(_));
         let mut index = match source {
             None if !writes.iter().any(|write| is_removal(&write)) => None,
             _ => Some(self.index()?),
         };
-        let done = folder.together(|folder| take_writes(folder, index.as_deref(), writes, source));
+        let done = folder
+            .together(|folder| take_writes(folder, index.as_deref(), writes, source, operation));
         if let (Err(_), Some(index)) = (&done, &mut index) {
             // The index may contain entries of the change, which was undone. Empty it, so that it
             // is read again.
@@ -171,6 +184,36 @@ impl FilesStore {
         }
         done
     }
+
+    /// Detaches a session, and records that as an operation. Copies its inherited events without
+    /// the store's lock, and outside of the journal: the copy may be long.
+    fn detach_recorded(
+        &self,
+        session: &SessionId,
+        write: &Write,
+        operation: &NewOperation,
+    ) -> Result<Committed> {
+        let staged = copy::staged_detach(self.reading()?, session)?;
+        let done = self.exclusive().and_then(|(_passed, folder)| {
+            let copied = copy::publish_detach(folder, session, staged.as_ref())?;
+            folder.together(|folder| {
+                let former = |id: &SessionId| Ok::<_, Error>(folder.any(id)?.header);
+                let mut recording = Recording::begin(operation, former)?;
+                recording.before(write, former)?;
+                let detached = copy::mark_detached(folder, session, copied)?;
+                let written = Written::Changed(Box::new(detached));
+                recording.after(write, &written);
+                let recorded = recording.end();
+                let recorded = recorded.map(|recorded| operation::record(folder, recorded));
+                let (source, operation) = (None, recorded.transpose()?);
+                Ok(Committed { written: vec![written], source, operation })
+            })
+        });
+        if let Some(staged) = staged {
+            staged.abandon(self.folder());
+        }
+        done
+    }
 }
 
 /// Performs the writes of a transaction one after the other. If they are an import step, also
@@ -180,20 +223,33 @@ fn take_writes(
     index: Option<&Index>,
     writes: &[Write],
     source: Option<&SourceStep>,
+    operation: Option<&NewOperation>,
 ) -> Result<Committed> {
+    let former = |id: &SessionId| Ok::<_, Error>(folder.any(id)?.header);
+    let begin = |operation| Recording::begin(operation, former);
+    let mut recording = operation.map(begin).transpose()?;
     let mut import = match (index, source) {
         (Some(index), Some(step)) => Some(Import::begin(folder, index, step)?),
         _ => None,
     };
     let mut written = Vec::with_capacity(writes.len());
     for write in writes {
-        written.push(take_write(folder, index, write)?);
+        if let Some(recording) = &mut recording {
+            recording.before(write, former)?;
+        }
+        let done = take_write(folder, index, write)?;
+        if let Some(recording) = &mut recording {
+            recording.after(write, &done);
+        }
+        written.push(done);
         if let Some(import) = &mut import {
             import.note(write);
         }
     }
     let source = import.map(|import| import.finish(folder)).transpose()?;
-    Ok(Committed { written, source })
+    let operation = recording.and_then(Recording::end);
+    let operation = operation.map(|recorded| operation::record(folder, recorded)).transpose()?;
+    Ok(Committed { written, source, operation })
 }
 
 fn take_write(folder: &Folder, index: Option<&Index>, write: &Write) -> Result<Written> {

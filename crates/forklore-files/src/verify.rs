@@ -12,6 +12,7 @@ use crate::label;
 use crate::layout::Segment;
 use crate::log::{Next, of};
 use crate::needed_events::Needs;
+use crate::operation;
 use crate::record::{Ancestry, Commit, EventLine};
 use crate::session::{Outline, Session};
 
@@ -42,6 +43,10 @@ pub(crate) fn all(folder: &Folder) -> Result<Verification> {
     check.unowned_claims()?;
     if let Err(error) = folder.check_pending() {
         check.problem(None, &error);
+    }
+    match operation::damaged(folder) {
+        Ok(damaged) => damaged.iter().for_each(|error| check.problem(None, error)),
+        Err(error) => check.problem(None, &error),
     }
     let needs = Needs::read(folder, &found).unwrap_or_else(|error| {
         check.problem(None, &error);

@@ -12,7 +12,8 @@ suite!(
         Handle::new(GraphStore::open(&path.join("store"), None, &[]).unwrap())
     })
     .losing(lose);
-    durable, processes, maintenance, sources, attachments, shared_attachments, loss
+    durable, processes, maintenance, sources, attachments, shared_attachments, operations,
+    shared_operations, loss
 );
 
 /// Removes the files of a session.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use forklore_core::operation::OperationKind;
 use forklore_engine::{Engine, Result};
 
 use crate::options::ImportOptions;
@@ -42,7 +43,10 @@ impl<'e> Importer<'e> {
         progress: &mut dyn FnMut(Progressed<'_>),
     ) -> Result<ImportReport> {
         self.engine.sources()?;
-        let behind = Arc::new(WriteBehind::over(self.engine.shared_store()));
+        let behind = Arc::new(WriteBehind::over(
+            self.engine.shared_store(),
+            self.engine.new_operation(OperationKind::Import),
+        ));
         let engine = self.engine.on_store(behind.clone());
         let done = Run::new(&engine, options).import(&behind, paths, progress);
         // The steps are also written after an error, so that the next import need not read them

@@ -123,7 +123,8 @@ impl<'a> Output<'a> {
         let (writes, step) = batch.into_step(self.target.clone(), native_id, seen, read, whole);
         let pins = self.engine.hold_mentioned(payloads(&writes));
         let attachments = pins.iter().map(|pin| pin.id).collect();
-        let step = Transaction { writes, source: Some(Box::new(step)), attachments };
+        let source = Some(Box::new(step));
+        let step = Transaction { writes, source, attachments, ..Transaction::default() };
         let next = StoredSteps { end: Some(offset), appended };
         let id = match (&mut self.writer, self.source) {
             // The id of a new source is needed before the next step can be collected.

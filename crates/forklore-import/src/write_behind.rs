@@ -13,8 +13,8 @@ use std::time::Duration;
 use forklore_core::{Data, Event, Header, SessionId};
 use forklore_store::attachments::Attachments;
 use forklore_store::port::{
-    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Packed, Page, Query,
-    Since, Transaction, Verification, Write,
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, NewOperation,
+    OperationId, Operations, Packed, Page, Query, Since, Transaction, Verification, Write,
 };
 use forklore_store::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, SourceStep, Target,
@@ -36,6 +36,9 @@ const NOT_YET: SourceId = SourceId(u64::MAX);
 pub(crate) struct WriteBehind {
     store: Arc<dyn Store>,
     pending: Mutex<Pending>,
+    /// The operation as which the store records the whole import. It has the number of that
+    /// operation once a step was recorded.
+    operation: Mutex<NewOperation>,
 }
 
 /// The transactions that are held back, and the data that shows whether a read concerns one of
@@ -59,8 +62,53 @@ struct Pending {
 }
 
 impl WriteBehind {
-    pub(crate) fn over(store: Arc<dyn Store>) -> Self {
-        Self { store, pending: Mutex::default() }
+    pub(crate) fn over(store: Arc<dyn Store>, operation: NewOperation) -> Self {
+        Self { store, pending: Mutex::default(), operation: Mutex::new(operation) }
+    }
+
+    /// Passes on one transaction as a part of the import's operation.
+    fn commit_now(&self, mut transaction: Transaction) -> Result<Committed> {
+        if !is_recorded(&transaction) {
+            return self.store.commit(transaction);
+        }
+        let mut operation = self.operation();
+        transaction.operation = Some(Box::new(operation.clone()));
+        if operation.continues.is_some() {
+            drop(operation);
+            return self.store.commit(transaction);
+        }
+        // Until the operation has a number, no other transaction begins it.
+        let committed = self.store.commit(transaction)?;
+        operation.continues = committed.operation;
+        Ok(committed)
+    }
+
+    /// Passes on several transactions as parts of the import's operation. The first one gives it
+    /// its number, so it is passed on alone.
+    fn commit_all_now(&self, mut transactions: Vec<Transaction>) -> Result<Vec<Result<Committed>>> {
+        let mut done = Vec::with_capacity(transactions.len());
+        while self.operation().continues.is_none()
+            && let Some(at) = transactions.iter().position(begins)
+        {
+            let rest = transactions.split_off(at + 1);
+            let first = transactions.pop();
+            done.extend(self.store.commit_all(transactions)?);
+            match first.map(|first| self.commit_now(first)) {
+                Some(Err(error)) if error.is_of_store() => return Err(error),
+                first => done.extend(first),
+            }
+            transactions = rest;
+        }
+        let operation = self.operation().clone();
+        for transaction in transactions.iter_mut().filter(|one| is_recorded(one)) {
+            transaction.operation = Some(Box::new(operation.clone()));
+        }
+        done.extend(self.store.commit_all(transactions)?);
+        Ok(done)
+    }
+
+    fn operation(&self) -> MutexGuard<'_, NewOperation> {
+        self.operation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Passes on all transactions, and holds back none from now on. Returns the paths of the files
@@ -86,7 +134,7 @@ impl WriteBehind {
         }
         let path = |one: &Transaction| one.source.as_ref().map(|step| step.seen.path.clone());
         let paths: Vec<_> = transactions.iter().map(path).collect();
-        let done = self.store.commit_all(transactions)?;
+        let done = self.commit_all_now(transactions)?;
         let refused = paths.into_iter().zip(done).filter(|(_, done)| done.is_err());
         pending.refused.extend(refused.filter_map(|(path, _)| path));
         Ok(())
@@ -146,6 +194,16 @@ impl Pending {
     }
 }
 
+/// Checks whether the transaction may begin the import's operation. Appends alone do not.
+fn begins(transaction: &Transaction) -> bool {
+    transaction.writes.iter().any(|write| !matches!(write, Write::Append { .. }))
+}
+
+/// Checks whether the transaction may have an outcome for the import's operation.
+fn is_recorded(transaction: &Transaction) -> bool {
+    !transaction.writes.is_empty()
+}
+
 /// Copies the payload of an event. The payload is a part of the memory block into which its file
 /// was read. That block can be much larger and would remain in memory.
 fn detach(event: &mut Event) {
@@ -192,7 +250,7 @@ impl Store for WriteBehind {
             self.pass_on(&mut pending)?;
             // Other threads may read during this commit.
             drop(pending);
-            return self.store.commit(transaction);
+            return self.commit_now(transaction);
         };
         let id = match transaction.source.as_ref().map(|step| &step.target) {
             Some(Target::State { id, .. }) => *id,
@@ -233,6 +291,11 @@ impl Store for WriteBehind {
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         self.before_all()?;
         self.store.verify(session)
+    }
+
+    fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
+        self.before_all()?;
+        self.store.operations(before, limit)
     }
 
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {

@@ -65,6 +65,7 @@ mod list;
 mod maintenance;
 mod migrate;
 mod open_files;
+mod operation;
 mod origin;
 mod pack;
 mod path_safety;

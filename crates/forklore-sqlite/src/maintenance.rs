@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use crate::ancestry;
 use crate::copy;
 use crate::fault::Fault;
+use crate::operation;
 use crate::remove::families;
 use crate::store::SqliteStore;
 use crate::trim::trim;
@@ -56,6 +57,7 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
              SELECT id FROM used)",
         &[],
     )?;
+    operation::collect(tx)?;
     let erased = tx.query_row("SELECT erased FROM upkeep", [], |row| row.get(0))?;
     Ok((collected, erased))
 }

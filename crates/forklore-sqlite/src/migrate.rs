@@ -12,11 +12,12 @@ use crate::fault::Fault;
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
 /// The SQL of the migrations. `STEPS[n]` migrates a store from version n to version n + 1.
-pub(crate) const STEPS: [&str; 4] = [
+pub(crate) const STEPS: [&str; 5] = [
     concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql")),
     include_str!("../schema/002.sql"),
     include_str!("../schema/003.sql"),
     include_str!("../schema/004.sql"),
+    include_str!("../schema/005.sql"),
 ];
 
 /// The index in `STEPS` of the migration that adds the columns of the feed to the session table.

@@ -8,8 +8,8 @@ use forklore_core::{Header, SessionId};
 use forklore_store::Result;
 use forklore_store::attachments::Attachments;
 use forklore_store::port::{
-    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Packed, Page, Query,
-    Since, Store, Transaction, Verification,
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, OperationId, Operations,
+    Packed, Page, Query, Since, Store, Transaction, Verification,
 };
 use forklore_store::rules::check_attachments;
 use forklore_store::sources::{
@@ -18,7 +18,9 @@ use forklore_store::sources::{
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
-use crate::{fault, feed, list, maintenance, pack, read, session, sources, transaction, verify};
+use crate::{
+    fault, feed, list, maintenance, operation, pack, read, session, sources, transaction, verify,
+};
 
 /// Separates a failure of one read from a failure of the whole connection, for each of several
 /// reads. Returns an outer error if the connection cannot be used any more, so that no further read
@@ -38,6 +40,7 @@ impl Store for SqliteStore {
             sources: true,
             maintenance: true,
             attachments: true,
+            operations: true,
         }
     }
 
@@ -105,6 +108,10 @@ impl Store for SqliteStore {
 
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         feed::changes(self, since, limit, wait)
+    }
+
+    fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
+        operation::page(self, before, limit)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

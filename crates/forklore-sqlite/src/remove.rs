@@ -18,6 +18,7 @@ use crate::create::check_label;
 use crate::fault::{Fault, Result};
 use crate::feed;
 use crate::integer::signed;
+use crate::operation;
 use crate::private_segment;
 use crate::segment::Segment;
 use crate::session::{self, Session};
@@ -69,6 +70,9 @@ pub(crate) fn remove(tx: &WriteTx<'_>, removal: &Removal) -> Result<Removed> {
         removed.deleted.push(session.header.id.clone());
     }
     sources::forget_files_of(tx, gone.keys().copied())?;
+    if !gone.is_empty() {
+        operation::forget_names_of(tx, &removed.deleted.iter().collect())?;
+    }
     let mut retained = HashSet::new();
     for root in families {
         retained.extend(trim(tx, root)?.retained);

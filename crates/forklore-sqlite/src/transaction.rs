@@ -5,21 +5,22 @@ use std::iter;
 use forklore_core::{SessionId, SessionKind, Strategy};
 use forklore_store::Result as StoreResult;
 use forklore_store::port::{
-    Change, Changed, Committed, NewSession, Store as _, Transaction, Write, Written,
+    Change, Changed, Committed, NewOperation, NewSession, Store as _, Transaction, Write, Written,
 };
+use forklore_store::rules::Recording;
 use forklore_store::sources::SourceStep;
 
 use crate::copy::{self, BATCH, Staged};
-use crate::fault::Result;
+use crate::fault::{Fault, Result};
 use crate::sources::Import;
 use crate::store::{Durable, SqliteStore};
 use crate::write_tx::WriteTx;
-use crate::{append, change, create, detach, remove, session};
+use crate::{append, change, create, detach, operation, remove, session};
 
 /// Performs all writes of the transaction, or none if one of them fails.
 pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResult<Committed> {
-    let Transaction { mut writes, source, .. } = transaction;
-    if source.is_none() && matches!(*writes, [Write::Append { .. }]) {
+    let Transaction { mut writes, source, operation, .. } = transaction;
+    if source.is_none() && operation.is_none() && matches!(*writes, [Write::Append { .. }]) {
         // Appends of several threads share one SQLite transaction.
         if let Some(Write::Append { session, append }) = writes.pop() {
             return Ok(Written::Appended(store.append_queued(&session, append)?).into());
@@ -32,7 +33,7 @@ pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResu
     };
     let done = store.write_with(durable, doing(&writes), |tx| {
         let staged = staged.iter().map(Option::as_ref);
-        all_writes(tx, &writes, source.as_deref(), staged)
+        all_writes(tx, &writes, source.as_deref(), operation.as_deref(), staged)
     });
     for (at, staged) in staged.iter().enumerate() {
         let written = done.as_ref().ok().and_then(|committed| committed.written.get(at));
@@ -71,8 +72,11 @@ pub(crate) fn commit_all(
 fn together(store: &SqliteStore, transactions: &[Transaction]) -> StoreResult<Vec<Committed>> {
     store.write_with(Durable::Now, doing(&[]), |tx| {
         let each = transactions.iter();
-        each.map(|one| all_writes(tx, &one.writes, one.source.as_deref(), iter::repeat(None)))
-            .collect()
+        each.map(|one| {
+            let (step, operation) = (one.source.as_deref(), one.operation.as_deref());
+            all_writes(tx, &one.writes, step, operation, iter::repeat(None))
+        })
+        .collect()
     })
 }
 
@@ -82,19 +86,32 @@ fn all_writes<'s>(
     tx: &WriteTx<'_>,
     writes: &[Write],
     step: Option<&SourceStep>,
+    operation: Option<&NewOperation>,
     staged: impl IntoIterator<Item = Option<&'s Staged>>,
 ) -> Result<Committed> {
+    let former = |id: &SessionId| Ok::<_, Fault>(session::any(tx, id)?.header);
+    let begin = |operation| Recording::begin(operation, former);
+    let mut recording = operation.map(begin).transpose()?;
     let mut import = step.map(|step| Import::begin(tx, step)).transpose()?;
     let mut written = Vec::with_capacity(writes.len());
     for (write, staged) in writes.iter().zip(staged) {
         tx.begin_part();
-        written.push(one(tx, write, staged)?);
+        if let Some(recording) = &mut recording {
+            recording.before(write, former)?;
+        }
+        let done = one(tx, write, staged)?;
+        if let Some(recording) = &mut recording {
+            recording.after(write, &done);
+        }
+        written.push(done);
         if let Some(import) = &mut import {
             import.note(tx, write)?;
         }
     }
     let source = import.map(|import| import.finish(tx)).transpose()?;
-    Ok(Committed { written, source })
+    let recorded = recording.and_then(Recording::end);
+    let operation = recorded.map(|recorded| operation::record(tx, recorded)).transpose()?;
+    Ok(Committed { written, source, operation })
 }
 
 /// Checks whether a write may copy many events. Most of them are then copied before the transaction

@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::feed;
 use crate::history::{History, Stretch};
 use crate::integer::signed;
+use crate::operation;
 use crate::private_segment;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Segment, Wanted};
@@ -68,6 +69,10 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
     });
     if let Err(error) = store.read_with("reading", feed::check) {
         check.problem(None, None, &error);
+    }
+    match operation::check(store) {
+        Err(error) => check.problem(None, None, &error),
+        Ok(damaged) => damaged.iter().for_each(|error| check.problem(None, None, error)),
     }
     match store.read_with("reading", private_segment::all) {
         Err(error) => check.problem(None, None, &error),

@@ -12,7 +12,8 @@ suite!(
         Handle::new(SqliteStore::open(&path.join("store.db"), Options::default()).unwrap())
     })
     .losing(lose);
-    durable, processes, maintenance, sources, attachments, shared_attachments, loss
+    durable, processes, maintenance, sources, attachments, shared_attachments, operations,
+    shared_operations, loss
 );
 
 /// Removes the row of a session.

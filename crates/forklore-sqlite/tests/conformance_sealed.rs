@@ -14,7 +14,7 @@ suite!(
         Handle::new(SqliteStore::open(&path.join("store.db"), options).unwrap())
     })
     .losing(lose);
-    durable, processes, maintenance, sources, loss
+    durable, processes, maintenance, sources, operations, shared_operations, loss
 );
 
 /// Removes the row of a session.

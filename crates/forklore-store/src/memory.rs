@@ -6,6 +6,7 @@
 
 mod attachments;
 mod feed;
+mod operations;
 mod preview;
 mod session;
 mod sources;
@@ -28,8 +29,8 @@ use crate::clock::StoreClock;
 use crate::error::Result;
 use crate::feed::wait_for;
 use crate::port::{
-    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Page, Query, Since,
-    Store, Transaction, Verification,
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, OperationId, Operations,
+    Page, Query, Since, Store, Transaction, Verification,
 };
 use crate::rules::check_attachments;
 use crate::sources::{FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan};
@@ -74,7 +75,7 @@ impl MemoryStore {
 impl Store for MemoryStore {
     fn capabilities(&self) -> Capabilities {
         let (sources, maintenance, attachments) = (true, true, self.attachments.is_some());
-        Capabilities { sources, maintenance, attachments, ..Capabilities::default() }
+        Capabilities { sources, maintenance, attachments, operations: true, ..<_>::default() }
     }
 
     fn now(&self) -> Timestamp {
@@ -128,6 +129,10 @@ impl Store for MemoryStore {
         })
     }
 
+    fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
+        Ok(self.state().operations_before(before, limit))
+    }
+
     fn verify(&self, id: Option<&SessionId>) -> Result<Verification> {
         let state = self.state();
         let (sessions, events) = match id {
@@ -162,8 +167,9 @@ impl Store for MemoryStore {
         Ok(self.state().source(source).map(StoredSource::locations))
     }
 
-    /// Frees nothing, because an erasure already drops the session's history.
+    /// Frees only old operations, because an erasure already drops the session's history.
     fn gc(&self) -> Result<Collected> {
+        self.state().retain_operations();
         Ok(Collected::default())
     }
 

@@ -7,6 +7,7 @@
 //! parts of the contract a store supports.
 
 mod feed;
+mod operation;
 mod read;
 mod transaction;
 mod write;
@@ -19,7 +20,9 @@ use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 pub use feed::{Changes, Mark, SessionChange, Since};
+pub use forklore_core::operation::{Operation, OperationId, OperationKind, Outcome};
 pub use forklore_core::report::{Collected, Packed, Problem, Verification};
+pub use operation::{NewOperation, Operations};
 pub use read::{At, Cursor, Direction, Filter, Headers, LogEntry, Page, Query};
 pub use transaction::{Committed, Deletion, Removal, Transaction, Write, Written};
 pub use write::{Append, Appended, Beginning, Change, Changed, Children, NewSession, Removed};
@@ -45,6 +48,9 @@ pub struct Capabilities {
     pub maintenance: bool,
     /// Whether the store supports attachments.
     pub attachments: bool,
+    /// Whether the store records operations, so that they can be undone. A store without this
+    /// ignores the operation of a transaction.
+    pub operations: bool,
 }
 
 /// Storage for sessions and their events.
@@ -155,6 +161,17 @@ pub trait Store: Send + Sync {
     /// mark; `StoreGone` if the store was deleted; `Corrupt` if stored bytes are damaged; `Io` if
     /// the store cannot be read.
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes>;
+
+    /// Returns the recorded operations, the newest first: at most `limit` of them (0 means no
+    /// limit), all older than `before` if that is given.
+    ///
+    /// # Errors
+    /// `Unsupported` if the store lacks the capability `operations`; `Io` or `Corrupt` if the log
+    /// cannot be read at all.
+    fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
+        let _ = (before, limit);
+        Err(no_operations())
+    }
 
     /// Reads all stored data of `session`, or of the whole store if `session` is `None`. Returns
     /// the problems found.
@@ -326,6 +343,12 @@ pub trait Store: Send + Sync {
 #[must_use]
 pub fn no_sources() -> Error {
     Error::Unsupported("this store keeps no sources of imported sessions".into())
+}
+
+/// Returns the error of a store that lacks the capability `operations`.
+#[must_use]
+pub fn no_operations() -> Error {
+    Error::Unsupported("this store keeps no log of operations, so nothing can be undone".into())
 }
 
 fn no_maintenance() -> Error {

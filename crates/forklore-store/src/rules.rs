@@ -5,6 +5,7 @@ mod append;
 mod deletion;
 mod depth;
 mod family;
+mod operation;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ pub use append::{appended, check_append, repeated_seqs, repetition};
 pub use deletion::{Deleted, delete, is_deleted_by, make_tombstone, undelete};
 pub use depth::{ForkDepth, Link, fork_depth};
 pub use family::{builds_on_parent, check_cut, check_kind, refuse_children};
+pub use operation::{Outcomes, RETAINED_OPERATIONS, Recorded, Recording, mark_undone};
 
 impl NewSession {
     /// Returns the header of the new session, before its own events are counted. `inherited` are

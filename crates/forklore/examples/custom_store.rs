@@ -2,7 +2,8 @@
 //!
 //! `Audited` wraps any store and adds a trail file. It writes one line to the trail for each change
 //! to a session, before the change, so that no change goes unrecorded. It implements the seven
-//! methods that every `Store` has, and those of two capabilities: attachments and maintenance.
+//! methods that every `Store` has, and those of three capabilities: attachments, maintenance and
+//! operations.
 //!
 //! The example runs every numbered case of the conformance suite, except those that need sources.
 //! Some cases need several processes: for these cases the program starts itself again.
@@ -26,8 +27,8 @@ use forklore::core::Header;
 use forklore::prelude::*;
 use forklore::store::attachments::Attachments;
 use forklore::store::port::{
-    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, Page, Query, Since,
-    Store, Transaction, Verification, Write,
+    Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, OperationId, Operations,
+    Page, Query, Since, Store, Transaction, Verification, Write,
 };
 use forklore::store::{Error as StoreError, Result};
 use forklore_conformance::{CASES, Directory, Factory, Handle, run};
@@ -95,6 +96,10 @@ impl<S: Store> Store for Audited<S> {
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         self.inner.verify(session)
+    }
+
+    fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
+        self.inner.operations(before, limit)
     }
 
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {

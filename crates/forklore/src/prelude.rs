@@ -12,6 +12,6 @@ pub use forklore_core::{
 };
 pub use forklore_engine::{
     Attach, Batch, Bring, Brought, Create, Delete, DeleteMode, Engine, Fork, Forked, ListRequest,
-    NewEvent, Record, Scope, Summarize, TreeRequest, Undelete,
+    NewEvent, Record, Scope, Summarize, TreeRequest, Undelete, Undo, Undone,
 };
 pub use forklore_import::ImportOptions;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use forklore_conformance::scene::forward;
 use forklore_core::{AttachmentId, Header, SessionId};
 use forklore_store::attachments::check;
-use forklore_store::port::{At, Filter, LogEntry, Query};
+use forklore_store::port::{At, Filter, LogEntry, Operation, Query};
 use forklore_store::sources::{FindSource, Source, SourceId, SourceSpan};
 use forklore_store::{Error, Result, Store};
 
@@ -21,6 +21,9 @@ pub struct Picture {
     pub sources: Vec<(Source, Vec<SourceSpan>)>,
     /// Every attachment with its length in bytes. `None` if its bytes do not match its digest.
     pub attachments: BTreeMap<AttachmentId, Option<u64>>,
+    /// The recorded operations, the newest first. Their times are left out, because each store has
+    /// its own clock.
+    pub operations: Vec<Operation>,
 }
 
 impl Picture {
@@ -63,7 +66,7 @@ impl Picture {
             };
             attachments.insert(listed.id, sound);
         }
-        Ok(Self { sessions, sources, attachments })
+        Ok(Self { sessions, sources, attachments, operations: operations(store)? })
     }
 
     /// Checks whether the contents equal those of `other`, except for additional attachments. These
@@ -73,7 +76,9 @@ impl Picture {
         let attachment =
             other.attachments.iter().all(|(id, len)| self.attachments.get(id) == Some(len));
         let whole = self.attachments.values().all(Option::is_some);
-        attachment && whole && (&self.sessions, &self.sources) == (&other.sessions, &other.sources)
+        let Self { sessions, sources, operations, .. } = other;
+        let same = (&self.sessions, &self.sources, &self.operations);
+        attachment && whole && same == (sessions, sources, operations)
     }
 
     /// Describes briefly how these contents of a store differ from `other`.
@@ -93,9 +98,22 @@ impl Picture {
             let (mine, theirs) = (&self.attachments, &other.attachments);
             texts.push(format!("attachments: {mine:?} instead of {theirs:?}"));
         }
+        if self.operations != other.operations {
+            let (mine, theirs) = (&self.operations, &other.operations);
+            texts.push(format!("operations: {mine:?} instead of {theirs:?}"));
+        }
         texts.dedup();
         texts.join("; ")
     }
+}
+
+fn operations(store: &dyn Store) -> Result<Vec<Operation>> {
+    let page = store.operations(None, 0)?;
+    if let Some(damaged) = page.damaged.into_iter().next() {
+        return Err(damaged);
+    }
+    let timeless = |operation| Operation { at: jiff::Timestamp::UNIX_EPOCH, ..operation };
+    Ok(page.found.into_iter().map(timeless).collect())
 }
 
 fn brief(session: Option<&(Header, Option<Vec<LogEntry>>)>) -> String {

@@ -96,8 +96,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         (false, false) => {
             let all = if mode == DeleteMode::Cascade { " --cascade" } else { "" };
             let back = format!("forklore undelete {}{all}", request.session);
-            output
-                .hint(&back, &format!("bring back what was deleted, for {} days", Gc::TRASH_DAYS));
+            let does = format!("bring back what was deleted, for {} days", Gc::TRASH_DAYS);
+            let undo = ("forklore op undo", "the same, as the latest operation");
+            match engine.store().capabilities().operations {
+                true => output.hints(&[(&back, &does), undo]),
+                false => output.hint(&back, &does),
+            }
         }
     }
     Ok(())

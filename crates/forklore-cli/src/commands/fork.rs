@@ -162,6 +162,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         workspace: options.into,
         metadata,
         config: None,
+        rewind: false,
         dry_run: args.dry_run,
     };
     let mut forked = if by_model && !args.dry_run {

@@ -33,5 +33,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     output.answer(&SessionAnswer::of(&header, running, summary), |page| {
         page.put(Tone::Plain, &before.label).put(Tone::Plain, " is now ");
         page.put(Tone::Label, &header.label).put(Tone::Plain, "  ").put(Tone::Id, &header.id).end();
-    })
+    })?;
+    if header.label == before.label {
+        return Ok(());
+    }
+    super::op::suggest_undo("give it its former label back", app, output)
 }

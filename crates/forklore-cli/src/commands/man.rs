@@ -19,7 +19,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print the page of this command [default: the program's]
+    /// Print the page of this command, such as fork or op-undo [default: the program's]
     #[arg(value_name = "COMMAND")]
     page: Option<String>,
     /// Write every page into this folder
@@ -54,11 +54,16 @@ struct Page {
 fn pages(program: clap::Command) -> Vec<Page> {
     let mut program = program.disable_help_subcommand(true);
     program.build();
-    let verbs = program.get_subcommands().cloned().map(|verb| {
+    let mut pages = vec![page(program.clone(), "forklore".into())];
+    for verb in program.get_subcommands() {
         let name = format!("forklore-{}", verb.get_name());
-        page(verb.display_name(&name), name)
-    });
-    std::iter::once(page(program.clone(), "forklore".into())).chain(verbs).collect()
+        for under in verb.get_subcommands().filter(|under| under.get_name() != "help") {
+            let name = format!("{name}-{}", under.get_name());
+            pages.push(page(under.clone().display_name(&name), name));
+        }
+        pages.push(page(verb.clone().display_name(&name), name));
+    }
+    pages
 }
 
 fn page(command: clap::Command, name: String) -> Page {

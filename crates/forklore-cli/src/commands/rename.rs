@@ -40,5 +40,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             None => page.put(id.0, id.1).put(Tone::Plain, " has no title now"),
         }
         .end();
-    })
+    })?;
+    if header.title == before.title {
+        return Ok(());
+    }
+    super::op::suggest_undo("give it its former title back", app, output)
 }

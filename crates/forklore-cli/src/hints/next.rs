@@ -83,6 +83,18 @@ pub(crate) fn engine(error: &Error) -> Vec<String> {
             format!("forklore detach {session}"),
             format!("forklore fork {session} --strategy replay_v1"),
         ],
+        Error::NoOperation(_) | Error::NothingToUndo => vec!["forklore op log".into()],
+        Error::AlreadyUndone { by, .. } => vec![format!("forklore op undo {by}")],
+        Error::NotUndoable { operation, .. }
+        | Error::ChangedSince { operation, rest: false, .. } => {
+            vec![format!("forklore op show {operation}")]
+        }
+        Error::ChangedSince { operation, .. } => {
+            vec![
+                format!("forklore op undo {operation} --partial"),
+                format!("forklore op show {operation}"),
+            ]
+        }
         Error::InTrash(session) => vec![format!("forklore undelete {session}")],
         Error::NoMatch { .. } => vec!["forklore list --all".into()],
         Error::Elsewhere { found, .. } => found.iter().take(NAMED).map(shown_by).collect(),

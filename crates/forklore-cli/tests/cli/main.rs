@@ -30,6 +30,7 @@ mod images;
 mod logging;
 mod man;
 mod matrix;
+mod operations;
 mod paging;
 mod previews;
 mod readme;

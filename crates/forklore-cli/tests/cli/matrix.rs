@@ -55,7 +55,7 @@ tests_of! {
     show, log, replay, inspect, tree, lineage, stats, search, blame, export, verify,
     append, fork, fork_with_a_summary, fork_a_copy, delegate, label, rename, bring, detach, attach,
     delete, delete_the_family_below, delete_and_detach_children,
-    erase, undelete, gc, gc_of_the_trash, pack,
+    erase, undelete, undo, list_operations, gc, gc_of_the_trash, pack,
     import, resume, resume_in_codex,
 }
 

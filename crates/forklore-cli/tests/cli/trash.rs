@@ -23,7 +23,7 @@ fn family(url: &str) -> Sandbox {
 }
 
 /// Checks whether any file in a folder, or below it, contains a text.
-fn contains(path: &Path, text: &[u8]) -> bool {
+pub(crate) fn contains(path: &Path, text: &[u8]) -> bool {
     if path.is_dir() {
         let inside = std::fs::read_dir(path).unwrap();
         return inside.into_iter().any(|entry| contains(&entry.unwrap().path(), text));
@@ -143,7 +143,11 @@ fn a_file_that_grew_meanwhile_is_read_on_afterwards() {
 }
 
 /// Runs a command of the program at a terminal, which then shows how it ended.
-fn at_terminal<'a>(sandbox: &'a Sandbox, name: &'static str, words: &[&str]) -> Terminal<'a> {
+pub(crate) fn at_terminal<'a>(
+    sandbox: &'a Sandbox,
+    name: &'static str,
+    words: &[&str],
+) -> Terminal<'a> {
     let program = env!("CARGO_BIN_EXE_forklore");
     let script = format!("{program} --workspace /demo {}; echo ended with $?", words.join(" "));
     Terminal::running(sandbox, name, &["sh", "-c", &script])

@@ -22,6 +22,11 @@ pub enum Capability {
     /// The store's attachments persist when it is reopened. Several processes may store the same
     /// attachment at once.
     SharedAttachments,
+    /// The store records operations, so that they can be undone.
+    Operations,
+    /// The store's log of operations persists when it is reopened, and several processes may write
+    /// it at once.
+    SharedOperations,
     /// The test can remove a session from the open store without the store noticing, as damage of
     /// the disk may.
     Loss,
@@ -39,6 +44,8 @@ impl Capability {
             Self::Sources => "sources",
             Self::Attachments => "attachments",
             Self::SharedAttachments => "shared_attachments",
+            Self::Operations => "operations",
+            Self::SharedOperations => "shared_operations",
             Self::Loss => "loss",
         }
     }
@@ -58,6 +65,8 @@ impl Capability {
             Self::Sources => reported().sources,
             Self::Attachments => reported().attachments,
             Self::SharedAttachments => reported().attachments && reported().processes,
+            Self::Operations => reported().operations,
+            Self::SharedOperations => reported().operations && reported().processes,
             Self::Loss => test_store.can_lose(),
         }
     }

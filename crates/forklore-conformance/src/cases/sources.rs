@@ -77,8 +77,8 @@ pub(super) fn new() -> Target {
 
 /// An import step for a test: its writes, and what it records about the imported file.
 pub(super) struct Step {
-    writes: Vec<Write>,
-    of: SourceStep,
+    pub(super) writes: Vec<Write>,
+    pub(super) of: SourceStep,
 }
 
 impl Deref for Step {

@@ -21,6 +21,7 @@ mod delete;
 mod following;
 mod ids;
 mod lineage;
+mod operations;
 mod plan;
 mod reading;
 mod reference;

@@ -14,7 +14,7 @@ use crate::log::damage;
 /// Maximum number of files of a change that are open at once. They are written one by one, and then
 /// all synced at the same time. An import of one session writes this many files. The number is
 /// small enough for a process with few free file descriptors.
-const FILES_AT_ONCE: usize = 4;
+const FILES_AT_ONCE: usize = 5;
 
 /// A file of a change that was written and is not synced yet.
 struct Begun {

@@ -10,7 +10,7 @@ use forklore_core::{Header, SessionId};
 use forklore_store::attachments::Attachments;
 use forklore_store::port::{
     Capabilities, Changes, Children, Collected, Committed, Cursor, Filter, Headers, NewSession,
-    Packed, Page, Query, Since, Store, Transaction, Verification, Write,
+    OperationId, Operations, Packed, Page, Query, Since, Store, Transaction, Verification, Write,
 };
 use forklore_store::rules::{ForkDepth, Link, fork_depth};
 use forklore_store::sources::{
@@ -114,6 +114,10 @@ impl Store for GraphStore {
 
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         self.journal.changes(since, limit, wait)
+    }
+
+    fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
+        self.journal.operations(before, limit)
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {

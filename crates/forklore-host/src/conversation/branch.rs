@@ -47,7 +47,8 @@ impl Conversation {
             (None, 1) => Selector::Start,
             (None, _) => Selector::Turn(-2),
         };
-        self.branch(Fork::of(parent.id).at(at), false).await
+        let request = Fork { rewind: true, ..Fork::of(parent.id).at(at) };
+        self.branch(request, false).await
     }
 
     pub(super) async fn branch(&self, request: Fork, stay: bool) -> Result<Forked> {

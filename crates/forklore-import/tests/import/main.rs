@@ -39,4 +39,5 @@ mod source_state;
 mod spending;
 mod titles;
 mod trees;
+mod undo;
 mod whole;

@@ -31,7 +31,7 @@ const FIRST_NEW: u64 = 1 << 63;
 /// never changes. Dropping the preview discards its writes.
 ///
 /// Use it to run an operation that writes, such as an import, only to show its result. A preview
-/// deletes no session. Its feed and its attachments are those of the base.
+/// deletes no session and records no operation. Its feed and its attachments are those of the base.
 pub struct Preview {
     base: Arc<dyn Store>,
     layer: Mutex<Layer>,
@@ -238,7 +238,7 @@ impl Preview {
 
 impl Store for Preview {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { maintenance: false, ..self.base.capabilities() }
+        Capabilities { maintenance: false, operations: false, ..self.base.capabilities() }
     }
 
     fn now(&self) -> Timestamp {
@@ -248,14 +248,14 @@ impl Store for Preview {
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
         check_attachments(self.base.attachments().as_ref(), &transaction.attachments)?;
         let layer = &mut *self.layer();
-        let Transaction { writes, source, attachments } = transaction;
+        let Transaction { writes, source, attachments, .. } = transaction;
         let begun = source.as_deref().map(|step| self.begin_step(layer, step)).transpose()?;
         let (id, mut sessions) = begun.map_or((None, Vec::new()), |(id, found)| (Some(id), found));
         for write in &writes {
             self.prepare(layer, write)?;
             note_source_write(&mut sessions, write);
         }
-        let transaction = Transaction { writes, source: None, attachments };
+        let transaction = Transaction { writes, attachments, ..Transaction::default() };
         let written = layer.state.commit(transaction, self.base.now())?.written;
         if let (Some(id), Some(step)) = (id, source) {
             let stored = StoredSource::new(id, &step);
@@ -269,7 +269,7 @@ impl Store for Preview {
                 stored.apply(*step, sessions);
             }
         }
-        Ok(Committed { written, source: id })
+        Ok(Committed { written, source: id, operation: None })
     }
 
     fn header(&self, id: &SessionId) -> Result<Header> {

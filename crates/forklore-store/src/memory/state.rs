@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use forklore_core::operation::Operation;
 use forklore_core::{Counts, Header, Label, OpenCalls, Origin, SessionId, SessionKind, Strategy};
 use jiff::Timestamp;
 
@@ -22,6 +23,8 @@ pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
     pub(super) sources: Vec<StoredSource>,
     pub(super) feed: Feed,
+    /// The recorded operations, the oldest first.
+    pub(super) operations: Vec<Operation>,
 }
 
 impl State {

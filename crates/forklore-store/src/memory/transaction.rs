@@ -3,22 +3,23 @@
 
 use std::collections::HashSet;
 
+use forklore_core::operation::Operation;
 use forklore_core::{Label, SessionId};
 use jiff::Timestamp;
 
 use super::session::{Mark, Session};
 use super::sources::StoredSource;
 use super::state::State;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::feed::What;
 use crate::port::{Change, Changed, Committed, Removal, Removed, Transaction, Write, Written};
-use crate::rules::{self, Deleted, note_source_write, release_lease, take_lease};
+use crate::rules::{self, Deleted, Recording, note_source_write, release_lease, take_lease};
 
 /// The data to roll back one write of a transaction.
 enum Undo {
     Created(SessionId),
     Changed(SessionId, Box<Mark>),
-    Replaced(Vec<Session>, Vec<StoredSource>),
+    Replaced(Vec<Session>, Vec<StoredSource>, Vec<Operation>),
 }
 
 /// Returns the session that `write` appends to or changes, and the kind of change that the feed
@@ -37,7 +38,12 @@ fn news(write: &Write) -> Option<(SessionId, What)> {
 
 impl State {
     pub(super) fn commit(&mut self, transaction: Transaction, now: Timestamp) -> Result<Committed> {
-        let Transaction { writes, source, .. } = transaction;
+        let Transaction { writes, source, operation, .. } = transaction;
+        let begin = |operation| {
+            let former = |id: &SessionId| Ok(self.any(id)?.header.clone());
+            Recording::begin::<Error>(operation, former)
+        };
+        let mut recording = operation.as_deref().map(begin).transpose()?;
         let step = source.as_ref().map(|step| self.begin_step(step)).transpose()?;
         let (id, mut sessions) = step.map_or((None, Vec::new()), |(id, found)| (Some(id), found));
         let (mut undo, mut reported) = (Vec::new(), Vec::with_capacity(writes.len()));
@@ -45,19 +51,43 @@ impl State {
         for write in writes {
             note_source_write(&mut sessions, &write);
             reported.push(news(&write));
-            match self.write(write, now, &mut undo) {
+            match self.write_recorded(write, now, &mut undo, recording.as_mut()) {
                 Ok(done) => written.push(done),
-                Err(error) => {
-                    undo.into_iter().rev().for_each(|undo| self.undo(undo));
-                    return Err(error);
-                }
+                Err(error) => return Err(self.roll_back(undo, error)),
             }
         }
+        let recorded = match recording.and_then(Recording::end) {
+            Some(recorded) => self.record_operation(recorded, now),
+            None => Ok(None),
+        };
+        let operation = match recorded {
+            Ok(operation) => operation,
+            Err(error) => return Err(self.roll_back(undo, error)),
+        };
         written.iter().zip(reported).for_each(|(written, news)| self.report(written, news));
         if let (Some(id), Some(step)) = (id, source) {
             self.record(id, *step, sessions);
         }
-        Ok(Committed { written, source: id })
+        Ok(Committed { written, source: id, operation })
+    }
+
+    fn roll_back(&mut self, undo: Vec<Undo>, error: Error) -> Error {
+        undo.into_iter().rev().for_each(|undo| self.undo(undo));
+        error
+    }
+
+    fn write_recorded(
+        &mut self,
+        write: Write,
+        now: Timestamp,
+        undo: &mut Vec<Undo>,
+        recording: Option<&mut Recording<'_>>,
+    ) -> Result<Written> {
+        let Some(recording) = recording else { return self.write(write, now, undo) };
+        recording.before(&write, |id| Ok::<_, Error>(self.any(id)?.header.clone()))?;
+        let written = self.write(write.clone(), now, undo)?;
+        recording.after(&write, &written);
+        Ok(written)
     }
 
     fn write(&mut self, write: Write, now: Timestamp, undo: &mut Vec<Undo>) -> Result<Written> {
@@ -74,7 +104,9 @@ impl State {
             }
             Write::Change { session, change } => {
                 undo.push(match change {
-                    Change::Detach => Undo::Replaced(vec![self.get(&session)?.clone()], Vec::new()),
+                    Change::Detach => {
+                        Undo::Replaced(vec![self.get(&session)?.clone()], Vec::new(), Vec::new())
+                    }
                     Change::Undelete(_) => {
                         Undo::Changed(session.clone(), Box::new(self.any(&session)?.mark()))
                     }
@@ -85,7 +117,8 @@ impl State {
             Write::Remove(removal) => {
                 self.check_removable(&removal, now)?;
                 let sessions = removal.sessions.iter().filter_map(|id| self.any(id).ok());
-                undo.push(Undo::Replaced(sessions.cloned().collect(), self.sources.clone()));
+                let (sources, operations) = (self.sources.clone(), self.operations.clone());
+                undo.push(Undo::Replaced(sessions.cloned().collect(), sources, operations));
                 Ok(Written::Removed(self.remove(&removal, now)))
             }
         }
@@ -148,6 +181,7 @@ impl State {
             removed.deleted.push(id.clone());
         }
         self.forget_files_of(&erased);
+        self.forget_names_of(&erased);
         let holders: HashSet<_> = self.needed().into_iter().map(|(holder, _)| holder).collect();
         let retained = erased.iter().filter(|id| holders.contains(id)).count();
         removed.retained_segments = retained as u64;
@@ -179,7 +213,10 @@ impl State {
                     session.back_to(*mark);
                 }
             }
-            Undo::Replaced(sessions, sources) => {
+            Undo::Replaced(sessions, sources, operations) => {
+                if !operations.is_empty() {
+                    self.operations = operations;
+                }
                 for session in sessions {
                     self.sessions.insert(session.header.id.fold(), session);
                 }

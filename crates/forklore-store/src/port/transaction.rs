@@ -1,8 +1,10 @@
 //! Transactions: lists of writes that a store executes atomically.
 
+use forklore_core::operation::OperationId;
 use forklore_core::{AttachmentId, Header, SessionId};
 use jiff::Timestamp;
 
+use super::operation::NewOperation;
 use super::write::{Append, Appended, Change, Changed, Children, NewSession, Removed};
 use crate::error::{Error, Result};
 use crate::sources::{SourceId, SourceStep};
@@ -19,6 +21,8 @@ pub struct Transaction {
     pub source: Option<Box<SourceStep>>,
     /// The attachments that events of the writes name. They must exist in the store.
     pub attachments: Vec<AttachmentId>,
+    /// The operation to record with the writes. `None` records nothing.
+    pub operation: Option<Box<NewOperation>>,
 }
 
 /// One write of a [`Transaction`], with the state that its writer expects.
@@ -106,6 +110,8 @@ pub struct Committed {
     pub written: Vec<Written>,
     /// The id of the source, if the transaction was a step of an import.
     pub source: Option<SourceId>,
+    /// The number of the operation that was recorded or continued.
+    pub operation: Option<OperationId>,
 }
 
 /// The result of one [`Write`].
@@ -135,7 +141,7 @@ impl From<Vec<Write>> for Transaction {
 
 impl From<Written> for Committed {
     fn from(written: Written) -> Self {
-        Self { written: vec![written], source: None }
+        Self { written: vec![written], ..Self::default() }
     }
 }
 

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use forklore_api::Session;
 use forklore_core::Usage;
+use forklore_core::operation::OperationId;
 use forklore_core::{Cut, Header, Message, Selector, SessionId};
 use forklore_engine::{
     Branches, Difference, DifferenceStats, Engine, Inspection, Lineage, ListRequest, Listing,
-    Loaded, LogRange, NamedAttachment, Pace, Record, ReplayRange, Result, Scope, Stats,
-    TreeRequest, Trees, UsageReport, UsageScope,
+    Loaded, LogRange, NamedAttachment, OperationAnswer, OperationPage, OperationsRequest, Pace,
+    Record, ReplayRange, Result, Scope, Stats, TreeRequest, Trees, UsageReport, UsageScope,
 };
 use forklore_search::{Blame, BlameAnswer, Search, SearchAnswer, SearchIndex};
 use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
@@ -24,6 +25,23 @@ impl Forklore {
     pub async fn show(&self, session: &SessionId) -> Result<Header> {
         let session = session.clone();
         self.step(move |engine| engine.show(&session)).await
+    }
+
+    /// Lists what was done to sessions, the newest operation first (docs/semantics.md, Operations).
+    ///
+    /// # Errors
+    /// `unsupported` if the store keeps no log of operations.
+    pub async fn operations(&self, request: OperationsRequest) -> Result<OperationPage> {
+        self.step(move |engine| engine.operations(&request)).await
+    }
+
+    /// Returns an operation with all that it did.
+    ///
+    /// # Errors
+    /// `not_found` if the store has no operation with this number, `unsupported` if the store keeps
+    /// no log of operations.
+    pub async fn operation(&self, operation: OperationId) -> Result<OperationAnswer> {
+        self.step(move |engine| engine.operation(operation)).await
     }
 
     /// Returns the header of the session that `reference` names. A reference is an id or a unique

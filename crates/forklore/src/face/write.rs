@@ -6,7 +6,7 @@ use std::time::Duration;
 use forklore_core::{Header, Label, SessionId};
 use forklore_engine::{
     Attach, Attached, Batch, Bring, Brought, Create, Delete, Deleted, Detached, Fork, Forked, Gc,
-    Result, Undelete, Undeleted,
+    Result, Undelete, Undeleted, Undo, Undone,
 };
 use forklore_store::attachments::Pin;
 use forklore_store::port::{Appended, Collected, Packed};
@@ -179,6 +179,16 @@ impl Forklore {
     /// back.
     pub async fn undelete(&self, request: Undelete) -> Result<Undeleted> {
         self.step(move |engine| engine.undelete(&request)).await
+    }
+
+    /// Takes an operation back, in one transaction (docs/semantics.md, Operations).
+    ///
+    /// # Errors
+    /// `not_found` if the store has no such operation or none that can be undone, `conflict` if it
+    /// was undone already or its sessions changed since, `unsupported` if nothing of it can be taken
+    /// back or the store keeps no log of operations.
+    pub async fn undo(&self, request: Undo) -> Result<Undone> {
+        self.step(move |engine| engine.undo(&request)).await
     }
 
     /// Returns the sessions that [`collect`](Self::collect) would erase from the trash.

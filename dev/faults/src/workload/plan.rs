@@ -13,7 +13,8 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{Label, SessionId};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{
-    Append, Change, Children, Deletion, NewSession, Removal, Transaction, Write,
+    Append, Change, Children, Deletion, NewOperation, NewSession, OperationId, OperationKind,
+    Removal, Store as _, Transaction, Write,
 };
 use forklore_store::sources::{
     LineEnd, Progress, RecordLocation, SeenFile, SourceId, SourceSpan, SourceStep, Target,
@@ -79,6 +80,23 @@ impl Plan<'_> {
         self.add(Step::Change(id(name), change));
     }
 
+    /// Adds a step whose writes the store records as an operation.
+    fn record(&mut self, operation: NewOperation, writes: Vec<Write>) {
+        let operation = Some(Box::new(operation));
+        let transaction = Transaction { writes, operation, ..Transaction::default() };
+        self.add(Step::Commit(Box::new(transaction)));
+    }
+
+    fn change_recorded(&mut self, kind: OperationKind, name: &str, change: Change) {
+        self.record(NewOperation::of(kind), vec![Write::Change { session: id(name), change }]);
+    }
+
+    /// Returns the number of the latest operation.
+    fn latest(&self) -> Option<OperationId> {
+        let page = self.reference.operations(None, 1).expect("a log of operations");
+        page.found.first().map(|operation| operation.id)
+    }
+
     fn remove(&mut self, names: &[&str]) {
         let ids: Vec<SessionId> = names.iter().map(|name| id(name)).collect();
         self.add(Step::Remove(ids, self.scene.clock.now()));
@@ -88,7 +106,7 @@ impl Plan<'_> {
         let sessions = names.iter().map(|name| id(name)).collect();
         let (children, deletion) = (Children::Retain, Deletion::Trash);
         let removal = Removal { sessions, children, deletion, now: self.scene.clock.now() };
-        self.add(Step::Commit(Box::new(Write::Remove(removal).into())));
+        self.record(NewOperation::of(OperationKind::Delete), vec![Write::Remove(removal)]);
     }
 
     /// Returns a text of `bytes` bytes. If the field `sizes` is set, the length is random instead,
@@ -130,14 +148,15 @@ fn fork(plan: &mut Plan<'_>) {
     plan.child("beta", "delta", 8, Strategy::ShareV1, vec![]);
     let text = plan.long(9_000);
     plan.append("delta", vec![user(&text)]);
-    plan.change("delta", Change::Label(label("try-delta")));
-    plan.change("gamma", Change::Title(Some("a title\nof two lines".into())));
+    plan.change_recorded(OperationKind::Label, "delta", Change::Label(label("try-delta")));
+    let title = Change::Title(Some("a title\nof two lines".into()));
+    plan.change_recorded(OperationKind::Rename, "gamma", title);
     let owner = "runtime-1".to_owned();
     let lasts = jiff::SignedDuration::from_secs(60);
     plan.change("beta", Change::Hold { owner: owner.clone(), lasts });
     plan.read("delta");
     plan.change("beta", Change::Release { owner });
-    plan.change("beta", Change::Detach);
+    plan.change_recorded(OperationKind::Detach, "beta", Change::Detach);
     plan.append("alpha", turns(2));
     plan.child("alpha", "epsilon", 30, Strategy::ShareV1, vec![user("from far behind")]);
 }
@@ -154,7 +173,9 @@ fn import(plan: &mut Plan<'_>) {
         Write::Append { session: id("native"), append: Append { expect: Some(-1), ..first } },
     ];
     let ranges = vec![SourceSpan::Other(b"{\"v\":1}\n".to_vec()), events(0, 8)];
-    plan.add(read_on(target, writes, ranges, 600, false));
+    let operation = NewOperation::of(OperationKind::Import);
+    plan.add(read_on(target, writes, ranges, 600, operation.clone()));
+    let continues = plan.latest();
     let target = Target::State { id: SourceId(0), offset: 600 };
     let text = plan.long(5_000);
     let more = plan.scene.appending(vec![user("imported"), assistant(&text)]);
@@ -171,7 +192,7 @@ fn import(plan: &mut Plan<'_>) {
         writes,
         vec![events(8, 2), SourceSpan::Other(b"junk".to_vec())],
         6_000,
-        true,
+        NewOperation { continues, ..operation },
     ));
     plan.append("native-2", turns(1));
 }
@@ -185,8 +206,9 @@ fn read_on(
     writes: Vec<Write>,
     ranges: Vec<SourceSpan>,
     offset: u64,
-    last: bool,
+    operation: NewOperation,
 ) -> Step {
+    let last = operation.continues.is_some();
     let step = SourceStep {
         target,
         native_id: "native".into(),
@@ -199,7 +221,8 @@ fn read_on(
         last,
     };
     let source = Some(Box::new(step));
-    Step::Commit(Box::new(Transaction { writes, source, ..Transaction::default() }))
+    let operation = Some(Box::new(operation));
+    Step::Commit(Box::new(Transaction { writes, source, operation, ..Transaction::default() }))
 }
 
 /// Adds a step that writes to sessions of several families in one transaction. A family consists of
@@ -236,7 +259,9 @@ fn clear(plan: &mut Plan<'_>) {
     plan.append("delta", turns(1));
     let label = plan.scene.header("beta").label;
     plan.trash(&["native", "beta"]);
-    plan.change("beta", Change::Undelete(label));
+    let undo = NewOperation { undoes: plan.latest(), ..NewOperation::of(OperationKind::Undo) };
+    let change = Change::Undelete(label);
+    plan.record(undo, vec![Write::Change { session: id("beta"), change }]);
     plan.trash(&["beta"]);
     plan.remove(&["native", "beta"]);
     plan.child("delta", "zeta", 4, Strategy::ShareV1, turns(1));

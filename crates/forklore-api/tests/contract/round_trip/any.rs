@@ -90,7 +90,34 @@ mod requests;
 #[cfg(feature = "schema")]
 pub(crate) use events::event;
 
+impl Any for Outcome {
+    fn any(dice: &mut Dice) -> Self {
+        let session_id = any(dice);
+        match dice.below(10) {
+            0 => Self::Created { session_id, head_seq: any(dice) },
+            1 => Self::Appended { session_id, events: any(dice), head_seq: any(dice) },
+            2 => Self::Deleted { session_id },
+            3 => Self::Erased { session_id },
+            4 => Self::Restored { session_id, head_seq: any(dice) },
+            5 => Self::Labelled { session_id, before: any(dice), after: any(dice) },
+            6 => Self::Renamed { session_id, before: any(dice), after: any(dice) },
+            7 => Self::Leaf { session_id, before: any(dice), after: any(dice) },
+            8 => Self::Detached { session_id },
+            _ => Self::Forgotten { session_id },
+        }
+    }
+}
+
 words! {
+    OperationId: [OperationId(1), OperationId(1 << 53)];
+    OperationKind: [OperationKind::Delete, OperationKind::Undelete, OperationKind::Detach,
+        OperationKind::Label, OperationKind::Rename, OperationKind::Rewind, OperationKind::Import,
+        OperationKind::Undo];
+    UndoState: [UndoState::Possible, UndoState::Partial, UndoState::Undone, UndoState::Impossible];
+    Obstacle: [Obstacle::Erased, Obstacle::Detached, Obstacle::EventsStay { events: 3 },
+        Obstacle::InTrash, Obstacle::BroughtBack, Obstacle::Appended { events: 1 },
+        Obstacle::Labelled, Obstacle::Renamed, Obstacle::OtherLeaf, Obstacle::LabelInUse,
+        Obstacle::HasBranches { branches: 2 }, Obstacle::Running];
     bool: [true, false];
     u64: [0, 1, 7, u64::from(u32::MAX) + 1, 1 << 53, u64::MAX];
     u32: [0, 1, u32::MAX];
@@ -258,6 +285,14 @@ fields! {
     Undeleted { undeleted }
     UndeletedSession { session_id, label, former_label }
     Gc { trash_older_than_seconds }
+    OperationsRequest { before, limit }
+    OperationSession { session_id, name }
+    OperationSummary { id, kind, at, program, principal, undoes, undone_by, undo, sessions, first, before, after }
+    OperationPage { operations, next, problems }
+    OperationAnswer { summary, outcomes, left }
+    LeftAlone { session_id, obstacle }
+    Undo { operation, partial, dry_run }
+    Undone { operation, recorded_as, outcomes, left, dry_run }
     Deleted { deleted, retained_segments, dry_run }
     Detached { session_id, copied_events }
     Difference { ancestor, common, only_a, only_b }
@@ -271,7 +306,7 @@ fields! {
     Exported { events, lossy }
     ExportedFile { path, events, lossy }
     FlatNode { node, depth, parent_session_id }
-    Fork { parent, at, id, id_style, must_be_new, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, dry_run }
+    Fork { parent, at, id, id_style, must_be_new, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, rewind, dry_run }
     Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, resume_command; requested }
     GraphFile { path, triples }
     Inspection { messages, balanced, open_results, synthetic_results, excluded, detached_subagents }

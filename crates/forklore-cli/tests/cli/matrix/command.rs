@@ -60,6 +60,8 @@ commands! {
     delete_and_detach_children Effect::Deletes, ["delete", "it", "--detach-children"];
     erase Effect::Deletes, ["delete", "it", "--cascade", "--erase"];
     undelete Effect::None, ["undelete", "it"];
+    undo Effect::Deletes, ["op", "undo"];
+    list_operations Effect::None, ["op", "log"];
     gc_of_the_trash Effect::None, ["gc", "--now"];
     gc Effect::None, ["gc"];
     pack Effect::None, ["pack"];

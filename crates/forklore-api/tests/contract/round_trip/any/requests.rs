@@ -55,7 +55,7 @@ impl Any for GraphScope {
 
 impl Any for Request {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(43) {
+        match dice.below(46) {
             0 => Self::New(any(dice)),
             1 => Self::Append(any(dice)),
             2 => Self::List(any(dice)),
@@ -103,6 +103,9 @@ impl Any for Request {
             39 => Self::DiffStat { a: any(dice), b: any(dice) },
             40 => Self::Rename { session_id: any(dice), title: any(dice) },
             41 => Self::Undelete(any(dice)),
+            42 => Self::Operations(any(dice)),
+            43 => Self::Operation { operation: any(dice) },
+            44 => Self::Undo(any(dice)),
             _ => Self::Doctor {},
         }
     }
