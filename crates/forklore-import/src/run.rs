@@ -123,8 +123,8 @@ impl<'a> Run<'a> {
                 Err(Error::Store(StoreError::IdInUse(id))) if attempt < ATTEMPTS => {
                     conflicts.refuse_id(id);
                 }
-                Err(Error::Store(StoreError::LabelInUse { label, .. })) if attempt < ATTEMPTS => {
-                    conflicts.refuse_label(label);
+                Err(Error::Store(StoreError::LabelInUse { label, by })) if attempt < ATTEMPTS => {
+                    conflicts.refuse_label(self.engine.store(), label, &by)?;
                 }
                 Err(Error::Store(StoreError::Stale { .. } | StoreError::Conflict { .. }))
                     if attempt < ATTEMPTS =>
