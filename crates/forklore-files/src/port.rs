@@ -29,6 +29,7 @@ impl Store for FilesStore {
             sources: true,
             maintenance: true,
             attachments: true,
+            detach_first: false,
         }
     }
 

@@ -38,6 +38,7 @@ impl Store for SqliteStore {
             sources: true,
             maintenance: true,
             attachments: true,
+            detach_first: false,
         }
     }
 

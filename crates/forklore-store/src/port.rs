@@ -45,6 +45,9 @@ pub struct Capabilities {
     pub maintenance: bool,
     /// Whether the store supports attachments.
     pub attachments: bool,
+    /// Whether the store deletes no session while branch children build on it, also with
+    /// [`Children::Retain`]. The children must be detached first.
+    pub detach_first: bool,
 }
 
 /// Storage for sessions and their events.
