@@ -30,6 +30,7 @@ use clap::builder::StyledStr;
 use forklore::core::{SessionId, ShortIds};
 use forklore_chat::markdown;
 use forklore_chat::screen::Screen;
+use forklore_host::Setting;
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
@@ -112,6 +113,11 @@ impl Output {
     /// Returns the formatter of suggested commands.
     pub(crate) fn commands(&self) -> &Hints {
         &self.commands
+    }
+
+    /// Makes suggested commands repeat the settings of the command line.
+    pub(crate) fn set(&mut self, settings: &[Setting]) {
+        self.commands.set(settings);
     }
 
     /// Checks whether answers are JSON.
