@@ -71,7 +71,10 @@ pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
         Ok((mut cli, matches)) => {
             let mut output = Output::to_standard(&cli.globals.settings(is_typed(&matches)));
             match settings(&matches) {
-                Ok(settings) => cli.globals.config = settings,
+                Ok(settings) => {
+                    output.set(&settings);
+                    cli.globals.config = settings;
+                }
                 Err(failure) => return Err(exit::code(Err(failure), &mut output)),
             }
             Ok((cli, output))

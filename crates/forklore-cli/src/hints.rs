@@ -5,7 +5,13 @@ pub(crate) mod next;
 
 use forklore::api::{Fork, Forked, Summarize};
 use forklore::core::SessionId;
+use forklore_host::Setting;
 use forklore_sanitize::shell::quoted;
+
+/// The commands that read the configuration, so that `-c` changes what they do.
+const CONFIGURED: [&str; 7] = ["chat", "resume", "explore", "bring", "inspect", "stats", "doctor"];
+/// The option with which `fork` reads the configuration too.
+const BY_MODEL: &str = "--summarize=model";
 
 /// The formatter of the commands that one run of the program suggests.
 #[derive(Clone, Debug, Default)]
@@ -13,19 +19,27 @@ pub(crate) struct Hints {
     /// The store named on the command line, if any. Suggested commands repeat it, because otherwise
     /// they would use another store.
     store: Option<String>,
+    /// The settings of the command line. Suggested commands that read the configuration repeat
+    /// them, except those whose value may be secret.
+    settings: Vec<Setting>,
 }
 
 impl Hints {
     /// Creates the formatter of suggested commands for one run. `store` is the value of `--store`
     /// on the command line, if any.
     pub(crate) fn of(store: Option<String>) -> Self {
-        Self { store }
+        Self { store, settings: Vec::new() }
     }
 
-    /// Adds `--store` to a command, so that the command uses the same store. `text` is a command,
-    /// or a sentence that ends with a command after `: `. Returns any other text unchanged.
+    /// Makes the formatter repeat the settings of `-c`.
+    pub(crate) fn set(&mut self, settings: &[Setting]) {
+        settings.clone_into(&mut self.settings);
+    }
+
+    /// Adds `--store` and `-c` to a command, so that the command uses the same store and settings. A
+    /// comment names the settings that are left out because their values may be secret. `text` is a
+    /// command, or a sentence that ends with a command after `: `. Returns any other text unchanged.
     pub(crate) fn typed(&self, text: &str) -> String {
-        let Some(store) = &self.store else { return text.to_owned() };
         let (before, command) = match text.rsplit_once(": forklore ") {
             Some((sentence, command)) => (format!("{sentence}: "), command),
             None => match text.strip_prefix("forklore ") {
@@ -37,7 +51,27 @@ impl Hints {
         if is_about_itself {
             return text.to_owned();
         }
-        format!("{before}forklore --store {} {command}", quoted(store))
+        let mut words = vec![format!("{before}forklore")];
+        words.extend(self.store.iter().map(|store| format!("--store {}", quoted(store))));
+        let (settings, left_out) = self.settings_of(command);
+        words.extend(settings.iter().map(|setting| format!("-c {}", quoted(setting))));
+        words.push(command.to_owned());
+        if !left_out.is_empty() {
+            words
+                .push(format!(" # and -c {}, left out as it may be secret", left_out.join(" -c ")));
+        }
+        words.join(" ")
+    }
+
+    /// Returns the settings to repeat in a command, and the keys of those that it leaves out.
+    fn settings_of(&self, command: &str) -> (Vec<&str>, Vec<String>) {
+        let verb = command.split(' ').next().unwrap_or_default();
+        if !CONFIGURED.contains(&verb) && !command.split(' ').any(|word| word == BY_MODEL) {
+            return (Vec::new(), Vec::new());
+        }
+        let repeated: Vec<_> = self.settings.iter().filter_map(Setting::repeated).collect();
+        let secret = self.settings.iter().filter(|setting| setting.repeated().is_none());
+        (repeated, secret.map(Setting::to_string).collect())
     }
 
     /// Returns the command that continues a session.
@@ -80,7 +114,7 @@ impl Hints {
         match &request.summarize {
             Some(Summarize::Deterministic) => words.push("--summarize=deterministic".into()),
             Some(Summarize::ByModel { .. } | Summarize::Fallback { .. }) => {
-                words.push("--summarize=model".into());
+                words.push(BY_MODEL.into());
             }
             None => {}
         }
@@ -109,5 +143,24 @@ mod tests {
             assert_eq!(hints.typed(as_it_is), as_it_is);
         }
         assert_eq!(Hints::default().typed("forklore verify"), "forklore verify");
+    }
+
+    #[test]
+    fn commands_repeat_the_settings_that_they_read_and_no_secret() {
+        let mut hints = Hints::of(None);
+        let settings = [
+            "models.local.model=other",
+            "system=Be brief.",
+            "models.local.base_url=http://user:hunter2@example.org",
+            "tools.t.args=[\"--password\", \"hunter2\"]",
+            "delegate.depth=1",
+        ];
+        hints.set(&settings.map(|setting| setting.parse().unwrap()));
+        assert_eq!(
+            hints.typed("forklore resume s1"),
+            "forklore -c models.local.model=other -c 'system=Be brief.' -c delegate.depth=1 resume s1  \
+             # and -c models.local.base_url -c tools.t.args, left out as it may be secret"
+        );
+        assert_eq!(hints.typed("forklore undelete s1"), "forklore undelete s1");
     }
 }

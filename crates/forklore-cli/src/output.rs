@@ -33,6 +33,7 @@ use forklore::api::{HelpText, ProgramVersion};
 use forklore::core::{SessionId, ShortIds};
 use forklore_chat::markdown;
 use forklore_chat::screen::Screen;
+use forklore_host::Setting;
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
@@ -123,6 +124,11 @@ impl Output {
     /// Returns the time zone in which times are shown.
     pub(crate) fn zone(&self) -> Zone {
         self.look.zone
+    }
+
+    /// Makes suggested commands repeat the settings of the command line.
+    pub(crate) fn set(&mut self, settings: &[Setting]) {
+        self.commands.set(settings);
     }
 
     /// Checks whether answers are JSON.

@@ -21,6 +21,9 @@ pub use self::short::{ShortId, ShortIds};
 use crate::kind::SessionKind;
 use crate::limits::{ID_BYTES, LABEL_BYTES};
 
+/// The number of attempts for a default label that add hex digits. Further attempts add a number.
+const DIGIT_ATTEMPTS: usize = 4;
+
 /// Why a string is not a valid id or label. The error never repeats the string, which may be
 /// hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -202,32 +205,40 @@ impl Label {
     }
 
     /// Returns the default label of a fork: two words that sha256(id) chooses, such as
-    /// `brave-otter`. `attempt` counts from 0; each further attempt adds two hex digits of the hash
-    /// (docs/semantics.md, Fork).
+    /// `brave-otter`. `attempt` counts from 0. The next four attempts add two hex digits of the hash
+    /// each, and the further ones a number, so that the labels never end (docs/semantics.md, Fork).
     #[must_use]
     pub fn of_fork(id: &SessionId, attempt: usize) -> Self {
         let hash = Sha256::digest(id.as_str().as_bytes());
         let [first, second] = [0, 1].map(|at| hash.get(at).copied().unwrap_or_default());
-        let words = words::name(first, second);
-        if attempt == 0 {
-            return Self(words.into());
-        }
-        let digits = (2 * attempt).min(LABEL_BYTES - words.len() - 1);
-        let rest = hex(&hash).get(4..).unwrap_or_default().to_owned();
-        Self(format!("{words}-{}", rest.get(..digits).unwrap_or(&rest)).into())
+        let rest = hex(hash.get(2..).unwrap_or_default());
+        Self::with_digits(&words::name(first, second), &rest, 0, attempt)
     }
 
     /// Returns the default label of a child: for a branch, the label of [`Label::of_fork`]; for a
-    /// delegate, `delegate-` and the first 8 hex digits of sha256(id), with two more for each
-    /// further attempt.
+    /// delegate, `delegate-` and the first 8 hex digits of sha256(id), with more for each further
+    /// attempt as [`Label::of_fork`] adds them.
     #[must_use]
     pub fn of_child(kind: SessionKind, id: &SessionId, attempt: usize) -> Self {
         if kind != SessionKind::Delegate {
             return Self::of_fork(id, attempt);
         }
-        let hex = hex(&Sha256::digest(id.as_str().as_bytes()));
-        let digits = (8 + 2 * attempt).min(LABEL_BYTES - "delegate-".len());
-        Self(format!("delegate-{}", hex.get(..digits).unwrap_or(&hex)).into())
+        let hash = hex(&Sha256::digest(id.as_str().as_bytes()));
+        Self::with_digits("delegate", &hash, 8, attempt)
+    }
+
+    /// Joins `name` and the first `digits` digits of `hash`; with two digits more for each attempt up
+    /// to [`DIGIT_ATTEMPTS`], and with a number from 2 on for each attempt after that.
+    fn with_digits(name: &str, hash: &str, digits: usize, attempt: usize) -> Self {
+        let digits = digits + 2 * attempt.min(DIGIT_ATTEMPTS);
+        let mut label = name.to_owned();
+        if digits > 0 {
+            label += &format!("-{}", hash.get(..digits).unwrap_or(hash));
+        }
+        if let Some(further) = attempt.checked_sub(DIGIT_ATTEMPTS).filter(|further| *further > 0) {
+            label += &format!("-{}", further.saturating_add(1));
+        }
+        Self(label.into())
     }
 }
 
@@ -293,5 +304,12 @@ mod tests {
         let id: SessionId = "abc".parse().unwrap();
         assert_eq!(Label::of_fork(&id, 0).as_str(), "saffron-hamlet");
         assert_eq!(Label::of_fork(&id, 1).as_str(), "saffron-hamlet-16");
+        assert_eq!(Label::of_fork(&id, 4).as_str(), "saffron-hamlet-16bf8f01");
+        assert_eq!(Label::of_fork(&id, 5).as_str(), "saffron-hamlet-16bf8f01-2");
+        assert_eq!(Label::of_fork(&id, 100).as_str(), "saffron-hamlet-16bf8f01-97");
+        let delegate = |attempt| Label::of_child(SessionKind::Delegate, &id, attempt);
+        assert_eq!(delegate(0).as_str(), "delegate-ba7816bf");
+        assert_eq!(delegate(1).as_str(), "delegate-ba7816bf8f");
+        assert_eq!(delegate(5).as_str(), "delegate-ba7816bf8f01cfea-2");
     }
 }

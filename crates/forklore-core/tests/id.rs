@@ -1,7 +1,9 @@
 //! Tests the parsing of ids and labels, also with hostile strings.
 #![allow(clippy::unwrap_used)]
 
-use forklore_core::{EventId, Label, SessionId};
+use std::collections::HashSet;
+
+use forklore_core::{EventId, Label, SessionId, SessionKind};
 use proptest::prelude::*;
 use unicode_normalization::is_nfc;
 
@@ -90,9 +92,14 @@ proptest! {
         let derived = SessionId::derived("claude", &[&text, "1"]).unwrap();
         prop_assert_eq!(derived.as_str().len(), "claude-".len() + 16);
         let id: SessionId = text.parse().unwrap();
-        for attempt in 0..40 {
-            let label = Label::of_fork(&id, attempt);
-            prop_assert_eq!(label.as_str().parse::<Label>().unwrap(), label);
+        for kind in [SessionKind::Branch, SessionKind::Delegate] {
+            let attempts = (0..100).chain([usize::MAX - 1, usize::MAX]);
+            let labels: Vec<_> = attempts.map(|at| Label::of_child(kind, &id, at)).collect();
+            for label in &labels {
+                prop_assert_eq!(&label.as_str().parse::<Label>().unwrap(), label);
+            }
+            // Whatever labels of a family are in use, another default label is free.
+            prop_assert_eq!(labels.iter().collect::<HashSet<_>>().len(), labels.len());
         }
     }
 

@@ -35,7 +35,8 @@ impl Engine {
             let Set { sessions, family, deletion } = &set;
             if request.dry_run {
                 family.refuse_leased(sessions)?;
-                if request.mode != DeleteMode::DetachChildren {
+                let detach_first = self.store.capabilities().detach_first;
+                if request.mode != DeleteMode::DetachChildren || detach_first {
                     family.refuse_branches(sessions)?;
                 }
                 return Ok(Deleted { deleted: set.sessions, retained_segments: 0, dry_run: true });

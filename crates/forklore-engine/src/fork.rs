@@ -17,9 +17,6 @@ pub use record::{ForkRecord, limitations, synthetic_result};
 
 /// Maximum number of further ids that a fork generates if the earlier ones are taken.
 const MOST_IDS: u64 = 10_000;
-/// Maximum number of further default labels that a fork tries. Each has more digits than the one
-/// before. The last one is about as long as a label may be.
-const MOST_LABELS: usize = 24;
 
 impl Engine {
     /// Creates a child of a session: a branch or a delegate (docs/semantics.md, Fork). If `dry_run`
@@ -109,11 +106,8 @@ impl Engine {
             let new = plan.new_session(self, parent, request, label)?;
             match self.create_child(request, new) {
                 Ok(child) => return Ok(plan.forked(&child, Outcome::Made)),
-                Err(StoreError::LabelInUse { .. })
-                    if request.label.is_none() && labels < MOST_LABELS =>
-                {
-                    labels += 1;
-                }
+                // There is always a further default label.
+                Err(StoreError::LabelInUse { .. }) if request.label.is_none() => labels += 1,
                 // Another process generated the same id in the same millisecond.
                 Err(StoreError::IdInUse(_)) if request.id.is_none() && ids < MOST_IDS => {
                     (ids, labels) = (ids + 1, 0);
@@ -158,14 +152,14 @@ impl Engine {
         kind: SessionKind,
         child: &SessionId,
     ) -> Result<Label> {
-        let mut label = Label::of_child(kind, child, 0);
-        for attempt in 1..=MOST_LABELS {
+        let mut attempt = 0;
+        loop {
+            let label = Label::of_child(kind, child, attempt);
             if self.label_owner(parent, &label)?.is_none() {
-                break;
+                return Ok(label);
             }
-            label = Label::of_child(kind, child, attempt);
+            attempt += 1;
         }
-        Ok(label)
     }
 }
 

@@ -14,9 +14,6 @@ use crate::{Engine, Result};
 /// taken a label in the meantime.
 const TRIES: usize = 8;
 
-/// Maximum number of default labels to try for one session.
-const MOST_LABELS: usize = 24;
-
 impl Engine {
     /// Brings a session back from the trash. Also brings back its delegates that the same delete
     /// removed or, with `cascade`, all sessions that the same delete removed. A session whose label
@@ -64,7 +61,7 @@ impl Engine {
         let living = self.store.sessions(&filter, None, 0)?.sound;
         let mut in_use: HashSet<Label> = living.into_iter().map(|header| header.label).collect();
         let labelled = sessions.into_iter().map(|header| {
-            let defaults = (0..MOST_LABELS).map(|n| Label::of_child(header.kind, &header.id, n));
+            let defaults = (0..).map(|n| Label::of_child(header.kind, &header.id, n));
             let mut labels = std::iter::once(header.label.clone()).chain(defaults);
             let label = labels.find(|label| !in_use.contains(label));
             let label = label.unwrap_or_else(|| header.label.clone());

@@ -30,6 +30,7 @@ impl Store for FilesStore {
             maintenance: true,
             attachments: true,
             operations: true,
+            detach_first: false,
         }
     }
 

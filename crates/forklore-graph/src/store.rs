@@ -15,6 +15,7 @@ use forklore_core::agent_format::AgentFormat;
 use forklore_engine::Engine;
 use forklore_files::{FilesStore, Options};
 use forklore_store::attachments::Attachments;
+use forklore_store::clock::StoreClock;
 use forklore_store::health::Health;
 use forklore_store::{Result, disk};
 
@@ -72,11 +73,25 @@ impl GraphStore {
         profile: Option<Profile>,
         dialects: &'static [&'static dyn AgentFormat],
     ) -> Result<Self> {
+        Self::open_with_clock(path, profile, dialects, StoreClock::default())
+    }
+
+    /// Opens a graph store like [`open`](Self::open), with this clock. For tests.
+    ///
+    /// # Errors
+    /// The errors of [`open`](Self::open).
+    pub fn open_with_clock(
+        path: &Path,
+        profile: Option<Profile>,
+        dialects: &'static [&'static dyn AgentFormat],
+        clock: StoreClock,
+    ) -> Result<Self> {
         if !path.exists() {
             disk::make_folder(path)?;
         }
         let profile = Profile::settle(path, profile)?;
-        let journal = Arc::new(FilesStore::open(&path.join(JOURNAL), Options::default())?);
+        let journal = FilesStore::open(&path.join(JOURNAL), Options::default())?;
+        let journal = Arc::new(journal.with_clock(clock));
         let reader = Engine::new(journal.clone()).with_agent_formats(dialects);
         Ok(Self { journal, reader, profile, live: Mutex::default() })
     }

@@ -76,20 +76,25 @@ impl<'a> FileSessions<'a> {
         self.conflicts.fork_id(store, file.format().name(), &root.id, &first)
     }
 
-    /// Adds a new session, whose label is already set, to the sessions of the file.
-    pub(crate) fn add(&mut self, new: &NewSession) {
+    /// Adds a new root, whose label is already set, to the sessions of the file.
+    pub(crate) fn add_root(&mut self, new: &NewSession) {
+        self.add(new.id.clone(), new);
+    }
+
+    fn add(&mut self, root: SessionId, new: &NewSession) {
         self.list.push(FileSession::created(new));
-        self.conflicts.add(new.id.clone());
+        self.conflicts.add(root, new.id.clone(), new.label.clone());
     }
 
     /// Adds a new session that begins inside another session. Chooses an unused label for it.
     pub(crate) fn add_child(&mut self, file: &AgentFile<'_>, child: Child) -> Result<NewSession> {
+        let root = child.parent.root_id.clone();
         let label = match child.revision {
-            Some(revision) => self.conflicts.revision_label(revision, &child.id),
-            None => self.conflicts.label(&child.id),
+            Some(revision) => self.conflicts.revision_label(revision, &root, &child.id),
+            None => self.conflicts.label(&root, &child.id),
         };
         let new = child.into_session(file, label)?;
-        self.add(&new);
+        self.add(root, &new);
         Ok(new)
     }
 }

@@ -1,10 +1,12 @@
-//! Session ids and labels that the store refused although they looked free. The next attempt to
-//! import the file avoids them.
+//! Session ids and labels that are not free for the new sessions of a file: those that the file's
+//! own sessions have got, and those that the store refused although they looked free. The next
+//! attempt to import the file avoids the latter.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use forklore_core::agent_format::session_id;
 use forklore_core::{Label, SessionId};
+use forklore_store::port::Filter;
 use forklore_store::{Error as StoreError, Store};
 
 use forklore_engine::{Error, Result};
@@ -16,9 +18,12 @@ const ATTEMPTS: usize = 1 << 30;
 #[derive(Debug, Default)]
 pub(crate) struct NameConflicts {
     ids: HashSet<SessionId>,
+    /// The labels that the store refused, and those of a family from which it refused several.
     labels: HashSet<Label>,
     /// The ids of the sessions that this import creates. The store may not contain them yet.
     made: HashSet<SessionId>,
+    /// The labels of these sessions, for the root of each family.
+    given: HashMap<SessionId, HashSet<Label>>,
 }
 
 impl NameConflicts {
@@ -27,20 +32,37 @@ impl NameConflicts {
         self.ids.insert(id);
     }
 
-    /// Records that the store refused this label, because another session has it.
-    pub(crate) fn refuse_label(&mut self, label: Label) {
+    /// Records that the store refused this label, because the session `by` has it. The first time,
+    /// nothing else is recorded: most files have few new sessions, and rarely does a second one meet
+    /// a label of its family. The second time, records all labels of the family, so that only a race
+    /// with another writer can refuse a third one.
+    pub(crate) fn refuse_label(
+        &mut self,
+        store: &dyn Store,
+        label: Label,
+        by: &SessionId,
+    ) -> Result<()> {
+        if !self.labels.is_empty() {
+            let family = Some(store.header(by)?.root_id);
+            let living = store.sessions(&Filter { family, ..Filter::default() }, None, 0)?.sound;
+            self.labels.extend(living.into_iter().map(|header| header.label));
+        }
         self.labels.insert(label);
+        Ok(())
     }
 
-    /// Records the id of a new session of the file, so that no other new session gets it.
-    pub(crate) fn add(&mut self, id: SessionId) {
+    /// Records the id and the label of a new session of the file, so that no other new session gets
+    /// them. `root` is the root of its family.
+    pub(crate) fn add(&mut self, root: SessionId, id: SessionId, label: Label) {
         self.made.insert(id);
+        self.given.entry(root).or_default().insert(label);
     }
 
-    /// Forgets the ids of the file's new sessions, because the next attempt imports the file again.
-    /// Does not forget ids and labels that the store refused.
+    /// Forgets the file's new sessions, because the next attempt imports the file again. Does not
+    /// forget ids and labels that the store refused.
     pub(crate) fn start_again(&mut self) {
         self.made.clear();
+        self.given.clear();
     }
 
     /// Returns an unused id for a file's first session. It is the native id (the agent's own
@@ -109,19 +131,31 @@ impl NameConflicts {
         Ok(Some(found.1))
     }
 
-    pub(crate) fn label(&self, id: &SessionId) -> Label {
-        let labels = (0..26).map(|attempt| Label::of_fork(id, attempt));
-        labels
-            .into_iter()
-            .find(|label| !self.labels.contains(label))
-            .unwrap_or_else(|| Label::of_fork(id, 26))
+    /// Returns the first default label of the new session `id` that no other session of its family
+    /// has, as far as this import knows. `root` is the root of the family.
+    pub(crate) fn label(&self, root: &SessionId, id: &SessionId) -> Label {
+        let mut attempt = 0;
+        loop {
+            let label = Label::of_fork(id, attempt);
+            if self.is_free_label(root, &label) {
+                return label;
+            }
+            attempt += 1;
+        }
     }
 
     /// Returns the label for the first session of a rewritten file: `revision-N` with N =
-    /// `revision`. If the store refused it, returns a label derived from `id`.
-    pub(crate) fn revision_label(&self, revision: u64, id: &SessionId) -> Label {
+    /// `revision`. If that is not free, returns a default label of `id`.
+    pub(crate) fn revision_label(&self, revision: u64, root: &SessionId, id: &SessionId) -> Label {
         let label = format!("revision-{revision}").parse().ok();
-        label.filter(|label| !self.labels.contains(label)).unwrap_or_else(|| self.label(id))
+        label
+            .filter(|label| self.is_free_label(root, label))
+            .unwrap_or_else(|| self.label(root, id))
+    }
+
+    fn is_free_label(&self, root: &SessionId, label: &Label) -> bool {
+        let given = self.given.get(root).is_some_and(|given| given.contains(label));
+        !given && !self.labels.contains(label)
     }
 
     fn is_free(&self, store: &dyn Store, id: &SessionId) -> Result<bool> {

@@ -282,7 +282,7 @@ impl<'a> Records<'a> {
         let workspace = workspace.unwrap_or_else(|| self.workspace.clone());
         let mut new = new_session::root(&self.file, id, workspace, created);
         new.title = self.file.title();
-        self.sessions.add(&new);
+        self.sessions.add_root(&new);
         self.output.batch().create(new);
         Ok(())
     }

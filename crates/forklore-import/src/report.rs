@@ -13,6 +13,9 @@ use forklore_sanitize::terminal;
 
 use crate::file_session::FileSession;
 
+/// Maximum number of files that [`ImportReport::passed_over`] names.
+pub(crate) const PASSED_OVER: usize = 20;
+
 /// The result of an import: the fields of [`Imported`], and lists of the imported files and sidecar
 /// files (files without a session that belong to session files).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +29,9 @@ pub struct ImportReport {
     pub unchanged: u64,
     /// Number of files that were not imported, including sidecar files that were not stored.
     pub skipped: u64,
+    /// The first 20 of the skipped files in folders that no known agent wrote although
+    /// they look like session files, each with the reason. Files in `problems` are left out.
+    pub passed_over: Vec<Problem>,
     /// Counts of the sidecar files.
     pub sidecars: SidecarTotals,
     /// The problems found in files and lines. None of them means that data was lost.
@@ -85,6 +91,7 @@ impl ImportReport {
             sessions: self.sessions.clone(),
             unchanged: self.unchanged,
             skipped: self.skipped,
+            passed_over: self.passed_over.clone(),
             sidecars: self.sidecars,
             problems: self.problems.clone(),
         }

@@ -1,6 +1,7 @@
 //! One import: its files one after another, and then their report.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use forklore_engine::sources::path_text;
@@ -21,7 +22,7 @@ use crate::opened::Opened;
 use crate::options::{ATTEMPTS, ImportOptions};
 use crate::outcome::Outcome;
 use crate::progress::{Overall, Progressed};
-use crate::report::{ImportReport, ProblemKind};
+use crate::report::{ImportReport, PASSED_OVER, Problem, ProblemKind};
 use crate::sidecar_store::SidecarStore;
 use crate::source_state::{self, SourceState};
 use crate::start_reading::StartReading;
@@ -102,6 +103,7 @@ impl<'a> Run<'a> {
         if !options.is_stopped() {
             named.report_failures(&unknown, &mut report);
         }
+        report.passed_over = passed_over(unknown, &report.problems);
         Ok(report)
     }
 
@@ -123,8 +125,8 @@ impl<'a> Run<'a> {
                 Err(Error::Store(StoreError::IdInUse(id))) if attempt < ATTEMPTS => {
                     conflicts.refuse_id(id);
                 }
-                Err(Error::Store(StoreError::LabelInUse { label, .. })) if attempt < ATTEMPTS => {
-                    conflicts.refuse_label(label);
+                Err(Error::Store(StoreError::LabelInUse { label, by })) if attempt < ATTEMPTS => {
+                    conflicts.refuse_label(self.engine.store(), label, &by)?;
                 }
                 Err(Error::Store(StoreError::Stale { .. } | StoreError::Conflict { .. }))
                     if attempt < ATTEMPTS =>
@@ -237,6 +239,13 @@ impl<'a> Run<'a> {
         let deleted = "the session of the file was deleted and stays so";
         Ok(if self.options.again { Ok(unshared(found)) } else { Err(deleted) })
     }
+}
+
+/// Returns the first of the files that no known agent wrote, without those that the problems name.
+fn passed_over(unknown: Vec<Problem>, problems: &[Problem]) -> Vec<Problem> {
+    let named: HashSet<&str> = problems.iter().map(|problem| &*problem.path).collect();
+    let others = unknown.into_iter().filter(|file| !named.contains(&*file.path));
+    others.take(PASSED_OVER).collect()
 }
 
 /// Removes the link to the file's earlier revision (the content before the rewrite) from the state.

@@ -41,6 +41,7 @@ impl Store for SqliteStore {
             maintenance: true,
             attachments: true,
             operations: true,
+            detach_first: false,
         }
     }
 

@@ -30,7 +30,7 @@ use forklore_store::feed::{Bell, Watch};
 use rusqlite::{Connection, TransactionBehavior};
 
 use self::mutex::lock;
-use crate::connect::Access;
+use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;
 use crate::migrate;
@@ -92,6 +92,14 @@ pub(crate) enum Durable {
 }
 
 impl SqliteStore {
+    /// Checks whether there is something at `path` that [`SqliteStore::open`] would open without
+    /// creating a store: a file, or the remains of a store whose file is gone, which it refuses.
+    /// Writes nothing.
+    #[must_use]
+    pub fn exists(path: &Path) -> bool {
+        path.symlink_metadata().is_ok() || connect::refuse_remains(path).is_err()
+    }
+
     /// Returns this handle's cache of writers. It contains the session that wrote each segment (a
     /// group of events stored together).
     pub(crate) fn identities(&self) -> &Identities {

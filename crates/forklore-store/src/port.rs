@@ -51,6 +51,9 @@ pub struct Capabilities {
     /// Whether the store records operations, so that they can be undone. A store without this
     /// ignores the operation of a transaction.
     pub operations: bool,
+    /// Whether the store deletes no session while branch children build on it, also with
+    /// [`Children::Retain`]. The children must be detached first.
+    pub detach_first: bool,
 }
 
 /// Storage for sessions and their events.

@@ -70,7 +70,7 @@ impl StoreUrl {
     #[must_use]
     pub fn exists(&self) -> bool {
         match self {
-            Self::Sqlite(path) => path.symlink_metadata().is_ok(),
+            Self::Sqlite(path) => SqliteStore::exists(path),
             Self::Files(path) => FilesStore::exists(path),
             #[cfg(feature = "graph")]
             Self::Graph(path, _) => forklore_graph::GraphStore::exists(path),

@@ -3,15 +3,19 @@
 
 use forklore::api::Gc;
 use forklore::engine::{Delete, DeleteMode};
+use forklore::store::Error as StoreError;
+use forklore::{Engine, Error};
 
 use super::confirm::confirm;
 use crate::app::App;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
 /// The maximum number of session ids that the output of `forklore delete` lists.
 const NAMED: usize = 20;
+/// The maximum number of children that the error of a refused delete suggests to detach.
+const DETACHED: usize = 3;
 
 const EXAMPLES: &str = "\
 A deleted session goes into the trash, and forklore undelete brings it back. What has been in the \
@@ -65,10 +69,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let request = Delete { session: header.id, mode, dry_run, erase };
     let engine = app.engine()?;
     if !dry_run && !args.yes && output.can_ask() {
-        let plan = engine.delete(&Delete { dry_run: true, ..request.clone() })?;
+        let plan = engine.delete(&Delete { dry_run: true, ..request.clone() });
+        let plan = plan.map_err(|error| refused(error, engine))?;
         confirm(&question(plan.deleted.len(), erase), args.yes, output)?;
     }
-    let deleted = engine.delete(&request)?;
+    let deleted = engine.delete(&request).map_err(|error| refused(error, engine))?;
     output.answer(&deleted, |page| {
         let sessions = count(deleted.deleted.len() as u64, "session");
         let (tone, did) = match (deleted.dry_run, erase) {
@@ -105,6 +110,22 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Adds to an error about the children of a session what helps in a store that deletes no session
+/// before its children are detached.
+fn refused(error: Error, engine: &Engine) -> Failure {
+    let Error::Store(StoreError::HasChildren { session, children, .. }) = &error else {
+        return error.into();
+    };
+    if !engine.store().capabilities().detach_first {
+        return error.into();
+    }
+    let children = children.iter().take(DETACHED);
+    let mut next: Vec<_> = children.map(|child| format!("forklore detach {child}")).collect();
+    next.push(format!("forklore delete {session} --cascade --dry-run"));
+    let (kind, details) = (error.kind(), error.details());
+    Failure::Refused { kind, message: error.to_string(), details, next }
 }
 
 fn question(sessions: usize, erase: bool) -> String {

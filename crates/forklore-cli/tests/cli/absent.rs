@@ -112,6 +112,26 @@ fn a_named_store_that_is_not_there_is_not_found_and_is_not_made() {
 }
 
 #[test]
+fn a_store_whose_file_is_gone_is_damaged_for_every_command() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.path().join("gone.db");
+    let url = format!("sqlite:{}", path.display());
+    assert_eq!(run(&sandbox, Some(&url), &["new", "--id", "first"]).code, 0);
+    let file = sandbox.file("notes.txt", "notes");
+    let attach = ["attach", "first", file.to_str().unwrap()];
+    assert_eq!(run(&sandbox, Some(&url), &attach).code, 0);
+    std::fs::remove_file(&path).unwrap();
+    let making: &[&[&str]] = &[&["new", "--id", "second"], &["show", "first"]];
+    for words in LOOKS.iter().chain(making) {
+        let refused = run(&sandbox, Some(&url), words);
+        assert_eq!((refused.code, kind(&refused)), (6, json!("corrupt")), "{words:?}: {refused:?}");
+        let output = ran(sandbox.command(&[&["--store", &*url], *words].concat())).err;
+        assert!(!output.contains("begin a store there"), "{output}");
+    }
+    assert!(!path.exists());
+}
+
+#[test]
 fn an_empty_folder_is_no_store_yet() {
     let sandbox = Sandbox::new();
     let folder = sandbox.path().join("empty");

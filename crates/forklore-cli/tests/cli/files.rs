@@ -106,6 +106,22 @@ fn a_named_path_without_a_session_fails_though_others_are_imported() {
     sandbox.file("notes/chat.jsonl", CHAT);
     let answer = sandbox.json(&["import", "notes", "empty", "chat.jsonl"]);
     assert_eq!((&answer["files"], &answer["skipped"]), (&json!(2), &json!(1)));
+    // The other files are named, the first 20 of them.
+    let one = sandbox.path().canonicalize().unwrap().join("notes/one.jsonl");
+    let named = json!([{"path": one, "kind": "unknown_format",
+        "message": unknown}]);
+    assert_eq!((&answer["passed_over"], &answer["problems"]), (&named, &json!([])));
+    let people = sandbox.run(&["import", "notes"]);
+    let expected = format!("passed over:\n  {}: {unknown}", one.display());
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&people.out).ends_with(&words(&expected)), "{}", people.out);
+    for number in 0..30 {
+        sandbox.file(&format!("notes/stray-{number}.jsonl"), "{\"what\":\"a stray\"}\n");
+    }
+    let answer = sandbox.json(&["import", "notes"]);
+    let named = answer["passed_over"].as_array().unwrap().len();
+    assert_eq!((&answer["skipped"], named), (&json!(31), 20));
+    assert!(sandbox.run(&["import", "notes"]).out.contains("passed over, the first of them:"));
 }
 
 #[test]

@@ -81,7 +81,19 @@ fn a_graph_store_keeps_the_rules_of_trails() {
     assert_eq!(run(&["new", "--id", "plan-2", "--principal", "ann"]).code, 2);
     assert_eq!(run(&["append", "plan-1", "--text", "plan A or plan B?"]).code, 0);
     assert_eq!(run(&["fork", "plan-1", "--id", "plan-b"]).code, 0);
-    assert_eq!(run(&["delete", "plan-1", "--detach-children"]).code, 4);
+    for words in [&["--detach-children"][..], &["--detach-children", "--dry-run"], &[]] {
+        let refused = run(&[&["delete", "plan-1"], words].concat());
+        let named = format!("forklore --store '{url}'");
+        let hints: Vec<_> =
+            refused.err.lines().filter_map(|it| it.strip_prefix("  try: ")).collect();
+        let expected = ["detach plan-b", "delete plan-1 --cascade --dry-run"];
+        let expected = expected.map(|command| format!("{named} {command}"));
+        assert_eq!(
+            (refused.code, hints),
+            (4, expected.iter().map(|it| &**it).collect()),
+            "{words:?}"
+        );
+    }
     let requested = run(&["sparql", "SELECT ?who { ?s fl:principal ?who }", "--format", "csv"]);
     assert_eq!(requested.out, "who\r\ndid:web:ann.example\r\ndid:web:ann.example\r\n");
 }

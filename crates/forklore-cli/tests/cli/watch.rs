@@ -374,3 +374,56 @@ fn each_change_is_a_line() {
         lines.join("\n").replace(&folder.canonicalize().unwrap().display().to_string(), "[folder]")
     );
 }
+
+/// Codex 0.169.0 itself made the file in `codex/migrated` of that in `codex/home`.
+#[test]
+fn a_file_that_codex_migrates_is_followed_as_the_same_conversation() {
+    let sandbox = Sandbox::new();
+    let folder = folder(&sandbox);
+    let name = "rollout-2026-07-25T17-26-42-019f9a4a-9064-76f6-9a14-49f44c2dc40f.jsonl";
+    let of = |home: &str| {
+        let path = format!("../../testdata/codex/{home}/sessions/2026/07/25/{name}");
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    };
+    let file = folder.join(name);
+    fs::write(&file, of("home")).unwrap();
+    let watch = Watch::start(&sandbox, &["sessions"]);
+    let first = watch.next("imported");
+    assert_eq!((&first["change"], &first["dialect"]), (&json!("new"), &json!("codex")));
+    // A turn was rolled back in the file, so Codex would resume its second session.
+    let [_, before] = &first["sessions"].as_array().unwrap()[..] else { panic!("{first}") };
+    // Its own first event moves the positions in the log.
+    let replay = |session: &str| {
+        let lines = sandbox.ok(&["--json", "replay", session]);
+        let message = |line: &str| {
+            let mut message: Value = serde_json::from_str(line).unwrap();
+            message.as_object_mut().unwrap().remove("seq");
+            message
+        };
+        lines.lines().map(message).collect::<Vec<_>>()
+    };
+
+    // As Codex does, write the file anew and move it into the place of the old one.
+    let new = folder.join("migrated.tmp");
+    fs::write(&new, of("migrated")).unwrap();
+    fs::rename(&new, &file).unwrap();
+    let migrated = watch.next("imported");
+    assert_eq!(migrated["change"], "rewritten");
+    assert_eq!(watch.next("problem")["kind"], "rewritten");
+    let session = migrated["sessions"][0].as_str().unwrap();
+    assert_eq!(sandbox.ok(&["restore", session]), of("migrated"));
+    let messages = replay(session);
+    assert_eq!((messages.len(), &messages), (20, &replay(before.as_str().unwrap())));
+
+    // What Codex appends afterwards is a part of it.
+    let turn = concat!(
+        r#"{"timestamp":"2026-07-26T10:00:00.000Z","ordinal":9000,"type":"response_item","payload":"#,
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}}"#,
+        "\n"
+    );
+    append(&file, turn);
+    let grown = watch.next("imported");
+    assert_eq!((&grown["change"], &grown["events"]), (&json!("grown"), &json!(1)));
+    assert_eq!(sandbox.ok(&["restore", session]), of("migrated") + turn);
+    assert_eq!(watch.signal("-TERM"), Some(0));
+}

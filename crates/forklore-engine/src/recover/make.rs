@@ -13,10 +13,6 @@ use super::report::Losing;
 use super::tail::{Tail, first_marker};
 use crate::{Error, Result};
 
-/// Maximum number of generated labels that a recovery tries for one session. It generates labels if
-/// another session of the new store already has the session's label.
-const LABELS: usize = 24;
-
 impl Salvaging<'_> {
     pub(super) fn make(&mut self, id: &SessionId) -> Result<()> {
         let Some(header) = self.family.get(id).cloned() else { return Ok(()) };
@@ -77,8 +73,9 @@ impl Salvaging<'_> {
                 None => self.into.store().create(new.clone()).map(drop).map_err(Error::from),
             };
             match done {
-                // The label of a deleted session may be in use again by another session.
-                Err(Error::Store(StoreError::LabelInUse { .. })) if attempt < LABELS => {
+                // The label of a deleted session may be in use again by another session. There is
+                // always a further default label.
+                Err(Error::Store(StoreError::LabelInUse { .. })) => {
                     new.label = Label::of_fork(&header.id, attempt);
                     attempt += 1;
                 }

@@ -1,7 +1,7 @@
 //! Tests of parents, roots and depth.
 
 use forklore_core::workspace::Workspace;
-use forklore_core::{Data, ErrorKind, SessionKind, Strategy};
+use forklore_core::{Data, ErrorKind, Label, SessionKind, Strategy};
 use forklore_engine::{Create, Fork, TreeRequest};
 
 use crate::world::{World, id, on_every_store, refusal};
@@ -18,6 +18,7 @@ on_every_store!(
     a_child_continues_and_keeps_its_ceiling,
     a_principal_is_inherited_and_an_override_recorded,
     labels_are_unique_in_a_family,
+    a_default_label_is_free_whatever_labels_are_in_use,
 );
 
 fn the_child_holds_parent_cut_and_time(world: &World) {
@@ -211,7 +212,7 @@ fn labels_are_unique_in_a_family(world: &World) {
     assert_eq!(world.fork("p", "", "abc").label.as_str(), "saffron-hamlet");
     // If another session has the default label, two digits follow in the new label.
     world.session("r", "u1");
-    let label = forklore_core::Label::of_fork(&id("next"), 0);
+    let label = Label::of_fork(&id("next"), 0);
     let squatter = Fork { label: Some(label.clone()), ..Fork::of(id("r")) };
     let squatter = world.engine.fork(&squatter).unwrap().child_session_id;
     let longer = world.fork("r", "", "next").label;
@@ -222,4 +223,19 @@ fn labels_are_unique_in_a_family(world: &World) {
     assert_eq!(refusal(world.try_fork("r", "", "ABC")).0, ErrorKind::AlreadyExists);
     let relabelled = world.engine.label(&squatter, &"other".parse().unwrap()).unwrap();
     assert_eq!(relabelled.label.as_str(), "other");
+}
+
+fn a_default_label_is_free_whatever_labels_are_in_use(world: &World) {
+    world.session("p", "u1");
+    for (kind, child) in [(SessionKind::Branch, "next"), (SessionKind::Delegate, "helper")] {
+        let label = |attempt| Label::of_child(kind, &id(child), attempt);
+        for attempt in 0..30 {
+            let request = Fork { label: Some(label(attempt)), ..Fork::of(id("p")) };
+            world.engine.fork(&request).unwrap();
+        }
+        let fork = Fork { id: Some(id(child)), kind, ..Fork::of(id("p")) };
+        let planned = world.engine.fork(&Fork { dry_run: true, ..fork.clone() }).unwrap();
+        let made = world.engine.fork(&fork).unwrap();
+        assert_eq!((planned.label, made.label), (label(30), label(30)));
+    }
 }

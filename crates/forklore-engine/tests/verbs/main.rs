@@ -1,6 +1,7 @@
 //! Tests of the engine's operations. docs/acceptance.md lists the rules that these tests check.
 //!
-//! Each case runs on the memory store and on SQLite, and compares whole values.
+//! Each case runs on the memory store, the files store and SQLite, and compares whole values. The
+//! tests of `forklore-graph` run the same cases on a graph store.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,6 +27,7 @@ mod plan;
 mod reading;
 mod reference;
 mod round_trips;
+mod stores;
 mod summary;
 mod trash;
 mod tree;

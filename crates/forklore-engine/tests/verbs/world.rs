@@ -16,21 +16,7 @@ use forklore_store::port::LogEntry;
 use jiff::Timestamp;
 use serde_json::json;
 
-/// Creates one test for each pair of a case and a store.
-macro_rules! on_every_store {
-    ($($case:ident),* $(,)?) => {
-        mod memory {
-            $(#[test] fn $case() { super::$case(&crate::world::World::memory()); })*
-        }
-        mod files {
-            $(#[test] fn $case() { super::$case(&crate::world::World::files()); })*
-        }
-        mod sqlite {
-            $(#[test] fn $case() { super::$case(&crate::world::World::sqlite()); })*
-        }
-    };
-}
-pub(crate) use on_every_store;
+pub(crate) use crate::stores::on_every_store;
 
 /// A clock that advances only on request. A counter replaces its random bits.
 #[derive(Default)]
@@ -55,7 +41,7 @@ impl Clock for TestClock {
 
 impl TestClock {
     /// Returns a clock with the same time, for a store.
-    fn of_store(self: &Arc<Self>) -> StoreClock {
+    pub(crate) fn of_store(self: &Arc<Self>) -> StoreClock {
         let clock = self.clone();
         StoreClock::new(move || clock.now())
     }
@@ -97,7 +83,11 @@ impl World {
         Self::over(Arc::new(store.with_clock(clock.of_store())), clock, Some(dir))
     }
 
-    fn over(store: Arc<dyn Store>, clock: Arc<TestClock>, dir: Option<tempfile::TempDir>) -> Self {
+    pub(crate) fn over(
+        store: Arc<dyn Store>,
+        clock: Arc<TestClock>,
+        dir: Option<tempfile::TempDir>,
+    ) -> Self {
         let engine = Engine::new(store).with_clock(clock.clone());
         Self { engine, clock, dir, memory: None }
     }
@@ -121,7 +111,10 @@ impl World {
             let removed = database.execute("DELETE FROM session WHERE id = ?", [name]);
             assert_eq!(removed, Ok(1));
         } else {
-            for workspace in std::fs::read_dir(dir.join("store/workspaces")).unwrap() {
+            // A graph store has its sessions in a files store, its journal.
+            let folders = ["store/journal/workspaces", "store/workspaces"];
+            let folder = folders.map(|name| dir.join(name)).into_iter().find(|it| it.exists());
+            for workspace in std::fs::read_dir(folder.unwrap()).unwrap() {
                 let file = workspace.unwrap().path().join(format!("{name}.jsonl"));
                 std::fs::remove_file(file).unwrap();
             }
@@ -131,7 +124,8 @@ impl World {
     /// Returns the path of the file with an attachment's bytes; `None` for the memory store.
     pub(crate) fn file_of(&self, id: &AttachmentId) -> Option<PathBuf> {
         let dir = self.dir.as_ref()?.path();
-        let folders = ["store.db-attachments", "store/attachments"].map(|name| dir.join(name));
+        let folders = ["store.db-attachments", "store/attachments", "store/journal/attachments"];
+        let folders = folders.map(|name| dir.join(name));
         let folder = folders.into_iter().find(|folder| folder.exists())?;
         let hex = id.hex();
         Some(folder.join(&hex[..2]).join(&hex[2..]))

@@ -64,7 +64,8 @@ impl GraphStore {
 
 impl Store for GraphStore {
     fn capabilities(&self) -> Capabilities {
-        self.journal.capabilities()
+        let detach_first = self.profile == Profile::Trails;
+        Capabilities { detach_first, ..self.journal.capabilities() }
     }
 
     fn now(&self) -> Timestamp {

@@ -15,6 +15,8 @@ use super::error::without_values;
 pub struct Setting {
     key: Vec<String>,
     value: Value,
+    /// The setting as the user typed it.
+    typed: String,
 }
 
 /// Why a text is no [`Setting`]. The message repeats no value, because a value may be a misplaced
@@ -38,6 +40,7 @@ impl FromStr for Setting {
     type Err = InvalidSetting;
 
     fn from_str(text: &str) -> Result<Self, InvalidSetting> {
+        let typed = text.to_owned();
         // A quoted part of the key may contain a `=`.
         let assigned = text.match_indices('=').find_map(|(at, _)| {
             let (key, value) = (text.get(..at)?, text.get(at + 1..)?);
@@ -52,7 +55,7 @@ impl FromStr for Setting {
             }
             Err(_) => Value::String(text.to_owned()),
         };
-        Ok(Self { key, value })
+        Ok(Self { key, value, typed })
     }
 }
 
@@ -76,6 +79,13 @@ impl Setting {
         Ok(())
     }
 
+    /// Returns the setting as the user typed it, so that another command can repeat it. Returns
+    /// `None` if the value may be secret. It is not if its key is known to take no secret.
+    #[must_use]
+    pub fn repeated(&self) -> Option<&str> {
+        is_public(&self.key, &self.value).then_some(self.typed.as_str())
+    }
+
     /// Checks whether an error at `path` may come from this setting. That is so if `path` begins
     /// with the key of the setting, or the key begins with `path`.
     pub(super) fn concerns(&self, path: &[String]) -> bool {
@@ -87,6 +97,27 @@ impl Display for Setting {
     /// Writes the key, without the value.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&shown(&self.key))
+    }
+}
+
+/// Checks whether the value of a key is certainly not secret. The arguments of a tool server, for
+/// example, may contain a password, and so may an address.
+fn is_public(key: &[String], value: &Value) -> bool {
+    let key_of = |inner: &String| key.iter().chain([inner]).cloned().collect::<Vec<_>>();
+    let text = match value {
+        Value::Table(table) => {
+            return table.iter().all(|(inner, value)| is_public(&key_of(inner), value));
+        }
+        Value::Array(values) => return values.iter().all(|value| is_public(key, value)),
+        Value::String(text) => text,
+        _ => return true,
+    };
+    match &key.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["default_model" | "system"] | ["policy", _] | ["models", _, "provider" | "model"] => true,
+        ["models", _, "base_url"] => !text.contains(['@', '?', '#']),
+        // Only the name of a variable is no misplaced key.
+        ["models", _, "key_env"] => std::env::var_os(text).is_some(),
+        _ => false,
     }
 }
 

@@ -242,3 +242,39 @@ fn what_is_no_setting_is_refused_without_its_value() {
     assert!(errors.iter().all(|error| !error.contains("sk-secret")), "{errors:#?}");
     insta::assert_snapshot!(errors.join("\n"));
 }
+
+#[test]
+fn a_setting_is_repeated_unless_its_value_may_be_secret() {
+    let repeated = |text: &str| {
+        let setting: Setting = text.parse().unwrap();
+        setting.repeated().map(str::to_owned)
+    };
+    for text in [
+        "default_model=claude",
+        "system=Be \"brief\".",
+        "models.a.model=qwen3:0.6b",
+        "models.a.base_url=http://127.0.0.1:9/v1",
+        "models.a.key_env=PATH",
+        "models.a.temperature=0.5",
+        "models.a.cache_key=false",
+        "delegate.depth=1",
+        "policy.allow=[\"files.*\"]",
+        "tools.t.call_seconds=9",
+        "models.\"a b\".model=\"1\"",
+    ] {
+        assert_eq!(repeated(text).as_deref(), Some(text));
+    }
+    for secret in [
+        "models.a.base_url=http://ann:sk-secret@127.0.0.1/v1",
+        "models.a.base_url=http://127.0.0.1/v1?key=sk-secret",
+        "models.a.key_env=sk-secret",
+        "models.a.context_window=sk-secret",
+        "models.a={model=\"m\", key_env=\"sk-secret\"}",
+        "tools.t.args=[\"--password\", \"sk-secret\"]",
+        "tools.t.url=http://127.0.0.1/sk-secret",
+        "tracing.endpoint=http://127.0.0.1/sk-secret",
+        "anything=sk-secret",
+    ] {
+        assert_eq!(repeated(secret), None, "{secret}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Tests of turns, forks, and returning from forks.
 
-use forklore_core::{ErrorKind, Selector, SessionId};
+use forklore_core::{ErrorKind, Selector, SessionId, SessionKind, Strategy};
+use forklore_engine::Fork;
 use forklore_host::{
     BranchOptions, CancellationToken, Condition, Conversation, Start, SummarizeBy,
 };
@@ -185,4 +186,54 @@ async fn files_go_along_with_one_prompt() {
     let refused = conversation.say("again", &never()).await.unwrap_err();
     assert!(refused.is_in_use(), "{refused}");
     assert_eq!(conversation.attachments().len(), 1);
+}
+
+#[tokio::test]
+async fn at_the_limit_of_depth_a_conversation_goes_on_in_copies() {
+    let world = World::limited(1);
+    let conversation = world.host.open_unattended(World::start()).await.unwrap();
+    conversation.say("one", &never()).await.unwrap();
+    conversation.say("two", &never()).await.unwrap();
+    conversation.fork(BranchOptions::default()).await.unwrap();
+    let deep = conversation.header().await.unwrap();
+    assert_eq!((deep.depth, deep.strategy), (1, Some(Strategy::ShareV1)));
+    let refused = world.host.engine().fork(&Fork::of(deep.id.clone())).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+
+    // Each of the ways into a fork, from the deepest session.
+    let mut made = Vec::new();
+    for way in ["fork", "rewind", "summarize", "summarize by the model"] {
+        if conversation.id() != deep.id {
+            conversation.switch(&deep.id).await.unwrap();
+        }
+        match way {
+            "fork" => drop(conversation.fork(BranchOptions::default()).await.unwrap()),
+            "rewind" => drop(conversation.rewind(None).await.unwrap()),
+            "summarize" => {
+                let by = SummarizeBy::Deterministic;
+                drop(conversation.summarize(by, &never()).await.unwrap());
+            }
+            _ => drop(conversation.summarize(SummarizeBy::Model, &never()).await.unwrap()),
+        }
+        let copy = conversation.header().await.unwrap();
+        made.push((way, copy.counts.index, copy.strategy, copy.parent_id == Some(deep.id.clone())));
+        // The conversation goes on there.
+        conversation.say("on", &never()).await.unwrap();
+        assert_eq!(texts(&conversation).await.last().unwrap(), "m1 read: on", "{way}");
+    }
+    let copied = Some(Strategy::ReplayV1);
+    let expected = [
+        ("fork", 4, copied, true),
+        ("rewind", 2, copied, true),
+        ("summarize", 4, copied, true),
+        ("summarize by the model", 4, copied, true),
+    ];
+    assert_eq!(made, expected);
+    // A sub-agent inherits nothing, so it needs no copy.
+    conversation.switch(&deep.id).await.unwrap();
+    let delegated = conversation.delegate("count", &never()).await.unwrap();
+    let child = world.host.engine().show(&delegated.session_id).unwrap();
+    let answered = delegated.turn.unwrap().text;
+    assert_eq!((child.kind, child.parent_id), (SessionKind::Delegate, Some(deep.id)));
+    assert_eq!(answered, "m1 read: count");
 }

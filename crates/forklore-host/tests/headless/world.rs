@@ -92,6 +92,12 @@ impl World {
         Self::over(more, Engine::new(Arc::new(MemoryStore::default())))
     }
 
+    /// Creates a host that refuses forks of more than this many links.
+    pub(crate) fn limited(links: u64) -> Self {
+        let engine = Engine::new(Arc::new(MemoryStore::default()));
+        Self::over("", engine.with_max_fork_depth(Some(links)))
+    }
+
     fn over(more: &str, engine: Engine) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");

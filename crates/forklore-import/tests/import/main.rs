@@ -10,6 +10,7 @@ mod codex_files;
 mod codex_migrated;
 mod copies;
 mod counted;
+mod crowds;
 mod damage;
 mod delegates;
 mod documents;

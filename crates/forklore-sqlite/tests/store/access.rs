@@ -205,7 +205,7 @@ fn a_store_whose_file_is_gone_is_never_a_new_one() {
         let refused = SqliteStore::open(&scratch.file(), Options::default()).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Corrupt, "{refused}");
         assert!(refused.to_string().contains(remains), "{refused}");
-        assert!(!scratch.file().exists());
+        assert!(!scratch.file().exists() && SqliteStore::exists(&scratch.file()));
         assert_eq!(SqliteStore::health(&scratch.file()).worst(), Some(ErrorKind::Corrupt));
     };
     gone("store.db-attachments");
@@ -213,6 +213,7 @@ fn a_store_whose_file_is_gone_is_never_a_new_one() {
     std::fs::write(scratch.dir().join("store.db-wal"), "changes").unwrap();
     gone("store.db-wal");
     std::fs::remove_file(scratch.dir().join("store.db-wal")).unwrap();
+    assert!(!SqliteStore::exists(&scratch.file()));
     // Only the lock files remain. They do not prevent the creation of a new store.
     scratch.open();
 }

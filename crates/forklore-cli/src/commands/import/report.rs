@@ -48,6 +48,16 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
     }
     page.end();
     problems(page, &report.problems);
+    let unknown = report.passed_over.len() as u64;
+    if unknown > 0 {
+        let more = report.skipped > unknown;
+        let first = if more { "passed over, the first of them:" } else { "passed over:" };
+        page.put(Tone::Dim, first).end();
+        for file in &report.passed_over {
+            let line = location(file);
+            page.block(Tone::Dim, &forklore_sanitize::terminal::line(&line), 2, usize::MAX);
+        }
+    }
 }
 
 /// Formats a problem as `path:line (byte offset): message`.

@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let answer = app.engine()?.operations(&request)?;
     let failure = damaged::failure(&answer.problems);
     let people = |page: &mut Page| {
-        let now = page.look().now;
+        let look = page.look();
         if answer.operations.is_empty() {
             let more = if args.before.is_some() { "older " } else { "" };
             page.put(Tone::Plain, format!("No {more}operations.")).end();
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             };
             table.row([
                 Cell::new(Tone::Id, one.id.to_string()),
-                Cell::new(Tone::Dim, age(now, one.at)),
+                Cell::new(Tone::Dim, age(look, one.at)),
                 Cell::new(Tone::Plain, what(one)),
                 Cell::new(tone, undo),
             ]);

@@ -26,9 +26,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let summary = &answer.summary;
     output.page_through();
     output.answer(&answer, |page| {
-        let now = page.look().now;
+        let look = page.look();
         page.put(Tone::Id, summary.id).put(Tone::Plain, "  ").put(Tone::Strong, what(summary));
-        page.put(Tone::Dim, format!("  {}", age(now, summary.at))).end();
+        page.put(Tone::Dim, format!("  {}", age(look, summary.at))).end();
         let by = summary.principal.iter().chain(&summary.program).cloned().collect::<Vec<_>>();
         if !by.is_empty() {
             page.put(Tone::Dim, format!("by {}", by.join(", "))).end();

@@ -26,7 +26,7 @@ fields! {
     Exploration { session_id, root_session_id, at, tries, best }
     FoundAgent { agent, dialect, paths, survey, command }
     ImportProblem { path, line, offset, kind, message }
-    Imported { files, sessions, unchanged, skipped, sidecars, problems }
+    Imported { files, sessions, unchanged, skipped, passed_over, sidecars, problems }
     ImportedSession { session_id, dialect, events, appended, shared_bytes, parent_session_id, cut }
     ModelName { provider, model }
     QueryAnswer { boolean, graph, head, results, truncated, notes }
