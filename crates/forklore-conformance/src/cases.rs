@@ -431,6 +431,7 @@ macro_rules! __forklore_cases {
                 3207 an_undo_marks_what_it_undoes
                 3208 an_erasure_erases_names
                 3209 a_step_of_an_import_is_recorded
+                3210 a_new_session_has_no_other_outcome
             }
             shared_operations shared_operations {
                 3301 operations_outlive_a_reopening

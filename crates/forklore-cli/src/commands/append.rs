@@ -70,7 +70,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         page.put(Tone::Good, if repeated { "Was there already: " } else { "Appended " });
         page.put(Tone::Plain, count(to_seq - from_seq + 1, "event")).put(Tone::Plain, " to ");
         page.put(Tone::Label, &header.label).put(Tone::Plain, "  ").put(Tone::Id, &header.id);
-        page.put(Tone::Dim, format!("  seq {from_seq} to {to_seq}")).end();
+        let to = if to_seq > from_seq { format!(" to {to_seq}") } else { String::new() };
+        page.put(Tone::Dim, format!("  seq {from_seq}{to}")).end();
     })
 }
 

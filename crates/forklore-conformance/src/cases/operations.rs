@@ -286,3 +286,19 @@ pub(super) fn a_step_of_an_import_is_recorded(scene: &Scene<'_>) {
     };
     assert_eq!(all(scene)[0].outcomes, [created("s"), created("t")]);
 }
+
+pub(super) fn a_new_session_has_no_other_outcome(scene: &Scene<'_>) {
+    let create = Write::Create(Box::new(scene.draft("a", turns(1))));
+    let first = done(scene, OperationKind::Import, vec![create, title("a", "one")]);
+    let continues = first.map(OperationId);
+    let more = NewOperation { continues, ..NewOperation::of(OperationKind::Import) };
+    let writes = vec![title("a", "two"), change("a", Change::Leaf(Some(id("a"))))];
+    let operation = Some(Box::new(more));
+    scene.store().commit(Transaction { operation, ..Transaction::from(writes) }).unwrap();
+    let created = Outcome::Created { session_id: id("a"), head_seq: 1 };
+    assert_eq!(all(scene)[0].outcomes, [created.clone()]);
+    // The erasure of a name adds nothing either.
+    scene.delete("a");
+    scene.collect();
+    assert_eq!(all(scene)[0].outcomes, [created]);
+}

@@ -14,6 +14,7 @@ mod cost;
 mod erasure;
 mod layout;
 mod meanwhile;
+mod operations;
 mod scratch;
 mod strange;
 mod torn;

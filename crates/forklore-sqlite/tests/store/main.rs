@@ -15,6 +15,7 @@ mod damage;
 mod depth;
 mod erasure;
 mod joined;
+mod operations;
 mod scratch;
 mod sealed;
 mod wal;

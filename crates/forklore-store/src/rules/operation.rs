@@ -204,15 +204,26 @@ fn what(outcome: &Outcome) -> Option<What> {
     }
 }
 
+/// Checks whether the outcome is another label, title or leaf, also if its names were erased.
+fn is_of_header(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Labelled { .. }
+            | Outcome::Renamed { .. }
+            | Outcome::Leaf { .. }
+            | Outcome::Forgotten { .. }
+    )
+}
+
 impl Outcomes {
     /// Adds what happened next.
     pub fn add(&mut self, outcome: Outcome) {
-        let Some(what) = what(&outcome) else { return self.all.push(outcome) };
         let begun = (What::Events, outcome.session().clone());
         let begun = self.growing.get(&begun).and_then(|at| self.all.get(*at));
-        if what != What::Events && matches!(begun, Some(Outcome::Created { .. })) {
+        if is_of_header(&outcome) && matches!(begun, Some(Outcome::Created { .. })) {
             return;
         }
+        let Some(what) = what(&outcome) else { return self.all.push(outcome) };
         let key = (what, outcome.session().clone());
         let earlier = self.growing.get(&key).and_then(|at| self.all.get_mut(*at));
         let Some(outcome) = joined(earlier, outcome) else { return };
