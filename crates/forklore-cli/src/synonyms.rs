@@ -39,7 +39,7 @@ const SYNONYMS: [(&str, &str); 38] = [
     ("settings", "config"),
     ("title", "rename"),
     ("tui", "ui"),
-    ("undo", "op"),
+    ("undo", "op undo"),
     ("view", "ui"),
 ];
 
@@ -60,7 +60,9 @@ mod tests {
         let program = Cli::command();
         for (synonym, command) in SYNONYMS {
             assert!(program.find_subcommand(synonym).is_none(), "{synonym}");
-            assert!(program.find_subcommand(command).is_some(), "{command}");
+            let words: Vec<_> = command.split(' ').collect();
+            let outer = program.find_subcommand(words[0]).unwrap();
+            assert!(words[1..].iter().all(|it| outer.find_subcommand(it).is_some()), "{command}");
         }
         assert!(SYNONYMS.is_sorted());
         assert_eq!((command("rm"), command("delete")), (Some("delete"), None));

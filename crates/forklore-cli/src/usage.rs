@@ -22,6 +22,9 @@ pub(crate) fn failure(error: &clap::Error, words: &[OsString], program: &clap::C
         ClapKind::UnknownArgument => unknown_argument(error, words, verb),
         ClapKind::InvalidValue => unknown_value(error, words),
         ClapKind::MissingRequiredArgument => missing(error, words, verb),
+        ClapKind::MissingSubcommand | ClapKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            verb.map(|verb| missing_command(words, verb))
+        }
         _ => None,
     };
     let help = match verb {
@@ -63,12 +66,17 @@ fn unknown_command(
     program: &clap::Command,
 ) -> Option<Failure> {
     let word = text(error, ContextKind::InvalidSubcommand)?;
-    if let Some(command) = synonyms::command(word) {
+    let is_inner = words.iter().any(|it| program.find_subcommand(it).is_some());
+    if let Some(command) = synonyms::command(word).filter(|_| !is_inner) {
         let message = format!("forklore has no command `{word}`, but `{command}` does that");
         return Some(Failure::invalid(message).or_try(corrected(words, word, command)));
     }
-    let failure = Failure::invalid(format!("forklore has no command {}", typed(word)));
-    let commands = program.get_subcommands().map(clap::Command::get_name);
+    // A command such as `config` has commands of its own.
+    let outer = words.iter().find_map(|it| program.find_subcommand(it));
+    let outer = outer.filter(|outer| outer.has_subcommands());
+    let name = outer.map_or("forklore".to_owned(), |it| format!("forklore {}", it.get_name()));
+    let failure = Failure::invalid(format!("{name} has no command {}", typed(word)));
+    let commands = outer.unwrap_or(program).get_subcommands().map(clap::Command::get_name);
     Some(match similar(word, commands) {
         Some(command) => failure.or_try(corrected(words, word, command)),
         None => failure,
@@ -134,6 +142,17 @@ fn missing(
     Some(failure.or_try(format!("{} {}", line(words), missing.join(" "))))
 }
 
+fn missing_command(words: &[OsString], verb: &clap::Command) -> Failure {
+    let commands: Vec<_> = verb.get_subcommands().map(clap::Command::get_name).collect();
+    let name = verb.get_name();
+    let failure =
+        Failure::invalid(format!("forklore {name} needs a command: {}", commands.join(", ")));
+    match commands.first() {
+        Some(first) => failure.or_try(format!("{} {first}", line(words))),
+        None => failure,
+    }
+}
+
 /// Returns clap's message and tips, without its usage block.
 fn message(error: &clap::Error) -> String {
     let mut text = error.render().to_string();
@@ -161,29 +180,38 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// Returns the word that is most similar to `typed`, if one is similar enough to be meant.
+/// Returns the word that is most similar to `typed`, if one is similar enough to be meant. A word
+/// that is equal to `typed` was refused, so it is not meant.
 fn similar<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |word: &str| strsim::normalized_damerau_levenshtein(typed, word);
-    let words = words.into_iter().map(|word| (likeness(word), word));
+    let others = words.into_iter().filter(|word| *word != typed);
+    let words = others.map(|word| (likeness(word), word));
     let (likeness, word) = words.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (likeness >= SIMILAR).then_some(word)
 }
 
 /// Returns the command line with `right` in the place of the word `typed`, which may also be the
-/// value in `--option=value`.
+/// value in `--option=value`. Spaces in `right` separate words.
 fn corrected(words: &[OsString], typed: &str, right: &str) -> String {
     let value = format!("={typed}");
-    let mut words: Vec<OsString> = words.to_vec();
-    let typed_word = words.iter_mut().skip(1).find_map(|word| {
-        let text = word.to_string_lossy().into_owned();
-        let begins = text.strip_suffix(&value).map(|option| format!("{option}={right}"));
-        let right = if text == typed { Some(right.to_owned()) } else { begins };
-        right.map(|right| (word, right))
-    });
-    if let Some((word, right)) = typed_word {
-        *word = right.into();
+    let mut right = Some(right);
+    let mut corrected = Vec::with_capacity(words.len() + 1);
+    for (at, word) in words.iter().enumerate() {
+        let text = word.to_string_lossy();
+        let option = text.strip_suffix(&value);
+        let is_meant = at > 0 && (*text == *typed || option.is_some());
+        match right.filter(|_| is_meant) {
+            None => corrected.push(word.clone()),
+            Some(found) => {
+                right = None;
+                match option {
+                    Some(option) => corrected.push(format!("{option}={found}").into()),
+                    None => corrected.extend(found.split(' ').map(OsString::from)),
+                }
+            }
+        }
     }
-    line(&words)
+    line(&corrected)
 }
 
 /// Returns the command line as the user would type it.
@@ -213,6 +241,8 @@ mod tests {
         assert_eq!(corrected(&words, "trun:1", "turn:1"), "forklore fork 'a b' '--at=turn:1'");
         let words = ["forklore", "lsit", "--all"].map(OsString::from);
         assert_eq!(corrected(&words, "lsit", "list"), "forklore list --all");
+        let words = ["forklore", "undo", "3"].map(OsString::from);
+        assert_eq!(corrected(&words, "undo", "op undo"), "forklore op undo 3");
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Elsewhere`] with up to [`CANDIDATES`] sessions if several match.
-    fn elsewhere(&self, what: &str, filter: &Filter) -> Result<Option<Header>> {
+    pub(crate) fn elsewhere(&self, what: &str, filter: &Filter) -> Result<Option<Header>> {
         only_elsewhere(what, self.store.sessions(filter, None, CANDIDATES)?.sound)
     }
 

@@ -10,9 +10,10 @@ use crate::resolve::only;
 use crate::{Engine, Error, Result, Scope};
 
 impl Engine {
-    /// Returns the session in the trash that `reference` names: an id, `@label`, or a prefix or
-    /// suffix of an id that matches only one session. Also returns a session that is not in the
-    /// trash, if `reference` is its id.
+    /// Returns the session in the trash that `reference` names: an id, `@label`, `last` (the one that
+    /// was deleted last), or a prefix or suffix of an id that matches only one session. A label of
+    /// another workspace is found if it is unique. Also returns a session that is not in the trash,
+    /// if `reference` is its id.
     ///
     /// # Errors
     /// - `not_found`: no session in the trash matches.
@@ -25,7 +26,19 @@ impl Engine {
             let what = format!("the label {label} in the trash");
             let workspace = scope.workspace.clone();
             let filter = Filter { label: Some(label), workspace, ..trash };
-            return only(self.store.sessions(&filter, None, 0)?, &what);
+            return match only(self.store.sessions(&filter, None, 0)?, &what) {
+                Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
+                    self.elsewhere(&what, &Filter { workspace: None, ..filter })?.ok_or(none)
+                }
+                found => found,
+            };
+        }
+        if reference == "last" {
+            let filter = Filter { workspace: scope.workspace.clone(), ..trash };
+            let deleted = self.store.sessions(&filter, None, 0)?.all()?.into_iter();
+            let last = deleted.max_by_key(|header| header.deleted.map(|it| it.deleted));
+            let what = "last, because nothing is in the trash".to_owned();
+            return last.ok_or(Error::NoMatch { what });
         }
         let id: SessionId =
             reference.parse().map_err(|source| Error::Name { what: "session id", source })?;

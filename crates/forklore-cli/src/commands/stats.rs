@@ -192,13 +192,16 @@ fn show(
     page.fact("inherited", format!("{events}, {} not stored again", bytes(stats.saved_bytes)));
     page.fact("store", stats.store_bytes.map(bytes).unwrap_or_default());
     let inherited = inherited.filter(|usage| *usage != Usage::default());
-    if stats.usage != Usage::default() || inherited.is_some() {
+    // The headers count only a part of what agents record of their calls.
+    if spending.is_some() && (stats.usage != Usage::default() || inherited.is_some()) {
         page.fact("tokens", tokens(&stats.usage));
     }
     if let Some(usage) = &inherited {
         page.fact("before", format!("{}, billed to those that wrote them", tokens(usage)));
     }
-    page.fact("cost", total(&stats.usage, spending, currency));
+    if spending.is_some() {
+        page.fact("cost", total(&stats.usage, spending, currency));
+    }
 }
 
 fn tokens(usage: &Usage) -> String {
@@ -208,10 +211,6 @@ fn tokens(usage: &Usage) -> String {
 
 /// Formats the cost, and names the models whose cost is not known.
 fn total(usage: &Usage, spending: Option<&UsageReport>, currency: &Currency) -> String {
-    // The headers of sessions do not say of which calls the cost is known.
-    if spending.is_none() && usage.cost <= 0.0 && usage.tokens() > 0 {
-        return "known only with --models".to_owned();
-    }
     let unpriced_tokens = spending.map_or(usage.tokens(), |spending| spending.unpriced_tokens);
     match (Cost { usage, unpriced_tokens, currency }).sentence() {
         text if unpriced_tokens == 0 || text.is_empty() => text,

@@ -101,6 +101,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     output.page_through();
     output.answer_with(&answer, people, failure.as_ref())?;
+    if trees.nodes.is_empty() && app.scope()?.workspace.is_some() {
+        output.hint("forklore tree --all", "those of every folder");
+    }
     if let Some(next) = &answer.next {
         output.hint(&format!("forklore tree --after {next}"), "more families");
     }

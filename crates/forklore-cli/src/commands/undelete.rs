@@ -20,7 +20,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The deleted session: an id or its end, @label
+    /// The deleted session: an id or a part of it, @label, or last
     session: String,
     /// Bring back all sessions that the same delete removed
     #[arg(long)]

@@ -96,6 +96,9 @@ pub(crate) fn engine(error: &Error) -> Vec<String> {
             ]
         }
         Error::InTrash(session) => vec![format!("forklore undelete {session}")],
+        Error::NoMatch { what } if what.contains("the trash") => {
+            vec!["forklore list --deleted --all".into()]
+        }
         Error::NoMatch { .. } => vec!["forklore list --all".into()],
         Error::Elsewhere { found, .. } => found.iter().take(NAMED).map(shown_by).collect(),
         Error::NoSource(session) => vec![format!("forklore export {session} --to plain")],
@@ -140,6 +143,9 @@ pub(crate) fn chat(error: &forklore_chat::Error) -> Vec<String> {
     match error {
         forklore_chat::Error::Host(forklore_host::Error::Agent(error)) => agent(error),
         forklore_chat::Error::Host(forklore_host::Error::Engine(error)) => engine(error),
+        forklore_chat::Error::Host(forklore_host::Error::Config(error)) if error.no_model => {
+            vec!["forklore config init".into()]
+        }
         _ => Vec::new(),
     }
 }

@@ -247,6 +247,10 @@ fn what_was_typed_is_quoted_and_the_command_corrected() {
         &["rename", "plan-1"],
         &["show", "plan-1", "plan-2"],
         &["man", "frok"],
+        &["undo", "3"],
+        &["op"],
+        &["config", "int"],
+        &["fork", "plan-1", "--at", "turn:x"],
         &["gc", "--trash-older-than", "long"],
         &["show", "--\u{1b}[31m"],
     ] {

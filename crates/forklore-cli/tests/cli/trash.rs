@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, ran};
 use crate::terminal::Terminal;
 
 /// Creates a store of a kind, with a family whose sessions have a text that nothing else has.
@@ -89,6 +89,22 @@ fn what_has_no_title_is_listed_with_its_first_words() {
         ok(&["gc", "--now", "--yes"]);
         assert!(!ok(&["list", "--deleted"]).contains("parser"), "{url}");
     }
+}
+
+#[test]
+fn what_was_deleted_is_found_from_any_folder_and_as_the_last() {
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["fork", "plan-1", "--id", "b", "--label", "idea"]);
+    let elsewhere =
+        |words: &[&str]| ran(sandbox.command(&[&["--workspace", "/elsewhere"], words].concat()));
+    assert_eq!(elsewhere(&["delete", "@idea", "--yes"]).code, 0);
+    let back = elsewhere(&["undelete", "@idea"]);
+    assert_eq!(back.code, 0, "{back:?}");
+    sandbox.ok(&["delete", "b", "--yes"]);
+    let none = elsewhere(&["undelete", "last"]);
+    assert_eq!(none.code, 2, "{none:?}");
+    assert!(none.err.contains("try: forklore list --deleted --all"), "{none:?}");
+    assert!(sandbox.ok(&["undelete", "last"]).contains("idea"));
 }
 
 #[test]
