@@ -20,6 +20,10 @@ impl Host {
         }
         let (name, model) = self.configured().model(name).ok()?;
         let (at, path) = (model.address(), self.configured().path.display());
+        // Such an address may contain a key.
+        if at.contains(['@', '?', '#']) {
+            return Some(format!("nothing answers at the address of [models.{name}] in {path}"));
+        }
         Some(format!("nothing answers at {at}, the address of [models.{name}] in {path}"))
     }
 }

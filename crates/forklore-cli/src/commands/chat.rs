@@ -89,7 +89,7 @@ pub(super) struct How {
     allow: Vec<Pattern>,
     /// Stop before the next request once the models cost this much, in the currency of the
     /// configuration; sub-agents count too. Needs prices of the models
-    #[arg(long, value_name = "AMOUNT", value_parser = wiring::amount)]
+    #[arg(long, value_name = "AMOUNT", value_parser = wiring::amount, allow_hyphen_values = true)]
     max_cost: Option<f64>,
     /// If another program runs the session, wait until it is free, or at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]

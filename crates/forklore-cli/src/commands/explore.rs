@@ -43,7 +43,7 @@ pub(crate) struct Args {
     allow: Vec<Pattern>,
     /// Stop before the next request once the models cost this much, in the currency of the
     /// configuration; sub-agents count too. Needs prices of the models
-    #[arg(long, value_name = "AMOUNT", value_parser = wiring::amount)]
+    #[arg(long, value_name = "AMOUNT", value_parser = wiring::amount, allow_hyphen_values = true)]
     max_cost: Option<f64>,
 }
 

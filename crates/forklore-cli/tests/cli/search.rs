@@ -46,7 +46,7 @@ fn hints_name_other_folders_and_the_rest_of_the_hits() {
     assert_eq!(elsewhere.code, 0);
     assert!(elsewhere.err.contains("forklore search plan --all"), "{elsewhere:?}");
     let some = sandbox.run(&["search", "plan", "--limit", "1", "--kind", "text"]);
-    assert!(some.err.contains("forklore search plan --limit 100"), "{some:?}");
+    assert!(some.err.contains("forklore search plan --kind text --limit 1 --after 1"), "{some:?}");
     assert!(some.err.contains("forklore fork plan-"), "{some:?}");
 }
 

@@ -63,8 +63,15 @@ pub fn check_text(path: &Path, text: &str, settings: &[Setting]) -> Vec<ConfigPr
         }
         return check.sorted();
     }
-    // The text is TOML, so this cannot fail.
-    let mut table: Table = text.parse().unwrap_or_default();
+    // TOML can still have a number that is too large.
+    let mut table: Table = match text.parse::<Table>() {
+        Ok(table) => table,
+        Err(error) => {
+            let line = error.span().map(|span| line_of(text, span.start));
+            check.add(line, None, without_values(error.message()), WRITE_TOML);
+            return check.sorted();
+        }
+    };
     for setting in settings {
         if let Err(wrong) = setting.put(&mut table) {
             check.add(None, Some(setting.to_string()), wrong, "leave this part of the key out");

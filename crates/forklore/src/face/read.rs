@@ -10,7 +10,8 @@ use forklore_core::{Cut, Header, Message, Selector, SessionId};
 use forklore_engine::{
     Branches, Difference, DifferenceStats, Engine, Inspection, Lineage, ListRequest, Listing,
     Loaded, LogRange, NamedAttachment, OperationAnswer, OperationPage, OperationsRequest, Pace,
-    Record, ReplayRange, Result, Scope, Stats, TreeRequest, Trees, UsageReport, UsageScope,
+    Record, ReplayRange, Result, Scope, Stats, TreeRequest, Trees, UsageOptions, UsageReport,
+    UsageScope,
 };
 use forklore_search::{Blame, BlameAnswer, Search, SearchAnswer, SearchIndex};
 use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
@@ -433,6 +434,19 @@ impl Forklore {
     /// are listed in the field `problems` of the report.
     pub async fn usage_report(&self, scope: UsageScope) -> Result<UsageReport> {
         self.step(move |engine| engine.usage_report(&scope)).await
+    }
+
+    /// Computes the model usage as [`usage_report`](Self::usage_report) does. Applies the prices of
+    /// `options`, and sums by what they name.
+    ///
+    /// # Errors
+    /// See [`usage_report`](Self::usage_report).
+    pub async fn usage_report_with(
+        &self,
+        scope: UsageScope,
+        options: UsageOptions,
+    ) -> Result<UsageReport> {
+        self.step(move |engine| engine.usage_report_with(&scope, &options)).await
     }
 
     /// Checks one session, or the whole store if `session` is `None`. Checks bytes, counts, parent

@@ -23,7 +23,8 @@ pub(super) fn what(operation: &OperationSummary) -> String {
     match (operation.kind, &operation.before, &operation.after) {
         (OperationKind::Rename, Some(before), Some(after)) => format!("{did} {before} to {after}"),
         (OperationKind::Rename, None, Some(after)) => {
-            format!("{did} {} to {after}", sessions(operation))
+            let id = operation.first.first().map(short).unwrap_or_default();
+            format!("gave {id} the title {after}")
         }
         (OperationKind::Rename, Some(before), None) => {
             format!("removed the title {before} of {}", sessions(operation))
@@ -47,8 +48,11 @@ fn sessions(operation: &OperationSummary) -> String {
 }
 
 fn name(session: &OperationSession) -> String {
-    let short = || ShortIds::of([&session.session_id]).get(&session.session_id).to_owned();
-    session.name.clone().unwrap_or_else(short)
+    session.name.clone().unwrap_or_else(|| short(session))
+}
+
+fn short(session: &OperationSession) -> String {
+    ShortIds::of([&session.session_id]).get(&session.session_id).to_owned()
 }
 
 /// Says what happened to one session.
