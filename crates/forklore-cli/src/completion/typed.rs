@@ -1,6 +1,6 @@
 //! The part of a command line that the user typed before the argument that is completed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use forklore::blocking;
@@ -27,9 +27,9 @@ impl Typed {
         let mut words = words.skip_while(|word| word != "--").skip(2);
         let mut typed = Self::default();
         while let Some(word) = words.next() {
-            let word = word.to_string_lossy().into_owned();
+            let word = lossy(&word);
             match word.split_once('=').unwrap_or((&word, "")) {
-                ("--store", "") => typed.store = words.next().map(lossy),
+                ("--store", "") => typed.store = words.next().map(|url| lossy(&url)),
                 ("--store", url) => typed.store = Some(url.to_owned()),
                 ("--workspace", "") => typed.workspace = words.next().map(PathBuf::from),
                 ("--workspace", folder) => typed.workspace = Some(folder.into()),
@@ -57,7 +57,7 @@ impl Typed {
     }
 }
 
-fn lossy(word: OsString) -> String {
+fn lossy(word: &OsStr) -> String {
     word.to_string_lossy().into_owned()
 }
 

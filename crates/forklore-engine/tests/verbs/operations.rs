@@ -396,6 +396,7 @@ fn living(world: &World, roots: &[String]) -> BTreeMap<String, (Header, String)>
     living
 }
 
+#[allow(clippy::print_stdout, reason = "a failed test shows how to repeat it")]
 fn random_operations_and_their_undos_give_back_the_state_before(world: &World) {
     let seed = std::env::var("FORKLORE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     println!("FORKLORE_SEED={seed}");

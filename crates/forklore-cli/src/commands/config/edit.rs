@@ -101,7 +101,7 @@ fn edit(
         let found = match text_file::read(copy) {
             Ok(text) => check_text(named, &text, &[]),
             Err(unread) => {
-                return Err(unusable(copy, format!("it cannot be read: {unread}")));
+                return Err(unusable(copy, &format!("it cannot be read: {unread}")));
             }
         };
         let wrong = found.iter().filter(|problem| !problem.warning).count() as u64;
@@ -113,13 +113,13 @@ fn edit(
             output.remark(&format!("{at}: {wrong}; try: {}", problem.hint));
         }
         if !output.can_ask() || !output.asks("Go back to the editor?")? {
-            return Err(unusable(copy, format!("it has {}", count(wrong, "problem"))));
+            return Err(unusable(copy, &format!("it has {}", count(wrong, "problem"))));
         }
     }
 }
 
 /// Returns the error for a text that is no configuration. The text stays in the copy.
-fn unusable(copy: &Path, why: String) -> Failure {
+fn unusable(copy: &Path, why: &str) -> Failure {
     let message =
         format!("the configuration stays as it was: {why}; your text is in {}", copy.display());
     Failure::invalid(message).or_try("forklore config edit")
