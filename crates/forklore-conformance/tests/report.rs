@@ -107,7 +107,7 @@ impl Broken {
 
     /// Commits a transaction. A flaw that concerns whole transactions commits it differently.
     fn take(&self, transaction: Transaction) -> Result<Committed> {
-        let Transaction { mut writes, source, attachments } = transaction;
+        let Transaction { mut writes, source, attachments, operation } = transaction;
         if matches!(self.flaw, Flaw::CommitsOneByOne) {
             let mut committed = Committed::default();
             for write in writes {
@@ -123,7 +123,8 @@ impl Broken {
         }
         writes.iter_mut().try_for_each(|write| self.spoil(write))?;
         let requested = writes.clone();
-        let committed = self.inner.commit(Transaction { writes, source, attachments })?;
+        let committed =
+            self.inner.commit(Transaction { writes, source, attachments, operation })?;
         let written = requested.iter().zip(committed.written);
         let written = written.map(|(write, written)| self.misreport(write, written));
         Ok(Committed { written: written.collect::<Result<_>>()?, ..committed })

@@ -249,7 +249,7 @@ impl Outcomes {
 fn joined(earlier: Option<&mut Outcome>, outcome: Outcome) -> Option<Outcome> {
     match (earlier, outcome) {
         (Some(Outcome::Created { head_seq, .. }), Outcome::Appended { head_seq: head, .. }) => {
-            *head_seq = head
+            *head_seq = head;
         }
         (
             Some(Outcome::Appended { events, head_seq, .. }),
