@@ -26,7 +26,7 @@ on_every_store!(
     a_label_in_use_is_left,
     a_branch_made_since_keeps_its_parent,
     a_running_session_is_not_deleted,
-    the_latest_that_can_be_undone_is_taken,
+    the_latest_that_can_be_undone_is_undone,
     a_list_says_what_was_done_by_whom,
     random_operations_and_their_undos_give_back_the_state_before,
 );
@@ -259,7 +259,7 @@ fn a_running_session_is_not_deleted(world: &World) {
     undo(world, 1).unwrap();
 }
 
-fn the_latest_that_can_be_undone_is_taken(world: &World) {
+fn the_latest_that_can_be_undone_is_undone(world: &World) {
     family(world);
     world.engine.rename(&id("a"), Some("title")).unwrap();
     world.engine.label(&id("b"), &"other".parse().unwrap()).unwrap();
