@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_word_or_a_value_is_corrected() {
         let words = ["forklore", "fork", "a b", "--at=trun:1"].map(OsString::from);
-        assert_eq!(corrected(&words, "trun:1", "turn:1"), "forklore fork 'a b' '--at=turn:1'");
+        assert_eq!(corrected(&words, "trun:1", "turn:1"), "forklore fork 'a b' --at=turn:1");
         let words = ["forklore", "lsit", "--all"].map(OsString::from);
         assert_eq!(corrected(&words, "lsit", "list"), "forklore list --all");
         let words = ["forklore", "undo", "3"].map(OsString::from);

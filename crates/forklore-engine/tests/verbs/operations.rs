@@ -287,8 +287,8 @@ fn a_list_says_what_was_done_by_whom(world: &World) {
         let names = one.first.iter().map(|one| one.name.clone().unwrap_or_default());
         (one.sessions, names.collect::<Vec<_>>())
     };
-    // No answer has words of what is in the trash, except its title.
-    let named = ["", "", "Plan"].map(str::to_owned).to_vec();
+    // What is in the trash is named by its title or its first words, as in the list of the trash.
+    let named = ["u4", "u3", "Plan"].map(str::to_owned).to_vec();
     assert_eq!(names(&first.operations[0]), (3, named));
     assert_eq!(first.operations[0].program.as_deref(), Some("a program"));
     assert_eq!(first.operations[1].principal.as_deref(), Some("did:me"));
