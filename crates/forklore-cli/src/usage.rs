@@ -17,7 +17,7 @@ const REPEATED: usize = 60;
 /// `program` its definition.
 pub(crate) fn failure(error: &clap::Error, words: &[OsString], program: &clap::Command) -> Failure {
     let verb = words.iter().filter_map(|word| program.find_subcommand(word)).next();
-    let known = match error.kind() {
+    let specific = match error.kind() {
         ClapKind::InvalidSubcommand => unknown_command(error, words, program),
         ClapKind::UnknownArgument => unknown_argument(error, words, verb),
         ClapKind::InvalidValue => unknown_value(error, words),
@@ -31,7 +31,7 @@ pub(crate) fn failure(error: &clap::Error, words: &[OsString], program: &clap::C
         Some(verb) => format!("forklore {} --help", verb.get_name()),
         None => "forklore --help".to_owned(),
     };
-    known.unwrap_or_else(|| Failure::invalid(message(error))).or_try(help)
+    specific.unwrap_or_else(|| Failure::invalid(message(error))).or_try(help)
 }
 
 /// Returns the error for a value that must be one of `words` or similar text. The suggestion is the

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::usage;
 
 /// The forms of a cut with a number or an id.
-const PLACES: [&str; 5] = ["turn", "message", "index", "seq", "event"];
+const POSITIONS: [&str; 5] = ["turn", "message", "index", "seq", "event"];
 
 /// Parses an id, a label or another name from the command line. Returns `None` if `text` is `None`.
 /// The error does not repeat the text, which may be hostile.
@@ -45,7 +45,7 @@ fn no_cut(text: &str, error: &CutError) -> Failure {
         return usage::rather(message, text, &format!("message:{text}"));
     }
     let meant: Vec<_> = match text.split_once(':') {
-        Some((_, place)) => PLACES.iter().map(|form| format!("{form}:{place}")).collect(),
+        Some((_, position)) => POSITIONS.iter().map(|form| format!("{form}:{position}")).collect(),
         None => ["start", "end"].map(str::to_owned).to_vec(),
     };
     usage::no_such(message, text, meant.iter().map(String::as_str))

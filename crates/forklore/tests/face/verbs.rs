@@ -13,7 +13,7 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// Public methods of the engine that the async API lacks or has in another form.
-const NO_VERBS: [&str; 28] = [
+const NO_VERBS: [&str; 33] = [
     "new",
     "with_agent_formats",
     "with_containers",
@@ -23,6 +23,12 @@ const NO_VERBS: [&str; 28] = [
     "store",
     "shared_store",
     "on_store",
+    "with_program",
+    "with_principal",
+    "new_operation",
+    // Methods for the budgets of the agent kernel.
+    "usage_since",
+    "usage_with_subagents",
     "now",
     "new_id",
     "new_fork_id",
