@@ -131,8 +131,8 @@ pub(crate) fn undelete(tx: &WriteTx<'_>, id: &SessionId, label: &Label) -> Resul
     feed::update(tx, &mut session, What::Created, sql, &[&label.as_str()])
 }
 
-/// Turns the session's row into that of a tombstone: removes its title, metadata, configuration,
-/// leaf, lease and list of inherited events. Erases no events; [`trim`] later erases those that no
+/// Turns the session's row into that of a tombstone: removes its title, principal, metadata,
+/// configuration, leaf, lease and list of inherited events. Erases no events; [`trim`] later erases those that no
 /// other session needs.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
     let deleted = session.header.deleted.map(|tombstone| tombstone.deleted.as_microsecond());
@@ -143,8 +143,8 @@ fn entomb(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
         tx,
         session,
         What::Changed,
-        "UPDATE session SET deleted = ?, kept_to = ?, title = NULL, leaf = NULL, lease_owner = NULL,
-             lease_expires = NULL, lease_began = NULL, note_crc = NULL, feed_changed = ?, crc = ?
+        "UPDATE session SET deleted = ?, kept_to = ?, title = NULL, principal = NULL, leaf = NULL,
+             lease_owner = NULL, lease_expires = NULL, lease_began = NULL, note_crc = NULL, feed_changed = ?, crc = ?
          WHERE sid = ?",
         &[&deleted, &own_events],
     )?;

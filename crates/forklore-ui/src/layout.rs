@@ -109,10 +109,11 @@ impl Layout<'_> {
 
 /// Returns the name of a role, with its tone.
 pub(crate) fn role_name(role: Role) -> (Tone, &'static str) {
-    match role {
-        Role::System => (Tone::Dim, "system"),
-        Role::User => (Tone::User, "user"),
-        Role::Assistant => (Tone::Assistant, "assistant"),
-        Role::Tool => (Tone::Tool, "tool"),
-    }
+    let tone = match role {
+        Role::System => Tone::Dim,
+        Role::User => Tone::User,
+        Role::Assistant => Tone::Assistant,
+        Role::Tool => Tone::Tool,
+    };
+    (tone, role.as_str())
 }

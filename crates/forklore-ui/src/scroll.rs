@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::keys::Command;
 use crate::text::Line;
 
 /// The maximum number of blocks in memory, besides those on the screen.
@@ -89,6 +90,23 @@ impl<T> Scroll<T> {
             found.lines.iter().enumerate().map(move |(line, text)| (At { block, line }, text))
         });
         lines.skip(self.top.line).take(height)
+    }
+
+    /// Moves the cursor within the window, as a command says. Returns whether the command does that.
+    pub(crate) fn motion(&mut self, command: Command, height: usize) -> bool {
+        let page = isize::try_from(height.saturating_sub(1).max(1)).unwrap_or(1);
+        match command {
+            Command::Down => self.step(1, height),
+            Command::Up => self.step(-1, height),
+            Command::PageDown => self.page(page, height),
+            Command::PageUp => self.page(-page, height),
+            Command::HalfDown => self.page((page / 2).max(1), height),
+            Command::HalfUp => self.page(-(page / 2).max(1), height),
+            Command::First if self.at_start => self.go_to_first(),
+            Command::Last if self.at_end => self.go_to_last(height),
+            _ => return false,
+        }
+        true
     }
 
     /// Removes all blocks.

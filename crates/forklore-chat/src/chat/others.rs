@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forklore_core::{Header, Role, SessionId};
+use forklore_core::{Header, SessionId};
 use forklore_engine::lease_owner;
 use forklore_host::NumberedMessage;
 
@@ -90,18 +90,9 @@ impl Chat<'_> {
             let text = forklore_sanitize::terminal::cell(text, width).into_owned();
             self.screen.words(&[
                 (Tone::Dim, &format!("  {message:>5}  ")),
-                (Tone::Dim, &format!("{:<10} ", name(*role))),
+                (Tone::Dim, &format!("{:<10} ", role.as_str())),
                 (Tone::Plain, &text),
             ]);
         }
-    }
-}
-
-fn name(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
     }
 }

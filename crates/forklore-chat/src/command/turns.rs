@@ -25,12 +25,13 @@ fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
     let width = chat.screen.width().saturating_sub(26).max(20);
     for NumberedMessage { turn, message, role, text, partial } in messages {
         let turn = turn.as_ref().map(u64::to_string).unwrap_or_default();
-        let (role, tone) = match role {
-            Role::System => ("system", Tone::Dim),
-            Role::User => ("user", Tone::Strong),
-            Role::Assistant => ("assistant", Tone::Plain),
-            Role::Tool => ("tool", Tone::Tool),
+        let tone = match role {
+            Role::System => Tone::Dim,
+            Role::User => Tone::Strong,
+            Role::Assistant => Tone::Plain,
+            Role::Tool => Tone::Tool,
         };
+        let role = role.as_str();
         let interrupted = if partial { "(interrupted) " } else { "" };
         let text = beginning(&format!("{interrupted}{text}"), width);
         chat.screen.words(&[

@@ -12,7 +12,7 @@ fn family(url: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let url = format!("{url}{}", sandbox.path().join("store").display());
     for words in [
-        &["new", "--id", "root", "--title", "a secret title"][..],
+        &["new", "--id", "root", "--title", "a secret title", "--principal", "did:secret"][..],
         &["append", "root", "--text", "a secret question"],
         &["fork", "root", "--id", "branch", "--label", "plan-b"],
         &["append", "branch", "--text", "a secret answer"],
@@ -118,21 +118,22 @@ fn bytes_stay_until_the_erasure_and_no_longer() {
         let store = sandbox.path().join("store");
         let url = format!("{kind}{}", store.display());
         let run = |words: &[&str]| sandbox.ok(&[&["--store", &url], words].concat());
-        let texts = [&b"a secret title"[..], b"a secret question", b"a secret answer"];
+        let texts =
+            [&b"a secret title"[..], b"did:secret", b"a secret question", b"a secret answer"];
         let there = || texts.map(|text| contains(sandbox.path(), text));
         run(&["delete", "root", "--cascade"]);
         run(&["gc"]);
-        assert_eq!(there(), [true; 3], "{url}");
+        assert_eq!(there(), [true; 4], "{url}");
         run(&["undelete", "root", "--cascade"]);
         assert!(run(&["replay", "branch"]).contains("a secret answer"), "{url}");
         run(&["delete", "branch", "--erase"]);
         run(&["gc"]);
-        assert_eq!(there(), [true, true, false], "{url}");
+        assert_eq!(there(), [true, true, true, false], "{url}");
         run(&["delete", "root"]);
         let freed = run(&["--json", "gc", "--now"]);
         let freed: Value = serde_json::from_str(&freed).unwrap();
         assert_eq!(freed["sessions"], 1, "{url}");
-        assert_eq!(there(), [false; 3], "{url}");
+        assert_eq!(there(), [false; 4], "{url}");
         run(&["verify"]);
     }
 }

@@ -113,8 +113,10 @@ impl SessionLine {
 
     /// Returns the first line of a deleted session's file after the file is trimmed. The trimmed
     /// file has only the inheritable events up to number `inheritable`, which other sessions
-    /// inherit. The new line says so, and lacks the session's metadata and configuration.
+    /// inherit. The new line says so, and lacks the session's principal, metadata and
+    /// configuration.
     pub(crate) fn trimmed_to(mut self, inheritable: u64) -> Self {
+        self.session.principal = None;
         self.session.metadata = None;
         self.session.config = None;
         self.trimmed = Some(inheritable);

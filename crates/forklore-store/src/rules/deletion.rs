@@ -50,10 +50,12 @@ pub fn delete(header: &mut Header, deletion: Deletion, now: Timestamp) -> Delete
 }
 
 /// Turns the header of a session into a tombstone (what remains of an erased session). The header
-/// retains the session's lineage and usage, and loses title, metadata, config, leaf and lease.
+/// retains the session's lineage and usage, and loses title, principal, metadata, config, leaf
+/// and lease.
 pub fn make_tombstone(header: &mut Header, deleted: Timestamp) {
     header.deleted = Some(Tombstone { deleted, restorable: false });
     header.title = None;
+    header.principal = None;
     header.metadata = None;
     header.config = None;
     header.leaf = None;

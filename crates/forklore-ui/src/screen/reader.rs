@@ -133,18 +133,11 @@ impl Reader {
     }
 
     pub(crate) fn motion(&mut self, command: Command, size: Size) -> bool {
-        let height = size.height;
-        let page = isize::try_from(height.saturating_sub(1).max(1)).unwrap_or(1);
+        if self.scroll.motion(command, size.height) {
+            return true;
+        }
         match command {
-            Command::Down => self.scroll.step(1, height),
-            Command::Up => self.scroll.step(-1, height),
-            Command::PageDown => self.scroll.page(page, height),
-            Command::PageUp => self.scroll.page(-page, height),
-            Command::HalfDown => self.scroll.page((page / 2).max(1), height),
-            Command::HalfUp => self.scroll.page(-(page / 2).max(1), height),
-            Command::First if self.scroll.at_start => self.scroll.go_to_first(),
             Command::First => self.jump = Some(Position::Seq(0)),
-            Command::Last if self.scroll.at_end => self.scroll.go_to_last(height),
             Command::Last => self.jump = Some(Position::End),
             Command::NextTurn => self.go_to_turn(self.turn().saturating_add(1)),
             Command::PreviousTurn => {
