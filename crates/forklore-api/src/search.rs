@@ -38,8 +38,9 @@ pub struct Search {
     /// The largest number of hits. 0 means the most that the search index allows.
     #[serde(default = "limit")]
     pub limit: usize,
-    /// The field `next` of an earlier answer to the same query. This answer then has the hits that
-    /// follow it. `null` means the best hits.
+    /// The field `next` of an earlier answer to the same request. This answer then has the hits that
+    /// follow it. `null` means the best hits. The cursor counts hits: if hits appear or vanish
+    /// meanwhile, a hit may be repeated or skipped.
     #[serde(default)]
     pub after: Option<String>,
 }

@@ -21,8 +21,10 @@ pub struct Stats {
     /// The total size of the payloads that the counted sessions inherit without storing them again,
     /// in bytes.
     pub saved_bytes: u64,
-    /// The tokens and the cost of the model calls of the counted sessions. Deleted sessions of a
-    /// counted family or store are included, unless the answer also has usage by model.
+    /// The tokens and the cost of the model calls of the counted sessions. If the answer also has
+    /// usage by model, this is its sum. Otherwise only calls that the log records in events of their
+    /// own are counted, which many agents do not write. Deleted sessions of a counted family or store
+    /// are then included.
     pub usage: Usage,
     /// The total size of the store's files in bytes. Present only if the whole store is counted and
     /// the store supports maintenance.

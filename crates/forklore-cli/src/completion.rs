@@ -74,7 +74,7 @@ fn with_completer(verb: &str, arg: clap::Arg, commands: &[String]) -> clap::Arg 
             cuts::complete(&typed(), &word.to_string_lossy())
         })),
         ("man", "page") => arg.add(one_of(commands.to_vec())),
-        ("search" | "list", "agent") => arg.add(one_of(agents())),
+        ("search", "agent") => arg.add(one_of(agents())),
         _ => arg,
     }
 }

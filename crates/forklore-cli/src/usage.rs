@@ -16,21 +16,18 @@ const REPEATED: usize = 60;
 /// Converts a usage error to a failure that quotes what was typed. `words` is the command line, and
 /// `program` its definition.
 pub(crate) fn failure(error: &clap::Error, words: &[OsString], program: &clap::Command) -> Failure {
-    let verb = words.iter().filter_map(|word| program.find_subcommand(word)).next();
+    let typed = Typed::of(words, program);
     let specific = match error.kind() {
-        ClapKind::InvalidSubcommand => unknown_command(error, words, program),
-        ClapKind::UnknownArgument => unknown_argument(error, words, verb),
-        ClapKind::InvalidValue => unknown_value(error, words),
-        ClapKind::MissingRequiredArgument => missing(error, words, verb),
+        ClapKind::InvalidSubcommand => typed.unknown_command(error),
+        ClapKind::UnknownArgument => typed.unknown_argument(error),
+        ClapKind::InvalidValue => typed.unknown_value(error),
+        ClapKind::MissingRequiredArgument => typed.missing(error),
         ClapKind::MissingSubcommand | ClapKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            verb.map(|verb| missing_command(words, verb))
+            typed.missing_command()
         }
         _ => None,
     };
-    let help = match verb {
-        Some(verb) => format!("forklore {} --help", verb.get_name()),
-        None => "forklore --help".to_owned(),
-    };
+    let help = format!("{} --help", typed.name);
     specific.unwrap_or_else(|| Failure::invalid(message(error))).or_try(help)
 }
 
@@ -60,96 +57,104 @@ pub(crate) fn typed(text: &str) -> String {
     if is_plain && text.len() <= REPEATED { format!("`{text}`") } else { "`...`".to_owned() }
 }
 
-fn unknown_command(
-    error: &clap::Error,
-    words: &[OsString],
-    program: &clap::Command,
-) -> Option<Failure> {
-    let word = text(error, ContextKind::InvalidSubcommand)?;
-    let is_inner = words.iter().any(|it| program.find_subcommand(it).is_some());
-    if let Some(command) = synonyms::command(word).filter(|_| !is_inner) {
-        let message = format!("forklore has no command `{word}`, but `{command}` does that");
-        return Some(Failure::invalid(message).or_try(corrected(words, word, command)));
+/// A command line that could not be parsed.
+struct Typed<'a> {
+    words: &'a [OsString],
+    program: &'a clap::Command,
+    /// The command, which may be an inner one, such as that of `config check`.
+    command: &'a clap::Command,
+    /// The command as it is typed, such as `forklore config check`.
+    name: String,
+}
+
+impl<'a> Typed<'a> {
+    fn of(words: &'a [OsString], program: &'a clap::Command) -> Self {
+        let mut typed = Self { words, program, command: program, name: "forklore".to_owned() };
+        for word in words.iter().skip(1) {
+            if let Some(inner) = typed.command.find_subcommand(word) {
+                typed.command = inner;
+                typed.name = format!("{} {}", typed.name, inner.get_name());
+            }
+        }
+        typed
     }
-    // A command such as `config` has commands of its own.
-    let outer = words.iter().find_map(|it| program.find_subcommand(it));
-    let outer = outer.filter(|outer| outer.has_subcommands());
-    let name = outer.map_or("forklore".to_owned(), |it| format!("forklore {}", it.get_name()));
-    let failure = Failure::invalid(format!("{name} has no command {}", typed(word)));
-    let commands = outer.unwrap_or(program).get_subcommands().map(clap::Command::get_name);
-    Some(match similar(word, commands) {
-        Some(command) => failure.or_try(corrected(words, word, command)),
-        None => failure,
-    })
-}
 
-fn unknown_argument(
-    error: &clap::Error,
-    words: &[OsString],
-    verb: Option<&clap::Command>,
-) -> Option<Failure> {
-    let word = text(error, ContextKind::InvalidArg)?;
-    let name = verb.map_or("forklore".to_owned(), |verb| format!("forklore {}", verb.get_name()));
-    if !word.starts_with('-') {
-        return Some(Failure::invalid(format!(
-            "{name} takes nothing more, but {} follows",
-            typed(word)
-        )));
+    fn unknown_command(&self, error: &clap::Error) -> Option<Failure> {
+        let word = text(error, ContextKind::InvalidSubcommand)?;
+        let is_outer = std::ptr::eq(self.command, self.program);
+        if let Some(command) = synonyms::command(word).filter(|_| is_outer) {
+            let message = format!("forklore has no command `{word}`, but `{command}` does that");
+            return Some(Failure::invalid(message).or_try(corrected(self.words, word, command)));
+        }
+        let message = format!("{} has no command {}", self.name, typed(word));
+        let commands = self.command.get_subcommands().map(clap::Command::get_name);
+        Some(self.no_such(message, word, commands))
     }
-    let failure = Failure::invalid(format!("{name} has no option {}", typed(word)));
-    let options = verb?.get_arguments().filter_map(clap::Arg::get_long);
-    let options: Vec<_> = options.map(|name| format!("--{name}")).collect();
-    Some(match similar(word, options.iter().map(String::as_str)) {
-        Some(option) => failure.or_try(corrected(words, word, option)),
-        None => failure,
-    })
-}
 
-fn unknown_value(error: &clap::Error, words: &[OsString]) -> Option<Failure> {
-    let value = text(error, ContextKind::InvalidValue)?;
-    let Some(ContextValue::Strings(possible)) = error.get(ContextKind::ValidValue) else {
-        return None;
-    };
-    let (last, others) = possible.split_last()?;
-    let argument = text(error, ContextKind::InvalidArg)?.replace(['<', '>', '[', ']'], "");
-    let possible_words = match others {
-        [] => last.clone(),
-        others => format!("{} or {last}", others.join(", ")),
-    };
-    let message = if value.is_empty() {
-        format!("{argument} needs a value: {possible_words}")
-    } else {
-        format!("{argument} takes {possible_words}, not {}", typed(value))
-    };
-    let failure = Failure::invalid(message);
-    Some(match similar(value, possible.iter().map(String::as_str)) {
-        Some(right) => failure.or_try(corrected(words, value, right)),
-        None => failure,
-    })
-}
+    fn unknown_argument(&self, error: &clap::Error) -> Option<Failure> {
+        let word = text(error, ContextKind::InvalidArg)?;
+        let (name, quoted) = (&self.name, typed(word));
+        if !word.starts_with('-') {
+            let message = format!("{name} takes nothing more, but {quoted} follows");
+            return Some(Failure::invalid(message));
+        }
+        let own = self.command.get_arguments();
+        let global = self.program.get_arguments().filter(|arg| arg.is_global_set());
+        let options = own.chain(global).filter_map(clap::Arg::get_long);
+        let options: Vec<_> = options.map(|option| format!("--{option}")).collect();
+        let message = format!("{name} has no option {quoted}");
+        Some(self.no_such(message, word, options.iter().map(String::as_str)))
+    }
 
-fn missing(
-    error: &clap::Error,
-    words: &[OsString],
-    verb: Option<&clap::Command>,
-) -> Option<Failure> {
-    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
-        return None;
-    };
-    let missing: Vec<_> = missing.iter().map(|it| it.replace(['<', '>'], "")).collect();
-    let name = verb?.get_name();
-    let failure = Failure::invalid(format!("forklore {name} needs {}", missing.join(" and ")));
-    Some(failure.or_try(format!("{} {}", line(words), missing.join(" "))))
-}
+    fn unknown_value(&self, error: &clap::Error) -> Option<Failure> {
+        let value = text(error, ContextKind::InvalidValue)?;
+        let Some(ContextValue::Strings(possible)) = error.get(ContextKind::ValidValue) else {
+            return None;
+        };
+        let (last, others) = possible.split_last()?;
+        let argument = text(error, ContextKind::InvalidArg)?.replace(['<', '>', '[', ']'], "");
+        let possible_words = match others {
+            [] => last.clone(),
+            others => format!("{} or {last}", others.join(", ")),
+        };
+        let message = if value.is_empty() {
+            format!("{argument} needs a value: {possible_words}")
+        } else {
+            format!("{argument} takes {possible_words}, not {}", typed(value))
+        };
+        Some(self.no_such(message, value, possible.iter().map(String::as_str)))
+    }
 
-fn missing_command(words: &[OsString], verb: &clap::Command) -> Failure {
-    let commands: Vec<_> = verb.get_subcommands().map(clap::Command::get_name).collect();
-    let name = verb.get_name();
-    let failure =
-        Failure::invalid(format!("forklore {name} needs a command: {}", commands.join(", ")));
-    match commands.first() {
-        Some(first) => failure.or_try(format!("{} {first}", line(words))),
-        None => failure,
+    fn missing(&self, error: &clap::Error) -> Option<Failure> {
+        let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+            return None;
+        };
+        let missing: Vec<_> = missing.iter().map(|it| it.replace(['<', '>'], "")).collect();
+        let failure = Failure::invalid(format!("{} needs {}", self.name, missing.join(" and ")));
+        Some(failure.or_try(format!("{} {}", line(self.words), missing.join(" "))))
+    }
+
+    fn missing_command(&self) -> Option<Failure> {
+        let commands: Vec<_> =
+            self.command.get_subcommands().map(clap::Command::get_name).collect();
+        let first = commands.first()?;
+        let failure =
+            Failure::invalid(format!("{} needs a command: {}", self.name, commands.join(", ")));
+        Some(failure.or_try(format!("{} {first}", line(self.words))))
+    }
+
+    /// Returns an error that suggests the command line with the word that is similar to `typed`.
+    fn no_such<'w>(
+        &self,
+        message: String,
+        typed: &str,
+        words: impl IntoIterator<Item = &'w str>,
+    ) -> Failure {
+        let failure = Failure::invalid(message);
+        match similar(typed, words) {
+            Some(right) => failure.or_try(corrected(self.words, typed, right)),
+            None => failure,
+        }
     }
 }
 

@@ -48,8 +48,8 @@ impl App {
         let other = |mode| Reply::Change(Change::Delete(session.clone(), mode));
         let items = vec![
             Item {
-                key: 'k',
-                text: Line::of(Tone::Plain, "delete it alone; its forks retain their history"),
+                key: 'o',
+                text: Line::of(Tone::Plain, "delete only this one; its forks retain their history"),
                 reply: other(DeleteMode::DetachChildren),
             },
             Item {

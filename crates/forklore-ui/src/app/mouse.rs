@@ -34,9 +34,11 @@ impl App {
 
     fn click(&mut self, at: Position) {
         self.notice = None;
-        if let Some(dialog) = &self.dialog {
+        if let Some(dialog) = &mut self.dialog {
             let row = crate::view::item_at(dialog, self.size, at);
             match (dialog, row) {
+                // As on a screen, the first click moves the cursor, and the second one acts.
+                (Dialog::Menu { at: cursor, .. }, Some(row)) if *cursor != row => *cursor = row,
                 (Dialog::Menu { items, .. }, Some(row)) => {
                     let reply = items.get(row).map(|item| item.reply.clone());
                     self.reply(reply);

@@ -100,7 +100,7 @@ fn a_session_that_others_continue_is_deleted_alone_or_with_them() {
     let mut stage = Stage::of(world(), (80, 12));
     stage.press("tgdy");
     insta::assert_snapshot!("delete_with_children", stage.screen());
-    stage.press("k").follow();
+    stage.press("o").follow();
     assert_eq!(living(&stage), ["notes", "plan-b", "plan-c"]);
     insta::assert_snapshot!("tree_with_deleted", stage.screen());
     stage.press("u").follow();
@@ -160,4 +160,17 @@ fn a_comparison_says_that_a_session_vanished() {
     delete(&stage, "plan-b");
     stage.follow();
     assert!(stage.screen().contains("a session was deleted"), "{}", stage.screen());
+}
+
+#[test]
+fn a_click_in_a_menu_moves_the_cursor_and_a_second_one_acts() {
+    let mut stage = Stage::of(world(), (80, 12));
+    stage.press("tgdy");
+    let shown = stage.screen();
+    let row = shown.lines().position(|line| line.contains("delete only this one")).unwrap();
+    let row = u16::try_from(row).unwrap();
+    stage.click(20, row).follow();
+    assert_eq!(living(&stage).len(), 4);
+    stage.click(20, row).follow();
+    assert_eq!(living(&stage), ["notes", "plan-b", "plan-c"]);
 }
