@@ -4,7 +4,7 @@ use forklore_core::SessionId;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
-use crate::tool::ToolCall;
+use crate::tool::call::ToolCall;
 
 /// The user's policy for tool calls. The kernel consults the policy before it executes a call.
 pub trait Policy: Send + Sync {

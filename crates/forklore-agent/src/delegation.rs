@@ -7,7 +7,7 @@ use std::sync::Arc;
 use forklore_core::{Data, Header, Label, SessionId};
 
 use crate::config::{Budget, SessionConfig};
-use crate::tool::{ToolCall, ToolSpec};
+use crate::tool::call::{ToolCall, ToolSpec};
 use crate::turn::Turn;
 
 /// A task for a sub-agent. The application derives the sub-agent's configuration from the

@@ -10,7 +10,7 @@ use futures_util::stream::BoxStream;
 
 use crate::media::{Attached, Capabilities};
 pub use crate::notify::event::{EndReason, TokenUsage};
-use crate::tool::{ToolCall, ToolSpec};
+use crate::tool::call::{ToolCall, ToolSpec};
 
 /// A model that answers requests. Implementations do not retry: the turn loop retries.
 pub trait Model: Send + Sync {

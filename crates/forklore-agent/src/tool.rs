@@ -1,6 +1,6 @@
 //! The port to tools: it describes the tools and executes their calls.
 
-mod call;
+pub(crate) mod call;
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! Shows the terminal interface: to browse, or to choose a session.
 
-use forklore::Engine;
 use forklore::core::{ErrorKind, SessionId};
 use forklore_chat::Stop;
 use forklore_ui::{Options, Outcome, Purpose};
@@ -8,7 +7,7 @@ use forklore_ui::{Options, Outcome, Purpose};
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::{interrupts, workspace};
+use crate::{agents, interrupts, workspace};
 
 /// Checks whether a user can be asked to choose a session.
 pub(super) fn can_choose(output: &Output) -> bool {
@@ -37,7 +36,7 @@ pub(super) fn show(purpose: Purpose, app: &App, output: &mut Output) -> Result<O
         all: app.scope()?.workspace.is_none(),
         color: output.has_color(),
         program: output.commands().typed("forklore ui").trim_end_matches(" ui").to_owned(),
-        agents: agents(engine),
+        agents: agents::to_export_to().map(str::to_owned).collect(),
         zone: output.zone().time_zone(),
     };
     output.flush()?;
@@ -52,13 +51,6 @@ pub(super) fn show(purpose: Purpose, app: &App, output: &mut Output) -> Result<O
         }
         other => Failure::invalid(other.to_string()),
     })
-}
-
-/// Returns the agents in which a session can be continued.
-fn agents(engine: &Engine) -> Vec<String> {
-    let formats = engine.agent_formats().0.iter();
-    let writable = formats.filter(|format| format.export().is_some());
-    writable.map(|format| format.name().to_owned()).collect()
 }
 
 /// Returns the signal with this number, which ended the interface.

@@ -171,6 +171,7 @@ impl Plan {
             }
         }
         let mut set: HashSet<SessionId> = self.trashed.iter().cloned().collect();
+        let mut parents = HashSet::new();
         loop {
             let remain = |id: &SessionId| {
                 let children = children.get(id).into_iter().flatten();
@@ -179,15 +180,16 @@ impl Plan {
             let stay: Vec<_> = self.trashed.iter().map(|id| (id.clone(), remain(id))).collect();
             let stay: Vec<_> = stay.into_iter().filter(|(_, branches)| *branches > 0).collect();
             if stay.is_empty() {
+                self.expected.retain(|outcome| !parents.contains(outcome.session()));
                 return Ok(());
             }
             for (session_id, branches) in stay {
                 set.remove(&session_id);
-                self.trashed.retain(|id| *id != session_id);
-                self.expected.retain(|outcome| *outcome.session() != session_id);
+                parents.insert(session_id.clone());
                 let obstacle = Obstacle::HasBranches { branches };
                 self.left.push(LeftAlone { session_id, obstacle });
             }
+            self.trashed.retain(|id| set.contains(id));
         }
     }
 
