@@ -202,6 +202,7 @@ macro_rules! __forklore_cases {
                 1008 workspaces_that_look_alike_stay_apart
                 1009 deleted_sessions_are_listed_on_request
                 1010 a_list_gives_whole_headers
+                1011 titles_are_found_by_their_beginning
             }
             base delete {
                 1101 branch_children_refuse_it

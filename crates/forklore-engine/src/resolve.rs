@@ -13,7 +13,7 @@ use forklore_store::port::{Filter, Headers};
 use crate::{Engine, Error, Result};
 
 /// The minimum length in characters of a partial session id in a reference.
-const SHORTEST_PART: usize = 4;
+pub(crate) const SHORTEST_PART: usize = 4;
 /// The maximum number of candidates that an error lists.
 const CANDIDATES: usize = 10;
 
@@ -36,7 +36,8 @@ impl Engine {
     /// 5. a title of another workspace, or the beginning of one.
     ///
     /// # Errors
-    /// - `not_found`: no session matches, or several sessions of other workspaces match.
+    /// - `not_found`: no session matches, several sessions of other workspaces match, or the only
+    ///   match is in the trash.
     /// - `invalid_args`: several sessions match (the error lists the first 10), or `reference` is
     ///   not a valid name. The error does not repeat an invalid name.
     pub fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
@@ -86,6 +87,9 @@ impl Engine {
             if let Some(found) = self.elsewhere(&format!("the label {label}"), &filter)? {
                 return Ok(found);
             }
+        }
+        if let Some(deleted) = self.in_trash(id)? {
+            return Err(Error::InTrash(deleted.id));
         }
         let absent = || forklore_store::Error::NotFound(id.clone()).into();
         if uuid::Uuid::parse_str(id.as_str()).is_ok() {

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use forklore_core::{Header, Label, SessionId, SessionKind};
 use forklore_store::Error as StoreError;
-use forklore_store::port::Filter;
+use forklore_store::port::{Filter, Headers};
 
-use crate::resolve::only;
+use crate::resolve::{SHORTEST_PART, only};
 use crate::{Engine, Error, Result, Scope};
 
 impl Engine {
@@ -46,11 +46,27 @@ impl Engine {
             Err(StoreError::NotFound(_)) => {}
             found => return Ok(found?),
         }
-        let filter = Filter { id_part: Some(id.to_string()), ..trash };
-        only(
-            self.store.sessions(&filter, None, 0)?,
-            &format!("the part {id} of an id in the trash"),
-        )
+        only(self.part_in_trash(&id)?, &format!("the part {id} of an id in the trash"))
+    }
+
+    /// Returns the only session in the trash that a name can mean: a part of an id, or a label.
+    /// Returns `None` if there is none or several.
+    pub(crate) fn in_trash(&self, name: &SessionId) -> Result<Option<Header>> {
+        let mut found = Vec::new();
+        if name.as_str().chars().count() >= SHORTEST_PART {
+            found.extend(self.part_in_trash(name)?.sound);
+        }
+        if let Ok(label) = name.as_str().parse() {
+            let filter = Filter { trash: true, label: Some(label), ..Filter::default() };
+            found.extend(self.store.sessions(&filter, None, 0)?.sound);
+        }
+        Ok(found.pop().filter(|last| found.iter().all(|other| other.id == last.id)))
+    }
+
+    fn part_in_trash(&self, part: &SessionId) -> Result<Headers> {
+        let part = Some(part.to_string());
+        let filter = Filter { trash: true, id_part: part, ..Filter::default() };
+        Ok(self.store.sessions(&filter, None, 0)?)
     }
 
     /// Returns a session in the trash, with sessions that the same delete put there. With

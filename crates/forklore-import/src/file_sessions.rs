@@ -91,7 +91,7 @@ impl<'a> FileSessions<'a> {
         let root = child.parent.root_id.clone();
         let label = match child.revision {
             Some(revision) => self.conflicts.revision_label(revision, &root, &child.id),
-            None => self.conflicts.label(&root, &child.id),
+            None => self.conflicts.label(child.kind, &root, &child.id),
         };
         let new = child.into_session(file, label)?;
         self.add(root, &new);

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use forklore_core::agent_format::session_id;
-use forklore_core::{Label, SessionId};
+use forklore_core::{Label, SessionId, SessionKind};
 use forklore_store::port::Filter;
 use forklore_store::{Error as StoreError, Store};
 
@@ -133,10 +133,10 @@ impl NameConflicts {
 
     /// Returns the first default label of the new session `id` that no other session of its family
     /// has, as far as this import knows. `root` is the root of the family.
-    pub(crate) fn label(&self, root: &SessionId, id: &SessionId) -> Label {
+    pub(crate) fn label(&self, kind: SessionKind, root: &SessionId, id: &SessionId) -> Label {
         let mut attempt = 0;
         loop {
-            let label = Label::of_fork(id, attempt);
+            let label = Label::of_child(kind, id, attempt);
             if self.is_free_label(root, &label) {
                 return label;
             }
@@ -150,7 +150,7 @@ impl NameConflicts {
         let label = format!("revision-{revision}").parse().ok();
         label
             .filter(|label| self.is_free_label(root, label))
-            .unwrap_or_else(|| self.label(root, id))
+            .unwrap_or_else(|| self.label(SessionKind::Branch, root, id))
     }
 
     fn is_free_label(&self, root: &SessionId, label: &Label) -> bool {

@@ -202,6 +202,11 @@ fn query(filter: &Filter, after: Option<&Cursor>, lost: bool) -> (String, Values
     if let Some(part) = &filter.id_part {
         add("instr(s.id, ?) > 0", Box::new(part.clone()));
     }
+    if let Some(prefix) = &filter.title_prefix {
+        // SQL folds the case of ASCII letters only. `Filter::matches` compares the other titles.
+        let like = "(s.title GLOB '*[^ -~]*' OR ltrim(s.title) LIKE ? ESCAPE '\\')";
+        add(like, Box::new(format!("{}%", escaped(prefix.trim()))));
+    }
     if filter.trash {
         conditions.push("s.deleted IS NOT NULL AND s.kept_to IS NULL");
     } else if !filter.deleted {
@@ -210,4 +215,9 @@ fn query(filter: &Filter, after: Option<&Cursor>, lost: bool) -> (String, Values
     let ordered = filter.family.is_none() && filter.parent.is_none();
     let order = if ordered { " ORDER BY s.fresh_until DESC, s.id" } else { "" };
     (format!("WHERE {}{order}", conditions.join(" AND ")), values)
+}
+
+/// Escapes the characters that have a meaning in the pattern of `LIKE`.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }

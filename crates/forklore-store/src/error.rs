@@ -92,7 +92,7 @@ pub enum Error {
     #[error("the store is busy: {0}")]
     Locked(String),
     /// A delete was refused, because branch children (forks) of the session would remain.
-    #[error("session {session} has {count} branch children that build on it")]
+    #[error("session {session} has {} on it", forks_that_build(*count))]
     HasChildren {
         /// The id of the session that was not deleted.
         session: SessionId,
@@ -263,5 +263,13 @@ impl Error {
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
         Self::Io { doing: doing.into(), source: source.into() }
+    }
+}
+
+/// Returns the number of forks with its noun and verb: `1 fork that builds`, `2 forks that build`.
+fn forks_that_build(count: usize) -> String {
+    match count {
+        1 => "1 fork that builds".to_owned(),
+        _ => format!("{count} forks that build"),
     }
 }

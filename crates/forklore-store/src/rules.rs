@@ -82,9 +82,16 @@ impl Filter {
             && self.parent.as_ref().is_none_or(|parent| Some(parent) == header.parent_id.as_ref())
             && self.label.as_ref().is_none_or(|label| *label == header.label)
             && self.id_part.as_ref().is_none_or(requested)
+            && self.title_prefix.as_ref().is_none_or(|prefix| begins(header, prefix))
             && (self.kinds.is_empty() || self.kinds.contains(&header.kind))
             && self.since.is_none_or(|since| header.updated >= since)
     }
+}
+
+/// Checks whether the session's title begins with `prefix`, as [`Filter::title_prefix`] says.
+fn begins(header: &Header, prefix: &str) -> bool {
+    let title = header.title.as_ref().map(|title| title.trim().to_lowercase());
+    title.is_some_and(|title| title.starts_with(&prefix.trim().to_lowercase()))
 }
 
 impl Cursor {

@@ -160,10 +160,12 @@ impl Piece {
 pub struct Found {
     /// The session.
     pub session: SessionId,
-    /// The first session of the family.
+    /// The log position of the event that was found. `None` for a title or a label.
     pub seq: Option<u64>,
     /// The label of the session.
     pub label: Safe,
+    /// The agent that wrote it.
+    pub agent: Safe,
     /// The title of the session.
     pub title: Safe,
     /// The folder of the session.

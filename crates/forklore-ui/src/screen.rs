@@ -189,11 +189,12 @@ impl Screen {
             changed: true,
             removed,
         };
-        if let (Self::List(list), Done::Undeleted { sessions, .. }) = (&mut *self, done)
-            && list.scope() == Scope::Trash
-        {
-            list.remove(sessions);
-            return None;
+        if let (Self::List(list), Done::Undeleted { session, sessions }) = (&mut *self, done) {
+            if list.scope() == Scope::Trash {
+                list.remove(sessions);
+                return None;
+            }
+            list.wait_for(session.clone());
         }
         let changes: Vec<_> = match done {
             Done::Forked { session, .. } => vec![changed(session, false)],

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use clap::builder::PossibleValuesParser;
 use forklore::api::{Hit, HitKind, Search, SearchAnswer};
 use forklore::core::{Role, SessionId, ShortIds};
+use forklore::formats::AGENT_FORMATS;
 use forklore::search::SearchIndex;
 use forklore_sanitize::shell::quoted;
 
@@ -32,7 +34,7 @@ pub(crate) struct Args {
     #[arg(required = true)]
     words: Vec<String>,
     /// Find only records of this agent, such as claude, codex or forklore
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = agents())]
     agent: Option<String>,
     /// Find only messages of this role
     #[arg(long, value_parser = ["system", "user", "assistant", "tool"])]
@@ -104,6 +106,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     output.answer_with(&answer, people, failure.as_ref())?;
     suggest(&answer, &request, output);
     super::damaged::tell(&answer.problems, output)
+}
+
+/// Returns the names of the agents whose records a store can have.
+fn agents() -> PossibleValuesParser {
+    let read = AGENT_FORMATS.iter().map(|format| format.name());
+    PossibleValuesParser::new(read.chain(["forklore"]))
 }
 
 fn role(name: &str) -> Option<Role> {

@@ -148,7 +148,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     let failure = super::damaged::failure(&stats.problems);
     let people = |page: &mut Page| {
-        show(page, &stats, inherited, spending.as_ref(), &currency);
+        show(page, args, &stats, inherited, spending.as_ref(), &currency);
         match (&spending, args.by) {
             (Some(spending), Some(by)) => groups(page, spending, by, &currency),
             (Some(spending), None) => {
@@ -181,12 +181,18 @@ fn names(args: &Args, one: bool, app: &App, output: &Output) -> HashMap<String, 
 
 fn show(
     page: &mut Page,
+    args: &Args,
     stats: &Stats,
     inherited: Option<Usage>,
     spending: Option<&UsageReport>,
     currency: &Currency,
 ) {
-    page.fact("sessions", stats.sessions);
+    let scope = match (&args.session, args.family) {
+        (None, _) => " in the whole store",
+        (Some(_), true) => " in the family",
+        (Some(_), false) => "",
+    };
+    page.fact("sessions", format!("{}{scope}", stats.sessions));
     page.fact("own", format!("{}, {}", count(stats.own_events, "event"), bytes(stats.bytes)));
     let events = count(stats.inherited_events, "event");
     page.fact("inherited", format!("{events}, {} not stored again", bytes(stats.saved_bytes)));

@@ -47,6 +47,17 @@ fn an_abandoned_branch_goes_on_behind_an_open_call() {
     assert_eq!(cut.lines().count(), 2);
 }
 
+#[test]
+fn what_is_imported_again_is_already_in_the_store() {
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["resume-in", "pi", "plan-1", "--home", "pi"]);
+    let first = sandbox.ok(&["import", "pi"]);
+    assert!(first.contains("from 1 file into 1 session"), "{first}");
+    let again =
+        "Nothing new in 1 file (0 B read); 1 session already in the store; 1 file unchanged";
+    assert_eq!(sandbox.ok(&["import", "pi"]).lines().next(), Some(again));
+}
+
 #[cfg(unix)]
 #[test]
 fn the_file_is_put_where_the_agent_looks_for_it() {

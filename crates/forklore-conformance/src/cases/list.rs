@@ -133,6 +133,38 @@ pub(super) fn a_part_of_an_id_is_no_pattern(scene: &Scene<'_>) {
     }
 }
 
+pub(super) fn titles_are_found_by_their_beginning(scene: &Scene<'_>) {
+    for (session, title) in [
+        ("ascii", Some("Fix the parser")),
+        ("spaces", Some("  fix the tests ")),
+        ("pattern", Some("100% of_it")),
+        ("turkish", Some("İstanbul")),
+        ("kelvin", Some("\u{212a}elvin")),
+        ("back", Some("a\\b")),
+        ("fix", None),
+    ] {
+        let title = title.map(str::to_owned);
+        scene.store().create(NewSession { title, ..scene.draft(session, vec![]) }).unwrap();
+    }
+    for (prefix, want) in [
+        ("fix the", vec!["spaces", "ascii"]),
+        (" FIX THE P", vec!["ascii"]),
+        ("fix the parser", vec!["ascii"]),
+        ("the", vec![]),
+        ("100%", vec!["pattern"]),
+        ("1%", vec![]),
+        ("100% of-", vec![]),
+        ("İST", vec!["turkish"]),
+        ("kel", vec!["kelvin"]),
+        ("a\\", vec!["back"]),
+        ("%", vec![]),
+        ("' OR 1=1 --", vec![]),
+    ] {
+        let filter = Filter { title_prefix: Some(prefix.into()), ..Filter::default() };
+        assert_eq!(list(scene, &filter), want, "{prefix}");
+    }
+}
+
 pub(super) fn workspaces_that_look_alike_stay_apart(scene: &Scene<'_>) {
     for (session, path) in [("a", "/x/a b"), ("b", "/x/a_b"), ("c", "/x/A b"), ("d", "/x/a b/c")] {
         let new = NewSession { workspace: Workspace::new(path), ..scene.draft(session, vec![]) };

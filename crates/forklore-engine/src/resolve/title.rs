@@ -53,7 +53,8 @@ impl Engine {
     /// Returns the sessions with exactly this title. If there are none, returns the sessions whose
     /// title begins with it.
     fn titled(&self, title: &Title, workspace: Option<&Workspace>) -> Result<Vec<Header>> {
-        let filter = Filter { workspace: workspace.cloned(), ..Filter::default() };
+        let title_prefix = Some(title.0.clone());
+        let filter = Filter { workspace: workspace.cloned(), title_prefix, ..Filter::default() };
         let (mut whole, mut beginning) = (Vec::new(), Vec::new());
         let mut after = None;
         loop {

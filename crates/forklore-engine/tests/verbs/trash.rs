@@ -18,6 +18,7 @@ on_every_store!(
     the_trash_can_be_erased_by_name,
     gc_erases_by_age,
     references_find_what_is_in_the_trash,
+    a_part_of_the_id_of_a_deleted_session_leads_to_the_trash,
     the_trash_retains_attachments,
 );
 
@@ -159,6 +160,26 @@ fn gc_erases_by_age(world: &World) {
     assert_eq!(world.engine.store().header(&id("b")).unwrap().title, None);
     assert_eq!(refusal(undelete(world, "b", false)).0, ErrorKind::NotFound);
     assert_eq!(world.engine.verify(None).unwrap().problems, []);
+}
+
+fn a_part_of_the_id_of_a_deleted_session_leads_to_the_trash(world: &World) {
+    world.session("p", "u1");
+    world.engine.fork(&named("first-one")).unwrap();
+    trash(world, "first-one");
+    let scope = forklore_engine::Scope::default();
+    let refused = |reference: &str| world.engine.resolve(reference, &scope).unwrap_err();
+    for reference in ["first-one", "firs", "t-one", "idea"] {
+        let error = refused(reference);
+        assert!(
+            matches!(&error, Error::InTrash(found) if *found == id("first-one")),
+            "{reference}: {error}"
+        );
+    }
+    assert_eq!(refused("fir").to_string(), "session fir does not exist");
+    world.engine.fork(&named("first-two")).unwrap();
+    assert_eq!(world.engine.resolve("firs", &scope).unwrap().id, id("first-two"));
+    trash(world, "first-two");
+    assert_eq!(refused("firs").to_string(), "session firs does not exist");
 }
 
 fn references_find_what_is_in_the_trash(world: &World) {

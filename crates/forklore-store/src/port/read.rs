@@ -86,6 +86,9 @@ pub struct Filter {
     /// Selects the sessions whose id begins or ends with this string. `None` selects sessions with
     /// any id.
     pub id_part: Option<String>,
+    /// Selects the sessions whose title begins with this text. Upper and lower case and spaces
+    /// around the title make no difference. `None` selects sessions with any title and without one.
+    pub title_prefix: Option<String>,
     /// Selects the sessions of these kinds. An empty list selects all kinds.
     pub kinds: Vec<SessionKind>,
     /// Selects the sessions that were updated at or after this time. `None` selects all times.

@@ -39,6 +39,11 @@ impl Hits {
         self.state.as_ref()
     }
 
+    /// Checks whether the sessions of all folders are searched.
+    pub(crate) fn is_everywhere(&self) -> bool {
+        self.workspace.is_none()
+    }
+
     /// Returns the number of hits, and whether there are more.
     pub(crate) fn count(&self) -> (usize, bool) {
         (self.hits.len(), self.more)

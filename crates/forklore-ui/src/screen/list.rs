@@ -55,6 +55,8 @@ pub(crate) struct List {
     words_requested: HashSet<SessionId>,
     finding: Option<Finding>,
     cursor: Cursor,
+    /// The session to which the cursor moves as soon as the list has it again.
+    awaited: Option<SessionId>,
     damaged: usize,
 }
 
@@ -95,6 +97,7 @@ impl List {
             words_requested: HashSet::new(),
             finding: None,
             cursor: Cursor::default(),
+            awaited: None,
             damaged: 0,
         }
     }
@@ -320,10 +323,16 @@ impl List {
         self.arrange(next.as_ref());
     }
 
+    /// Moves the cursor to a session that was brought back, as soon as its row arrives.
+    pub(crate) fn wait_for(&mut self, session: SessionId) {
+        self.awaited = Some(session);
+    }
+
     /// Replaces rows by newer ones, each at its position by the time of its update.
     fn renew(&mut self, rows: &[Row]) {
-        let on = self.current().map(|row| row.id.clone());
         let new: HashMap<_, _> = rows.iter().map(|row| (&row.id, row)).collect();
+        let awaited = self.awaited.take_if(|session| new.contains_key(session));
+        let on = awaited.or_else(|| self.current().map(|row| row.id.clone()));
         let mut words = HashMap::new();
         self.rows.retain(|row| {
             if new.contains_key(&row.id) {

@@ -216,7 +216,7 @@ pub(super) fn hits(app: &App, hits: &Hits, view: &mut View<'_, '_>, areas: &Area
     let now = app.now();
     for (at, (hit, is_current)) in (0_u16..).zip(hits.visible(height)) {
         let row = at.saturating_mul(u16::try_from(HEIGHT).unwrap_or(2));
-        view.line(areas.text, row, &hit_heading(hit, &now));
+        view.line(areas.text, row, &hit_heading(hit, hits.is_everywhere(), &now));
         let snippet = crate::text::wrapped(
             &hit.snippet,
             Tone::Plain,
@@ -235,14 +235,19 @@ pub(super) fn hits(app: &App, hits: &Hits, view: &mut View<'_, '_>, areas: &Area
     }
 }
 
-fn hit_heading(hit: &Found, now: &Zoned) -> Line {
+fn hit_heading(hit: &Found, has_folder: bool, now: &Zoned) -> Line {
     let mut line = Line::default()
         .safe(Tone::Label, hit.label.clone())
+        .and(Tone::Plain, "  ")
+        .safe(Tone::Dim, hit.agent.clone())
         .and(Tone::Plain, "  ")
         .safe(Tone::Tool, hit.what.clone())
         .and(Tone::Dim, format!("  {}", age(now, hit.ts)));
     if hit.others > 0 {
         line = line.and(Tone::Dim, format!("  in {} branches", hit.others + 1));
+    }
+    if has_folder {
+        line = line.and(Tone::Dim, "  ").safe(Tone::Dim, hit.folder.clone());
     }
     line.and(Tone::Dim, "  ").safe(Tone::Dim, hit.title.clone())
 }

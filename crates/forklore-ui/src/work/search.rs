@@ -43,6 +43,7 @@ fn found(hit: &Hit) -> Found {
         session: hit.session_id.clone(),
         seq: hit.seq,
         label: Safe::line(hit.label.as_str()),
+        agent: Safe::line(&hit.agent),
         title: Safe::line(hit.title.as_deref().unwrap_or_default()),
         folder: Safe::line(hit.workspace.as_str()),
         what: Safe::line(&what),

@@ -23,19 +23,20 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
         page.end();
     }
     let appended = report.sessions.iter().map(|session| session.appended).sum();
-    page.put(Tone::Good, "Imported ").put(Tone::Plain, count(appended, "event"));
-    let what = format!(
-        " ({}) from {} into {}",
-        bytes(report.sources.iter().map(|file| file.bytes).sum::<u64>() + report.sidecars.bytes),
-        count(report.files, "file"),
-        count(read.len() as u64, "session")
-    );
-    page.put(Tone::Plain, what);
+    let read_bytes = report.sources.iter().map(|file| file.bytes).sum::<u64>();
+    let files = count(report.files, "file");
+    let size = bytes(read_bytes + report.sidecars.bytes);
+    if read.is_empty() && report.sidecars.files == 0 {
+        page.put(Tone::Good, "Nothing new").put(Tone::Plain, format!(" in {files} ({size} read)"));
+    } else {
+        let sessions = count(read.len() as u64, "session");
+        page.put(Tone::Good, "Imported ").put(Tone::Plain, count(appended, "event"));
+        page.put(Tone::Plain, format!(" ({size}) from {files} into {sessions}"));
+    }
     let others = (report.sessions.len() - read.len()) as u64;
     if others > 0 {
-        let others =
-            if read.is_empty() { count(others, "session") } else { count(others, "other session") };
-        page.put(Tone::Dim, format!("; {others} without a new event"));
+        let what = if read.is_empty() { "session" } else { "other session" };
+        page.put(Tone::Dim, format!("; {} already in the store", count(others, what)));
     }
     if report.sidecars.files > 0 {
         page.put(Tone::Plain, format!("; {} beside", count(report.sidecars.files, "file")));
