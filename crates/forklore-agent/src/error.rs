@@ -60,8 +60,8 @@ pub enum Error {
     /// This runtime is already running a turn or another operation on the session.
     #[error("session {0} is in the middle of a turn; interrupt it, or fork the session")]
     Running(SessionId),
-    /// `cleanup` ended the session in this process, or the turn whose tool call delegates waits for
-    /// its calls no longer. Open the session again to continue.
+    /// `cleanup` ended the session in this process, or a tool call wants to delegate although its
+    /// turn no longer waits for it. Open the session again to continue.
     #[error("session {0} was ended here; open it again to go on")]
     Ended(SessionId),
     /// The session to resume as a sub-agent is not a sub-agent of the session that delegates.

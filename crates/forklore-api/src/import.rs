@@ -51,8 +51,8 @@ pub struct Imported {
     /// The number of skipped files: no session was imported from them. Includes sidecar files
     /// (files next to a session file) that were not stored.
     pub skipped: u64,
-    /// The first 20 of the skipped files in folders that no known agent wrote although they look
-    /// like session files, each with the reason. Files that `problems` lists are left out.
+    /// The first 20 skipped files that look like session files but that no known agent wrote, each
+    /// with the reason. Files that `problems` lists are left out.
     pub passed_over: Vec<ImportProblem>,
     /// Counts of the sidecar files: files without a session that agents store next to session
     /// files.

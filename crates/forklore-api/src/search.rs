@@ -126,7 +126,8 @@ pub struct Hit {
     /// The number of the turn, from 1. `null` for a title or a label, and before the first turn.
     pub turn: Option<u64>,
     /// The part of the message or session that matches the query best. If several parts match
-    /// equally well: the first of them in the order text, reasoning, call, result, title, label.
+    /// equally well: the first of them in the order text, reasoning, call, result, title, label,
+    /// summary.
     pub kind: HitKind,
     /// The role of the message. `null` for a title or a label.
     pub role: Option<Role>,

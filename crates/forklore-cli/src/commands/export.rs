@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use forklore::Engine;
 use forklore::api::{Export, ExportTo, Exported, ExportedFile, LeftOut};
-use forklore::core::{Header, Selector, SessionId};
+use forklore::core::{EventType, Header, Selector, SessionId};
 use forklore::engine::Outgoing;
 use forklore::page::Format;
 
@@ -148,10 +148,19 @@ impl Form {
     }
 }
 
-/// Shows how many records of each kind an export omitted, because the format cannot represent them.
+/// Shows how many records of each kind an export omitted, and why: the format cannot represent
+/// them, or a summary replaces them.
 pub(super) fn left_out(page: &mut Page, lossy: &[LeftOut]) {
     let lost: Vec<_> = lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
     if !lost.is_empty() {
-        page.fact("left out", format!("{}, for which the form has no place", lost.join(", ")));
+        let is_message = |lost: &LeftOut| {
+            lost.kind.parse::<EventType>().is_ok_and(|kind| kind.class().is_conversation())
+        };
+        let why = if lossy.iter().any(is_message) {
+            "for which the form has no place, or which a summary replaces"
+        } else {
+            "for which the form has no place"
+        };
+        page.fact("left out", format!("{}, {why}", lost.join(", ")));
     }
 }
