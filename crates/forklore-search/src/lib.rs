@@ -43,6 +43,7 @@ mod layout;
 mod matches;
 mod paths;
 mod query;
+mod rank;
 mod scan;
 mod search;
 mod sessions;

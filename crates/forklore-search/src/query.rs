@@ -59,17 +59,27 @@ impl Query {
     /// text. `facets` are the numbers of the facets that a document must have. `None` if every
     /// document matches.
     pub(crate) fn expression(&self, kind: Option<HitKind>, facets: &[i64]) -> Option<String> {
-        let columns = match kind {
-            Some(kind) => kind.as_str().to_owned(),
-            None => HitKind::ALL.map(HitKind::as_str).join(" "),
-        };
         let phrases: Vec<_> = self.phrases.iter().map(Phrase::quoted).collect();
-        let words = (!phrases.is_empty()).then(|| phrases.join(" AND "));
-        let words = words.map(|words| format!("({{{columns}}} : ({words}))"));
+        let words = (!phrases.is_empty()).then(|| within(kind, &phrases.join(" AND ")));
         let facets = facets.iter().map(|facet| format!("(facet : \"f{facet}\")"));
         let all: Vec<_> = words.into_iter().chain(facets).collect();
         (!all.is_empty()).then(|| all.join(" AND "))
     }
+
+    /// Returns each phrase of the query as an expression of FTS5. `kind` restricts the search to one
+    /// kind of text.
+    pub(crate) fn expressions(&self, kind: Option<HitKind>) -> Vec<String> {
+        self.phrases.iter().map(|phrase| within(kind, &phrase.quoted())).collect()
+    }
+}
+
+/// Restricts an expression to one kind of text, or to all texts.
+fn within(kind: Option<HitKind>, expression: &str) -> String {
+    let columns = match kind {
+        Some(kind) => kind.as_str().to_owned(),
+        None => HitKind::ALL.map(HitKind::as_str).join(" "),
+    };
+    format!("({{{columns}}} : ({expression}))")
 }
 
 impl Phrase {
