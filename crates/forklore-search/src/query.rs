@@ -27,8 +27,6 @@ pub(crate) struct Phrase {
     pub(crate) words: Vec<String>,
     /// Whether the last word may also be only the beginning of a word in the text.
     pub(crate) is_prefix: bool,
-    /// The words as they were typed.
-    text: String,
 }
 
 impl Query {
@@ -84,19 +82,15 @@ fn within(kind: Option<HitKind>, expression: &str) -> String {
 
 impl Phrase {
     fn of(text: &str, is_prefix: bool) -> Option<Self> {
-        let (mut folded, mut typed) = (Vec::new(), Vec::new());
-        for word in words(text) {
-            typed.extend(text.get(word.start..word.end));
-            folded.push(word.folded);
-        }
-        (!folded.is_empty()).then(|| Self { words: folded, is_prefix, text: typed.join(" ") })
+        let words: Vec<_> = words(text).map(|word| word.folded).collect();
+        (!words.is_empty()).then_some(Self { words, is_prefix })
     }
 
     /// Returns the phrase as a string in the syntax of FTS5. The text in quotes contains only
     /// letters, digits and spaces.
     fn quoted(&self) -> String {
         let star = if self.is_prefix { "*" } else { "" };
-        format!("\"{}\"{star}", self.text)
+        format!("\"{}\"{star}", self.words.join(" "))
     }
 }
 
@@ -162,7 +156,7 @@ mod tests {
             ("\"a retry\" back*", r#""a retry" AND "back"*"#),
             (
                 "a AND NOT (b OR c) NEAR",
-                r#""a" AND "AND" AND "NOT" AND "b" AND "OR" AND "c" AND "NEAR""#,
+                r#""a" AND "and" AND "not" AND "b" AND "or" AND "c" AND "near""#,
             ),
             ("text:a ^b -c +d", r#""text a" AND "b" AND "c" AND "d""#),
             ("\"open", r#""open""#),
