@@ -23,16 +23,30 @@ const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 1.0, 0.0";
 /// counts.
 const HEAD: f64 = 1e-6;
 
-/// Returns `documents` with their scores, the best first, and of equally good ones the latest. All of
-/// them match the query. `are_all` states whether no other document matches it.
+/// The documents to rank, in comparison with those that have all words of the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All documents that have the words.
+    All,
+    /// Some of them, because the search is also restricted by something else.
+    Selected,
+    /// The latest of more than [`COMMON`].
+    Latest,
+}
+
+/// Returns `documents` with their scores, the best first, and of equally good ones the latest.
 pub(crate) fn ranked(
     conn: &Connection,
     query: &Query,
     kind: Option<HitKind>,
     documents: &[i64],
-    are_all: bool,
+    extent: Extent,
 ) -> Result<Vec<Candidate>> {
-    let scores = scores(conn, query, kind, are_all)?;
+    // If many documents have all words, then as many have each of them.
+    let scores = match extent {
+        Extent::Latest => HashMap::new(),
+        Extent::All | Extent::Selected => scores(conn, query, kind, extent)?,
+    };
     let heads = if scores.is_empty() { heads(conn, documents)? } else { HashSet::new() };
     let score = |document: &i64| {
         let head = if heads.contains(document) { HEAD } else { 0.0 };
@@ -49,14 +63,13 @@ fn scores(
     conn: &Connection,
     query: &Query,
     kind: Option<HitKind>,
-    are_all: bool,
+    extent: Extent,
 ) -> Result<HashMap<i64, f64>> {
     let mut counting = Vec::new();
     let phrases = query.expressions(kind);
-    let is_single = phrases.len() == 1;
+    let is_known = phrases.len() == 1 && extent == Extent::All;
     for phrase in phrases {
-        // All documents with a single phrase are known.
-        if (is_single && are_all) || !is_common(conn, &phrase)? {
+        if is_known || !is_common(conn, &phrase)? {
             counting.push(phrase);
         }
     }

@@ -10,7 +10,7 @@ use crate::documents::Facet;
 use crate::hits::{Answer, Hits};
 use crate::layout::LAYOUT;
 use crate::query::Query;
-use crate::rank;
+use crate::rank::{self, Extent};
 use crate::scan;
 use crate::update::{Progress, update};
 
@@ -125,8 +125,12 @@ fn find(
         return Ok(hits.into_answer(is_cut));
     }
     let (found, is_cut) = latest(conn, &expression.unwrap_or_default(), since)?;
-    let are_all = !is_cut && facets.is_empty() && request.since.is_none();
-    hits.add_ranked(&rank::ranked(conn, query, request.kind, &found, are_all)?)?;
+    let extent = match is_cut {
+        true => Extent::Latest,
+        false if facets.is_empty() && request.since.is_none() => Extent::All,
+        false => Extent::Selected,
+    };
+    hits.add_ranked(&rank::ranked(conn, query, request.kind, &found, extent)?)?;
     Ok(hits.into_answer(is_cut))
 }
 

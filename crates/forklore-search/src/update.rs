@@ -136,7 +136,7 @@ impl Batch<'_, '_> {
         let workspace = header.workspace.as_str().to_owned();
         let read = if row.is_deleted {
             let family = self.family(&header.root_id)?;
-            self.inherited(row, &family, workspace)
+            self.inherited(row, &family, &workspace)
         } else {
             if row.read_to == row.inherits {
                 // It may have come back from the trash, and is read anew.
@@ -180,7 +180,7 @@ impl Batch<'_, '_> {
         &mut self,
         row: &mut SessionRow,
         family: &Family,
-        workspace: String,
+        workspace: &str,
     ) -> Result<bool> {
         let heir = family.heir(row.number);
         let last = heir.as_ref().map_or(0, |(_, last)| *last);
@@ -204,7 +204,7 @@ impl Batch<'_, '_> {
                 break;
             }
             let prepared = Prepared::of(self.engine, stored);
-            self.event(row, &workspace, &mut calls, prepared)?;
+            self.event(row, workspace, &mut calls, prepared)?;
         }
         calls.save(self.writer.conn)?;
         Ok(true)
