@@ -16,8 +16,8 @@ pub(crate) static LAYOUT: Layout = Layout {
 /// The statements that create the tables.
 ///
 /// SQLite collects the words of a transaction in memory (`hashsize`) and writes them at its end as one
-/// segment. It merges 64 segments at once (`automerge`), so it merges each word less often than with
-/// its default of 4, and a search looks a word up in more segments. A row of a segment (`pgsz`)
+/// segment. It merges 16 segments at once (`automerge`), so it merges each word less often than with
+/// its default of 4, and a search looks a word up in a few more segments. A row of a segment (`pgsz`)
 /// fits into a page of the file. The tokenizer only separates words at ASCII characters that are
 /// neither letters nor digits; any other character is folded or separated before
 /// ([`crate::document`]).
@@ -59,6 +59,6 @@ CREATE VIRTUAL TABLE words USING fts5(
     tokenize = \"ascii\");
 INSERT INTO words (words, rank) VALUES ('hashsize', 67108864);
 INSERT INTO words (words, rank) VALUES ('pgsz', 16200);
-INSERT INTO words (words, rank) VALUES ('automerge', 64);
-INSERT INTO words (words, rank) VALUES ('crisismerge', 128);
+INSERT INTO words (words, rank) VALUES ('automerge', 16);
+INSERT INTO words (words, rank) VALUES ('crisismerge', 32);
 ";

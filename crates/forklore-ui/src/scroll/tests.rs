@@ -109,7 +109,6 @@ fn after_more_was_added_the_lines_are_those_of_a_layout_of_all_blocks() {
         let count = 1 + round * 7 % 40;
         if round % 50 < 25 {
             scroll.add(End::After, (last..last + count).collect());
-            last = scroll.last().copied().unwrap() + 1;
             scroll.go_to_last(3);
         } else {
             scroll.add(End::Before, (first - count..first).collect());

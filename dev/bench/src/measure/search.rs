@@ -84,18 +84,31 @@ fn fill(scene: &Scene) -> Result<(Files, u64)> {
 /// Measures the first search, which reads all sessions.
 fn first(url: &str, of: &str, bytes: u64) -> Result<Figure> {
     let engine = open(url)?;
-    let own = std::process::id();
-    let (start, before) = (Instant::now(), worked(own));
+    let (start, work) = (Instant::now(), Work::begin());
     SearchIndex::of(&engine).search(&Search::of(NOWHERE))?;
     let took = start.elapsed();
     let rate = |took: Duration| bytes as f64 / 1e6 / took.as_secs_f64().max(1e-6);
-    let time = worked(own).zip(before).map(|(after, before)| after.saturating_sub(before));
-    let time = time.filter(|time| !time.is_zero()).map_or(String::new(), |time| {
+    let time = work.end().map_or(String::new(), |time| {
         format!("{} of processor time, {:.0} MB/s", formatted(time), rate(time))
     });
     let what = format!("the index reads {of}");
     let figure = Figure::alone(what, Goal::AtLeast(50.0), rate(took), Unit::MegabytesPerSecond);
     Ok(figure.from(formatted(took), time))
+}
+
+/// The processor time of this process up to a moment. `None` if the system does not report it.
+struct Work(Option<Duration>);
+
+impl Work {
+    fn begin() -> Self {
+        Self(worked(std::process::id()))
+    }
+
+    /// Returns the processor time since then. `None` if it is too short to be measured.
+    fn end(self) -> Option<Duration> {
+        let time = worked(std::process::id())?.saturating_sub(self.0?);
+        (!time.is_zero()).then_some(time)
+    }
 }
 
 /// Returns the measured requests, each with its description.
@@ -136,17 +149,21 @@ fn answers(
     request: &Search,
 ) -> Result<Figure> {
     let mut took = Samples::default();
-    let mut hits = 0;
-    for _ in 0..scene.rounds(ASKED) {
+    let rounds = scene.rounds(ASKED);
+    let (mut hits, work) = (0, Work::begin());
+    for _ in 0..rounds {
         let start = Instant::now();
         let answer = SearchIndex::of(engine).search(request)?;
         took.add(start.elapsed());
         hits = answer.hits.len();
     }
+    let mean = work.end().map(|time| time / u32::try_from(rounds).unwrap_or(u32::MAX));
+    let mean =
+        mean.map_or(String::new(), |time| format!("; mean processor time {}", formatted(time)));
     let millis = took.median().as_secs_f64() * 1e3;
     let what = format!("search of {of}: {what}");
     let figure = Figure::alone(what, Goal::AtMost(ANSWERED), millis, Unit::Milliseconds);
-    Ok(figure.from(took.to_string(), format!("{hits} hits")))
+    Ok(figure.from(took.to_string(), format!("{hits} hits{mean}")))
 }
 
 /// Measures imports alone and while another process keeps the index up to date, and an index of what
