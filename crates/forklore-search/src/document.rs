@@ -6,8 +6,8 @@ use forklore_api::HitKind;
 use forklore_core::{Content, Data, Event, Message, Part, Role};
 use forklore_engine::Engine;
 use serde_json::Value;
-use unicode_normalization::char::is_combining_mark;
 
+use crate::fold::words;
 use crate::paths;
 
 /// The maximum length, in bytes, of a run of characters without white space that is indexed. A
@@ -28,22 +28,30 @@ pub(crate) struct Document {
     pub(crate) summary: String,
     /// The names of the tools of the message's calls and results.
     pub(crate) tools: Vec<String>,
+    /// The ids of the calls whose results do not name their tools.
+    pub(crate) unnamed: Vec<String>,
     /// The paths that the message's calls name, each with the tool's name.
     pub(crate) paths: Vec<(String, String)>,
 }
 
 impl Document {
-    /// Returns the texts of a conversation event or of a summary. `tool_of` returns the tool's name
-    /// for the id of a call. It is used for results that do not name their tool.
-    pub(crate) fn of(
-        engine: &Engine,
-        event: &Event,
-        tool_of: impl FnMut(&str) -> Option<String>,
-    ) -> Self {
+    /// Returns the texts of a conversation event or of a summary.
+    pub(crate) fn of(engine: &Engine, event: &Event) -> Self {
         match engine.summary_messages(event) {
             Some(messages) => Self::of_summary(&messages),
-            None => Self::of_message(engine.message(event), tool_of),
+            None => Self::of_message(engine.message(event)),
         }
+    }
+
+    /// Returns the document with its texts as SQLite receives them.
+    pub(crate) fn indexed(mut self) -> Self {
+        let Self { text, reasoning, call, result, summary, .. } = &mut self;
+        for text in [text, reasoning, call, result, summary] {
+            if let Cow::Owned(plain) = indexed(text) {
+                *text = plain;
+            }
+        }
+        self
     }
 
     fn of_summary(messages: &[Message]) -> Self {
@@ -52,18 +60,18 @@ impl Document {
         document
     }
 
-    fn of_message(message: Message, mut tool_of: impl FnMut(&str) -> Option<String>) -> Self {
+    fn of_message(message: Message) -> Self {
         let mut document = Self { role: Some(message.role), ..Self::default() };
         match message.content {
             Content::Text(text) => document.text = text,
             Content::Parts(parts) => {
-                parts.into_iter().for_each(|part| document.add(part, &mut tool_of));
+                parts.into_iter().for_each(|part| document.add(part));
             }
         }
         document
     }
 
-    fn add(&mut self, part: Part, tool_of: &mut impl FnMut(&str) -> Option<String>) {
+    fn add(&mut self, part: Part) {
         match part {
             Part::Text { text } => put(&mut self.text, &text),
             Part::Reasoning { text, .. } => put(&mut self.reasoning, &text),
@@ -76,7 +84,10 @@ impl Document {
             }
             Part::ToolResult { call_id, name, content, .. } => {
                 strings(&content, &mut self.result);
-                self.tools.extend(name.or_else(|| tool_of(&call_id)));
+                match name {
+                    Some(name) => self.tools.push(name),
+                    None => self.unnamed.push(call_id),
+                }
             }
             Part::Attachment { name, .. } => {
                 name.iter().for_each(|name| put(&mut self.text, name));
@@ -143,20 +154,26 @@ fn in_value(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// Returns a text in which SQLite finds the same words as this crate does. Each character that is
-/// not part of a word becomes a space, and very long runs of characters are truncated. Without
-/// this, SQLite would treat an emoji as part of the word next to it, because it does not know the
-/// symbols of newer versions of Unicode.
+/// Returns a text in which SQLite finds the same words as this crate does: a text in ASCII as it is, of
+/// any other text the folded words. Very long runs of characters are truncated.
 pub(crate) fn indexed(text: &str) -> Cow<'_, str> {
-    let is_long = |run: &str| run.len() > LONGEST_RUN;
-    if text.is_ascii() && !text.split_ascii_whitespace().any(is_long) {
+    let is_short = text.len() <= LONGEST_RUN
+        || !text.split(|c: char| c.is_ascii_whitespace()).any(|run| run.len() > LONGEST_RUN);
+    if is_short && text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    let plain = |c: char| if c.is_alphanumeric() || is_combining_mark(c) { c } else { ' ' };
     let mut short = String::with_capacity(text.len());
     for run in text.split_ascii_whitespace() {
         let end = (0..=run.len().min(LONGEST_RUN)).rev().find(|end| run.is_char_boundary(*end));
-        short.extend(run.get(..end.unwrap_or(0)).unwrap_or_default().chars().map(plain));
+        let run = run.get(..end.unwrap_or(0)).unwrap_or_default();
+        if run.is_ascii() {
+            short.push_str(run);
+        } else {
+            words(run).for_each(|word| {
+                short.push_str(&word.folded);
+                short.push(' ');
+            });
+        }
         short.push(' ');
     }
     Cow::Owned(short)
@@ -182,7 +199,7 @@ mod tests {
                 part(r#"{"type":"text","text":"two"}"#),
             ],
         );
-        let document = Document::of_message(message, |call| Some(format!("tool of {call}")));
+        let document = Document::of_message(message);
         assert_eq!(
             document,
             Document {
@@ -192,7 +209,8 @@ mod tests {
                 call: "edit\n7\nx \"y\"\nsrc/a.rs".into(),
                 result: "done".into(),
                 summary: String::new(),
-                tools: vec!["edit".into(), "tool of b".into()],
+                tools: vec!["edit".into()],
+                unnamed: vec!["b".into()],
                 paths: vec![("edit".into(), "src/a.rs".into())],
             }
         );
@@ -203,6 +221,6 @@ mod tests {
         let long = "ab".repeat(10_000);
         assert_eq!(indexed(&format!("x {long} y")).len(), LONGEST_RUN + 5);
         assert!(matches!(indexed("x-y"), Cow::Borrowed("x-y")));
-        assert_eq!(indexed("\u{1f9ff}café\u{2066}"), " café  ");
+        assert_eq!(indexed("\u{1f9ff}Café\u{2066} B"), "cafe  B ");
     }
 }

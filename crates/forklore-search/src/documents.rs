@@ -106,7 +106,8 @@ impl<'c> Writer<'c> {
         Self { conn, facets: HashMap::new() }
     }
 
-    /// Adds the document of an event. The paths in `document` are relative to `workspace`.
+    /// Adds the document of an event, with its texts as SQLite receives them. The paths in `document`
+    /// are relative to `workspace`.
     pub(crate) fn put(
         &mut self,
         at: Position,
@@ -120,8 +121,6 @@ impl<'c> Writer<'c> {
         let part = if is_summary { SessionPart::Summary } else { SessionPart::Event };
         let row = self.insert(at, part, tool)?;
         let Document { text, reasoning, call, result, summary, .. } = document;
-        let texts = [text, reasoning, call, result, summary];
-        let [text, reasoning, call, result, summary] = texts.map(|text| indexed(text));
         let sql = "INSERT INTO words (rowid, text, reasoning, call, result, summary, facet)
             VALUES (?, ?, ?, ?, ?, ?, ?)";
         let values = (row, text, reasoning, call, result, summary, facets);
@@ -140,6 +139,7 @@ impl<'c> Writer<'c> {
         let facets = self.facet_words(facets)?;
         let row = self.insert(at, SessionPart::Head, None)?;
         let sql = "INSERT INTO words (rowid, title, label, facet) VALUES (?, ?, ?, ?)";
+        let (title, label) = (title.map(indexed), label.map(indexed));
         self.conn.prepare_cached(sql)?.execute((row, title, label, facets))?;
         Ok(row)
     }

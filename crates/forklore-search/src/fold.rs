@@ -1,7 +1,7 @@
-//! Splits text into words and folds them, as the index does: without case and diacritics.
+//! Splits text into words and folds them: without case and diacritics.
 //!
-//! SQLite does this for the index by itself. This module does the same for the text of a hit, to
-//! find the parts that match the query.
+//! The index, queries and the search for matches in the text of a hit use the same words. Of text in
+//! ASCII, SQLite finds the same words for the index by itself.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

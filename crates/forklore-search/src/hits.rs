@@ -185,7 +185,7 @@ impl<'a> Hits<'a> {
 
     /// Returns the texts of an event by their kinds.
     pub(crate) fn document(&self, entry: &LogEntry) -> Document {
-        Document::of(self.engine, &entry.event, |_| None)
+        Document::of(self.engine, &entry.event)
     }
 
     /// Checks whether more hits were found than the answer may have.

@@ -7,15 +7,20 @@ use forklore_index::Layout;
 
 pub(crate) static LAYOUT: Layout = Layout {
     file: "search.db",
-    form: concat!("2 ", env!("CARGO_PKG_VERSION")),
+    form: concat!("3 ", env!("CARGO_PKG_VERSION")),
     tables: TABLES,
     clear: "DELETE FROM document; DELETE FROM path; DELETE FROM touch; DELETE FROM facet; DELETE FROM open_call; DELETE FROM session;
         INSERT INTO words (words) VALUES ('delete-all');",
 };
 
-/// The statements that create the tables. SQLite collects the words of a transaction in memory
-/// (`hashsize`) and writes them at its end as one piece, which it merges less often than many small
-/// pieces.
+/// The statements that create the tables.
+///
+/// SQLite collects the words of a transaction in memory (`hashsize`) and writes them at its end as one
+/// segment. It merges 16 segments at once (`automerge`), so it merges each word less often than with
+/// its default of 4, and a search looks a word up in a few more segments. A row of a segment (`pgsz`)
+/// fits into a page of the file. The tokenizer only separates words at ASCII characters that are
+/// neither letters nor digits; any other character is folded or separated before
+/// ([`crate::document`]).
 ///
 /// `document.ordinal` is the number of inheritable events up to the document's event. A descendant
 /// that inherits at least as many events has this event in its history. `session.read_to` is the
@@ -51,6 +56,9 @@ CREATE TABLE touch (
 CREATE INDEX touch_by_document ON touch (document);
 CREATE VIRTUAL TABLE words USING fts5(
     text, reasoning, call, result, title, label, summary, facet, content = '', contentless_delete = 1,
-    tokenize = \"unicode61 remove_diacritics 2\");
-INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
+    tokenize = \"ascii\");
+INSERT INTO words (words, rank) VALUES ('hashsize', 67108864);
+INSERT INTO words (words, rank) VALUES ('pgsz', 16200);
+INSERT INTO words (words, rank) VALUES ('automerge', 16);
+INSERT INTO words (words, rank) VALUES ('crisismerge', 32);
 ";

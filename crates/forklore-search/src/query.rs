@@ -27,8 +27,6 @@ pub(crate) struct Phrase {
     pub(crate) words: Vec<String>,
     /// Whether the last word may also be only the beginning of a word in the text.
     pub(crate) is_prefix: bool,
-    /// The words as they were typed.
-    text: String,
 }
 
 impl Query {
@@ -59,34 +57,40 @@ impl Query {
     /// text. `facets` are the numbers of the facets that a document must have. `None` if every
     /// document matches.
     pub(crate) fn expression(&self, kind: Option<HitKind>, facets: &[i64]) -> Option<String> {
-        let columns = match kind {
-            Some(kind) => kind.as_str().to_owned(),
-            None => HitKind::ALL.map(HitKind::as_str).join(" "),
-        };
         let phrases: Vec<_> = self.phrases.iter().map(Phrase::quoted).collect();
-        let words = (!phrases.is_empty()).then(|| phrases.join(" AND "));
-        let words = words.map(|words| format!("({{{columns}}} : ({words}))"));
+        let words = (!phrases.is_empty()).then(|| within(kind, &phrases.join(" AND ")));
         let facets = facets.iter().map(|facet| format!("(facet : \"f{facet}\")"));
         let all: Vec<_> = words.into_iter().chain(facets).collect();
         (!all.is_empty()).then(|| all.join(" AND "))
     }
+
+    /// Returns each phrase of the query as an expression of FTS5. `kind` restricts the search to one
+    /// kind of text.
+    pub(crate) fn expressions(&self, kind: Option<HitKind>) -> Vec<String> {
+        self.phrases.iter().map(|phrase| within(kind, &phrase.quoted())).collect()
+    }
+}
+
+/// Restricts an expression to one kind of text, or to all texts.
+fn within(kind: Option<HitKind>, expression: &str) -> String {
+    let columns = match kind {
+        Some(kind) => kind.as_str().to_owned(),
+        None => HitKind::ALL.map(HitKind::as_str).join(" "),
+    };
+    format!("({{{columns}}} : ({expression}))")
 }
 
 impl Phrase {
     fn of(text: &str, is_prefix: bool) -> Option<Self> {
-        let (mut folded, mut typed) = (Vec::new(), Vec::new());
-        for word in words(text) {
-            typed.extend(text.get(word.start..word.end));
-            folded.push(word.folded);
-        }
-        (!folded.is_empty()).then(|| Self { words: folded, is_prefix, text: typed.join(" ") })
+        let words: Vec<_> = words(text).map(|word| word.folded).collect();
+        (!words.is_empty()).then_some(Self { words, is_prefix })
     }
 
     /// Returns the phrase as a string in the syntax of FTS5. The text in quotes contains only
     /// letters, digits and spaces.
     fn quoted(&self) -> String {
         let star = if self.is_prefix { "*" } else { "" };
-        format!("\"{}\"{star}", self.text)
+        format!("\"{}\"{star}", self.words.join(" "))
     }
 }
 
@@ -152,7 +156,7 @@ mod tests {
             ("\"a retry\" back*", r#""a retry" AND "back"*"#),
             (
                 "a AND NOT (b OR c) NEAR",
-                r#""a" AND "AND" AND "NOT" AND "b" AND "OR" AND "c" AND "NEAR""#,
+                r#""a" AND "and" AND "not" AND "b" AND "or" AND "c" AND "near""#,
             ),
             ("text:a ^b -c +d", r#""text a" AND "b" AND "c" AND "d""#),
             ("\"open", r#""open""#),

@@ -7,21 +7,18 @@ use forklore_index::{Fault, IndexFile, folder_of, state};
 use rusqlite::Connection;
 
 use crate::documents::Facet;
-use crate::hits::{Answer, Candidate, Hits};
+use crate::hits::{Answer, Hits};
 use crate::layout::LAYOUT;
 use crate::query::Query;
+use crate::rank::{self, Extent};
 use crate::scan;
 use crate::update::{Progress, update};
 
 /// The maximum number of matching documents that are ranked. If more documents match, only the
 /// latest are ranked.
-const RANKED: usize = 5_000;
+const RANKED: usize = rank::COMMON;
 /// The maximum number of hits in one answer.
 pub(crate) const MOST_HITS: usize = 10_000;
-
-/// The weights of the index columns in a score: text, reasoning, call, result, title, label, summary,
-/// facet.
-const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 1.0, 0.0";
 
 /// The search index of a store. The index is a file in the store's cache folder. If the store has
 /// no such folder, each search makes a temporary index.
@@ -127,9 +124,13 @@ fn find(
         let is_cut = scan::documents(conn, expression.as_deref(), since, &mut hits)?;
         return Ok(hits.into_answer(is_cut));
     }
-    let (mut found, is_cut) = candidates(conn, &expression.unwrap_or_default(), since)?;
-    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.document.cmp(&a.document)));
-    hits.add_ranked(&found)?;
+    let (found, is_cut) = latest(conn, &expression.unwrap_or_default(), since)?;
+    let extent = match is_cut {
+        true => Extent::Latest,
+        false if facets.is_empty() && request.since.is_none() => Extent::All,
+        false => Extent::Selected,
+    };
+    hits.add_ranked(&rank::ranked(conn, query, request.kind, &found, extent)?)?;
     Ok(hits.into_answer(is_cut))
 }
 
@@ -146,24 +147,17 @@ fn facets(conn: &Connection, request: &Search) -> Result<Option<Vec<i64>>, Fault
     numbers.collect()
 }
 
-/// Returns the documents that match an expression, the latest first, and whether further documents
-/// match.
-fn candidates(
-    conn: &Connection,
-    expression: &str,
-    since: i64,
-) -> Result<(Vec<Candidate>, bool), Fault> {
+/// Returns the latest documents that match an expression, the latest first, and whether further
+/// documents match.
+fn latest(conn: &Connection, expression: &str, since: i64) -> Result<(Vec<i64>, bool), Fault> {
     let dated = "AND (SELECT ts FROM document WHERE number = words.rowid) >= ?2";
     let dated = if since == i64::MIN { "AND ?2 IS NOT NULL" } else { dated };
     let sql = format!(
-        "SELECT rowid, -bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ?1 {dated}
-         ORDER BY rowid DESC LIMIT {}",
+        "SELECT rowid FROM words WHERE words MATCH ?1 {dated} ORDER BY rowid DESC LIMIT {}",
         RANKED + 1
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let found = statement.query_map((expression, since), |row| {
-        Ok(Candidate { document: row.get(0)?, score: row.get(1)? })
-    })?;
+    let found = statement.query_map((expression, since), |row| row.get(0))?;
     let mut found: Vec<_> = found.collect::<rusqlite::Result<_>>()?;
     let is_cut = found.len() > RANKED;
     found.truncate(RANKED);

@@ -132,6 +132,24 @@ pub(crate) fn next_pending(
     statement.query_and_then((after, workspace), SessionRow::of)?.next().transpose()
 }
 
+/// Returns at most `limit` sessions that are not deleted and that the index must read after the session
+/// with the number `after`, as [`next_pending`] does one by one.
+pub(crate) fn pending_after(
+    conn: &Connection,
+    workspace: Option<&Workspace>,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<SessionRow>> {
+    let columns = SessionRow::COLUMNS;
+    let sql = format!(
+        "SELECT {columns} FROM session INDEXED BY session_pending
+         WHERE pending AND NOT deleted AND number > ?1 AND {IN_SCOPE} ORDER BY number LIMIT {limit}"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let workspace = workspace.map(Workspace::as_str);
+    statement.query_and_then((after, workspace), SessionRow::of)?.collect()
+}
+
 /// An SQL condition on a session: its family has a session in the workspace that parameter 2 names.
 /// Without a workspace, it is true.
 const IN_SCOPE: &str = "(?2 IS NULL OR EXISTS (SELECT 1 FROM session AS other

@@ -1,4 +1,4 @@
-//! Brings the index up to date with the sessions of a store. One transaction reads at most about 16
+//! Brings the index up to date with the sessions of a store. One transaction reads at most about 32
 //! MiB.
 //!
 //! Reading a session continues where the last transaction stopped. If a session was deleted, the
@@ -10,22 +10,19 @@ use std::rc::Rc;
 
 use forklore_core::report::Problem;
 use forklore_core::workspace::Workspace;
-use forklore_core::{CallStep, ErrorKind, EventType, Header, Label, SessionId};
+use forklore_core::{ErrorKind, Header, Label, SessionId};
 use forklore_engine::{Engine, Error};
 use forklore_index::{Fault, IndexFile, Result, state};
-use forklore_store::port::{At, LogEntry};
-use rusqlite::{Connection, OptionalExtension};
+use forklore_store::port::At;
 
 use crate::branches::Family;
-use crate::document::Document;
 use crate::documents::{Facet, Position, Writer};
+use crate::open_calls::OpenCalls;
+use crate::read_ahead::{Prepared, ReadAhead};
 use crate::sessions::{self, SessionRow};
 
-/// The types of the events that are summaries.
-const SUMMARIES: [EventType; 2] = [EventType::HISTORY_COMPACTION, EventType::BRANCH_SUMMARY];
-
 /// The size of the payloads that one transaction reads, in bytes. The last payload may exceed it.
-const BATCH: u64 = 16 << 20;
+const BATCH: u64 = 32 << 20;
 
 /// The progress of an update of the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +60,7 @@ pub(crate) fn update(
     let bytes = sessions::pending_bytes(file.conn(), workspace)?;
     let mut done = Progress { bytes_done: 0, bytes };
     let mut failed = HashSet::new();
+    let mut ahead = ReadAhead::new(engine, workspace);
     loop {
         progress(done);
         let problems = &mut updated.problems;
@@ -70,7 +68,8 @@ pub(crate) fn update(
             if state(conn)?.epoch != epoch {
                 return Err(Fault::Emptied);
             }
-            let mut batch = Batch { engine, writer: Writer::new(conn), bytes: 0, family: None };
+            let (writer, ahead) = (Writer::new(conn), &mut ahead);
+            let mut batch = Batch { engine, ahead, writer, bytes: 0, family: None };
             while batch.bytes < BATCH {
                 let Some(mut row) = sessions::next_pending(conn, workspace, after)? else {
                     done.bytes_done += batch.bytes;
@@ -116,23 +115,13 @@ fn problem(session: &SessionId, fault: Fault) -> Result<Option<Problem>> {
 /// The work of one transaction.
 struct Batch<'a, 'c> {
     engine: &'a Engine,
+    ahead: &'c mut ReadAhead<'a>,
     writer: Writer<'c>,
     /// The size of the payloads that were read, in bytes.
     bytes: u64,
     /// The family of the deleted session that was read last, with the id of its root. The entry
     /// stays valid, because no session changes in the index during the update.
     family: Option<(SessionId, Rc<Family>)>,
-}
-
-/// A session whose events are read, and the place where to read them.
-struct Source<'a> {
-    row: &'a mut SessionRow,
-    workspace: String,
-    /// The session in whose log the events are read. If the session itself was deleted, this is
-    /// another session that inherits its events.
-    reader: SessionId,
-    /// The last seq to read. `None` reads to the end of the log.
-    last: Option<u64>,
 }
 
 impl Batch<'_, '_> {
@@ -147,15 +136,14 @@ impl Batch<'_, '_> {
         let workspace = header.workspace.as_str().to_owned();
         let read = if row.is_deleted {
             let family = self.family(&header.root_id)?;
-            self.inherited(row, &family, workspace)
+            self.inherited(row, &family, &workspace)
         } else {
             if row.read_to == row.inherits {
                 // It may have come back from the trash, and is read anew.
                 self.writer.remove_after(row.number, 0)?;
             }
             row.head_row = self.head(row.number, &header)?;
-            let reader = row.id.clone();
-            self.events(Source { row: &mut *row, workspace, reader, last: None })
+            self.own(row, &workspace)
         };
         // If the log is damaged, what comes before the damage is searched nevertheless.
         let is_done = *read.as_ref().unwrap_or(&false);
@@ -192,7 +180,7 @@ impl Batch<'_, '_> {
         &mut self,
         row: &mut SessionRow,
         family: &Family,
-        workspace: String,
+        workspace: &str,
     ) -> Result<bool> {
         let heir = family.heir(row.number);
         let last = heir.as_ref().map_or(0, |(_, last)| *last);
@@ -205,47 +193,73 @@ impl Batch<'_, '_> {
         let Some((reader, _)) = heir.filter(|_| row.read_to < last) else { return Ok(true) };
         // In a session with a parent, an inherited event has its ordinal as its seq.
         row.next_seq = row.read_to + 1;
-        self.events(Source { row, workspace, reader, last: Some(last) })
-    }
-
-    /// Reads as many events as fit into the transaction. Returns whether all events were read.
-    fn events(&mut self, source: Source<'_>) -> Result<bool> {
-        let Source { row, workspace, reader, last } = source;
+        let mut calls = OpenCalls::of(self.writer.conn, row.number)?;
         for stored in self.engine.events(&reader, At::Seq(row.next_seq)) {
             if self.bytes >= BATCH {
+                calls.save(self.writer.conn)?;
                 return Ok(false);
             }
             let stored = stored?;
-            if last.is_some_and(|last| stored.seq > last) {
+            if stored.seq > last {
                 break;
             }
-            self.bytes += stored.event.data.get().len() as u64 + 1;
-            self.event(row.number, &workspace, &stored)?;
-            row.next_seq = stored.seq + 1;
-            row.read_to = stored.counts.inheritable;
+            let prepared = Prepared::of(self.engine, stored);
+            self.event(row, workspace, &mut calls, prepared)?;
         }
+        calls.save(self.writer.conn)?;
         Ok(true)
     }
 
-    fn event(&mut self, session: i64, workspace: &str, stored: &LogEntry) -> Result<()> {
-        let LogEntry { event, counts, origin, .. } = stored;
-        self.calls(session, stored)?;
-        let is_conversation = event.class.is_conversation();
-        if !is_conversation && !SUMMARIES.contains(&event.kind) {
-            return Ok(());
+    /// Adds the events that the session itself wrote, as far as they fit into the transaction.
+    /// Returns whether all events were added.
+    fn own(&mut self, row: &mut SessionRow, workspace: &str) -> Result<bool> {
+        let mut calls = OpenCalls::of(self.writer.conn, row.number)?;
+        let added = self.own_events(row, workspace, &mut calls);
+        calls.save(self.writer.conn)?;
+        added
+    }
+
+    fn own_events(
+        &mut self,
+        row: &mut SessionRow,
+        workspace: &str,
+        calls: &mut OpenCalls,
+    ) -> Result<bool> {
+        while self.bytes < BATCH {
+            let Some(prepared) = self.ahead.next(self.writer.conn, row)? else { return Ok(true) };
+            self.event(row, workspace, calls, prepared)?;
         }
-        let conn = self.writer.conn;
-        let tool_of = |call: &str| tool_of(conn, session, call).ok().flatten();
-        let document = Document::of(self.engine, event, tool_of);
-        self.close_calls(session, stored)?;
+        Ok(false)
+    }
+
+    /// Adds the next event of a session.
+    fn event(
+        &mut self,
+        row: &mut SessionRow,
+        workspace: &str,
+        calls: &mut OpenCalls,
+        prepared: Prepared,
+    ) -> Result<()> {
+        let Prepared { stored, bytes, document } = prepared;
+        self.bytes += bytes;
+        row.next_seq = stored.seq + 1;
+        row.read_to = stored.counts.inheritable;
+        let event = &stored.event;
+        calls.open(event);
+        let Some(mut document) = document else { return Ok(()) };
+        let unnamed = std::mem::take(&mut document.unnamed);
+        document
+            .tools
+            .extend(unnamed.iter().filter_map(|call| calls.tool(call).map(str::to_owned)));
+        calls.close(event);
         if document.is_empty() {
             return Ok(());
         }
         let at = Position {
-            session,
-            ordinal: counts.inheritable,
-            seq: origin.seq,
-            index: counts.index - u64::from(is_conversation),
+            session: row.number,
+            ordinal: stored.counts.inheritable,
+            seq: stored.origin.seq,
+            index: stored.counts.index - u64::from(event.class.is_conversation()),
             ts: event.ts.as_microsecond(),
         };
         let tools = document.tools.iter().map(|tool| Facet::tool(tool));
@@ -253,36 +267,4 @@ impl Batch<'_, '_> {
         let facets = facets.into_iter().chain(document.role.map(Facet::role)).chain(tools);
         self.writer.put(at, &document, workspace, facets)
     }
-
-    /// Records the tools of the calls that an event opens, so that later results can be assigned to
-    /// their tools.
-    fn calls(&self, session: i64, stored: &LogEntry) -> Result<()> {
-        let conn = self.writer.conn;
-        if stored.event.effect.starts_turn {
-            let sql = "DELETE FROM open_call WHERE session = ?";
-            conn.prepare_cached(sql)?.execute([session])?;
-        }
-        for step in &stored.event.effect.calls {
-            if let CallStep::Open(call) = step {
-                let sql = "INSERT OR IGNORE INTO open_call (session, call, tool) VALUES (?, ?, ?)";
-                conn.prepare_cached(sql)?.execute((session, &call.id, &call.name))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn close_calls(&self, session: i64, stored: &LogEntry) -> Result<()> {
-        for step in &stored.event.effect.calls {
-            if let CallStep::Close(call) = step {
-                let sql = "DELETE FROM open_call WHERE session = ? AND call = ?";
-                self.writer.conn.prepare_cached(sql)?.execute((session, call))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn tool_of(conn: &Connection, session: i64, call: &str) -> Result<Option<String>> {
-    let sql = "SELECT tool FROM open_call WHERE session = ? AND call = ?";
-    Ok(conn.prepare_cached(sql)?.query_row((session, call), |row| row.get(0)).optional()?)
 }

@@ -17,6 +17,14 @@ pub(crate) struct Block<T> {
     pub(crate) item: T,
     /// The lines of the block; at least one.
     pub(crate) lines: Vec<Line>,
+    /// Whether the lines must be laid out, because the block or a block next to it is new.
+    is_new: bool,
+}
+
+impl<T> Block<T> {
+    fn new(item: T) -> Self {
+        Self { item, lines: vec![Line::default()], is_new: true }
+    }
 }
 
 /// A line of the window: the number of its block, and the number of the line in the block.
@@ -117,8 +125,10 @@ impl<T> Scroll<T> {
     /// Adds blocks at an end of the window, and removes blocks that are far from the screen at the
     /// other end. Returns whether it removed some.
     pub(crate) fn add(&mut self, end: End, items: Vec<T>) -> bool {
-        let new = items.into_iter().map(|item| Block { item, lines: vec![Line::default()] });
-        match end {
+        // The blocks at the ends get new neighbours, or lose those that they have.
+        self.renew_ends();
+        let new = items.into_iter().map(Block::new);
+        let has_removed = match end {
             End::After => {
                 self.blocks.extend(new);
                 let over = self.blocks.len().saturating_sub(MOST_BLOCKS);
@@ -140,24 +150,37 @@ impl<T> Scroll<T> {
                 self.at_end = self.at_end && !is_over;
                 is_over
             }
-        }
+        };
+        self.renew_ends();
+        has_removed
     }
 
-    /// Lays out all blocks again. `layout` also gets the block before each block, and whether the block
-    /// is the last one.
+    fn renew_ends(&mut self) {
+        self.blocks.front_mut().into_iter().for_each(|block| block.is_new = true);
+        self.blocks.back_mut().into_iter().for_each(|block| block.is_new = true);
+    }
+
+    /// Makes the next [`lay_out`](Self::lay_out) lay out all blocks.
+    pub(crate) fn renew(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.is_new = true);
+    }
+
+    /// Lays out the blocks that were added since the last time, and those next to which blocks were
+    /// added or removed. `layout` also gets the block before each block, and whether the block is the
+    /// last one.
     pub(crate) fn lay_out(
         &mut self,
         height: usize,
         layout: impl Fn(Option<&T>, &T, bool) -> Vec<Line>,
     ) {
-        let mut laid = Vec::with_capacity(self.blocks.len());
-        let mut before = None;
-        for (at, block) in self.blocks.iter().enumerate() {
-            laid.push(layout(before, &block.item, at + 1 == self.blocks.len()));
+        let count = self.blocks.len();
+        let mut before: Option<&T> = None;
+        for (at, block) in self.blocks.iter_mut().enumerate() {
+            if std::mem::take(&mut block.is_new) {
+                let lines = layout(before, &block.item, at + 1 == count);
+                block.lines = if lines.is_empty() { vec![Line::default()] } else { lines };
+            }
             before = Some(&block.item);
-        }
-        for (block, lines) in self.blocks.iter_mut().zip(laid) {
-            block.lines = if lines.is_empty() { vec![Line::default()] } else { lines };
         }
         self.settle(height);
     }

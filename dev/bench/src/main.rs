@@ -5,6 +5,7 @@
 //! origin.
 
 mod chart;
+mod corpus;
 mod error;
 mod figure;
 mod findings;

@@ -14,6 +14,7 @@ mod length;
 mod load;
 mod newest;
 mod peers;
+mod search;
 mod size;
 mod spans;
 mod start;
@@ -61,13 +62,15 @@ pub(crate) enum Measurement {
     Start,
     /// First frames and scrolling of the terminal interface
     Interface,
+    /// The search index: reading, answering, and beside an import
+    Search,
     /// Imports of small and large session files
     Import,
 }
 
 impl Measurement {
     /// All measurements, in the order of the results in `docs/benchmarks.md`.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Length,
         Self::Family,
         Self::Peers,
@@ -82,6 +85,7 @@ impl Measurement {
         Self::Large,
         Self::Start,
         Self::Interface,
+        Self::Search,
         Self::Import,
     ];
 
@@ -101,6 +105,7 @@ impl Measurement {
             Self::Large => large::measure(scene).map(Into::into),
             Self::Start => start::measure(scene).map(Into::into),
             Self::Interface => interface::measure(scene).map(Into::into),
+            Self::Search => search::measure(scene).map(Into::into),
             Self::Import => import::measure(scene).map(Into::into),
         }
     }
@@ -122,6 +127,7 @@ impl Measurement {
             Self::Large => "a session of 1 GB",
             Self::Start => "program starts and lists",
             Self::Interface => "the terminal interface",
+            Self::Search => "search",
             Self::Import => "imports",
         }
     }

@@ -12,7 +12,7 @@ use crate::scene::{Scene, Sizes};
 
 /// Measures the speed that forklore promises and shows the figures as Markdown.
 ///
-/// Without options everything is measured, which takes some 10 minutes and 8 GB of disk for a while.
+/// Without options everything is measured, which takes some 15 minutes and 8 GB of disk for a while.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", version)]
 #[command(args_conflicts_with_subcommands = true)]

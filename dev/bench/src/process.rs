@@ -146,8 +146,9 @@ fn has_ended(process: u32) -> bool {
     fields(process).is_none_or(|fields| fields.starts_with('Z'))
 }
 
-/// Returns the processor time of a process: its user time and system time together.
-fn worked(process: u32) -> Option<Duration> {
+/// Returns the processor time of a process: its user time and system time together, with a
+/// resolution of 10 ms. `None` if the system does not report it.
+pub(crate) fn worked(process: u32) -> Option<Duration> {
     let fields = fields(process)?;
     let mut ticks = fields.split(' ').skip(11).map_while(|field| field.parse::<u64>().ok());
     // Linux counts hundredths of a second on every machine.

@@ -45,6 +45,8 @@ pub(crate) struct Sizes {
     pub(crate) sessions: usize,
     /// The sizes of the small and of the large file whose imports are measured, in bytes.
     pub(crate) imports: [u64; 2],
+    /// The number of the sessions that are searched, and the size of all their payloads in bytes.
+    pub(crate) searched: (usize, u64),
     /// The usual number of measured repetitions of an operation such as a fork. Slow operations are
     /// repeated less often, and durable appends five times as often.
     pub(crate) rounds: usize,
@@ -69,6 +71,7 @@ impl Sizes {
         siblings: 10_000,
         sessions: 100_000,
         imports: [100_000_000, 1_000_000_000],
+        searched: (10_000, 1_000_000_000),
         rounds: 400,
         starts: 60,
         millis: 1_500,
@@ -88,6 +91,7 @@ impl Sizes {
         siblings: 50,
         sessions: 100,
         imports: [200_000, 1_000_000],
+        searched: (30, 400_000),
         rounds: 20,
         starts: 5,
         millis: 200,

@@ -30,7 +30,7 @@ usage: cargo xtask TASK [ARGS]
   test [ARGS]   all tests of all crates, then the examples in the documentation;
                 ARGS go to `cargo nextest run`, and then only those tests run
   ci            what a change has to pass: test, format, lints, documentation, cost, dependencies
-  bench [ARGS]  measures the speed that forklore promises, 10 minutes without ARGS, and
+  bench [ARGS]  measures the speed that forklore promises, 15 minutes without ARGS, and
                 then keeps figures and pictures in docs/benchmarks.md and beside it
   cost [--write]
                 counts the instructions of append, open, fork, load and replay, and compares

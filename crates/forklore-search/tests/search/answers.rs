@@ -3,7 +3,7 @@
 use forklore_api::{HitBranch, HitKind, Search};
 use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, EventType, Role};
-use forklore_engine::{Create, Engine};
+use forklore_engine::{Create, Engine, NewEvent};
 use forklore_search::SearchIndex;
 use serde_json::json;
 
@@ -163,6 +163,39 @@ fn the_best_hits_come_first_and_the_answer_says_whether_there_are_more() {
     let regex = SearchIndex::of(&engine).search(&Search { limit: 2, ..Search::of("regex:needle") });
     let regex = regex.unwrap();
     assert_eq!((regex.hits.len(), regex.more), (2, true));
+}
+
+/// A word that more messages have than are ranked says little about any of them.
+#[test]
+fn very_common_words_do_not_count_in_the_order_of_hits() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Kind::Sqlite.open(folder.path());
+    create(&engine, "big", "/w");
+    let common = |at| NewEvent::user(&format!("common number{at}")).unwrap();
+    for from in [0, 1_000, 2_000, 3_000, 4_000, 5_000] {
+        let events: Vec<_> = (from..from + 1_000).map(common).collect();
+        engine.append(&id("big"), &events.into()).unwrap();
+    }
+    let request = Create {
+        id: Some(id("titled")),
+        title: Some("On common ground".into()),
+        ..Create::in_workspace(Workspace::new("/w"))
+    };
+    engine.create(&request).unwrap();
+    user(&engine, "titled", "common rare rare");
+    user(&engine, "titled", "common rare and much that makes it long");
+    user(&engine, "titled", "common and short");
+    let ordered = |query: &str| -> Vec<_> {
+        let answer = search(&engine, query);
+        let hits = answer.hits.into_iter().take(4);
+        hits.map(|hit| (hit.seq, hit.score > 0.0)).collect()
+    };
+    let titled = [(None, true), (Some(2), false), (Some(1), false), (Some(0), false)];
+    assert_eq!(ordered("common"), titled);
+    assert!(search(&engine, "common").more);
+    assert_eq!(ordered("common rare"), [(Some(0), true), (Some(1), true)]);
+    assert_eq!(ordered("rare common"), ordered("common rare"));
+    assert_eq!(ordered("common number4000"), [(Some(4_000), true)]);
 }
 
 #[test]

@@ -9,7 +9,9 @@ use forklore_search::SearchIndex;
 use forklore_store::port::{At, NewSession};
 use serde_json::json;
 
-use crate::world::{KINDS, Kind, assistant, create, delete, fork, id, lines, say, undelete, user};
+use crate::world::{
+    KINDS, Kind, assistant, create, delete, fork, id, lines, say, search, undelete, user,
+};
 
 #[test]
 fn appends_labels_and_titles_are_found_at_once() {
@@ -157,4 +159,25 @@ fn what_was_copied_is_found_in_the_original() {
     assert_eq!((hits.len(), hits[0].copy_of.as_ref()), (1, Some(&id("original"))));
     delete(&engine, "original", DeleteMode::Cascade);
     assert_eq!(lines(&engine, "word"), ["copy:0 in copy", "copy:1 in copy"]);
+}
+
+/// One transaction of the index reads 32 MiB.
+#[test]
+fn sessions_larger_than_one_transaction_are_found_to_their_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Kind::Sqlite.open(folder.path());
+    let filler = "filler ".repeat(80_000);
+    for (session, count) in [("large", 65), ("small", 2), ("other", 70)] {
+        create(&engine, session, "/w");
+        for at in 0..count {
+            user(&engine, session, &format!("{session}{at} {filler}"));
+        }
+    }
+    let mut progress = Vec::new();
+    let request = Search::of("nowhere");
+    SearchIndex::of(&engine).search_with(&request, &mut |it| progress.push(it.bytes_done)).unwrap();
+    assert_eq!(progress.len(), 4, "{progress:?}");
+    for found in ["large0", "large64", "small0", "small1", "other0", "other69"] {
+        assert_eq!(search(&engine, found).hits.len(), 1, "{found}");
+    }
 }

@@ -113,6 +113,11 @@ impl Compare {
     }
 
     pub(crate) fn resize(&mut self, size: Size) {
+        self.scroll.renew();
+        self.lay_out_new(size);
+    }
+
+    fn lay_out_new(&mut self, size: Size) {
         let (unfolded, all, zone) = (&self.unfolded, self.unfold_all, &self.zone);
         self.scroll.lay_out(size.height, |_, pair, _| {
             lines(pair, size.width, zone, all || unfolded.contains(&pair.number))
@@ -196,7 +201,7 @@ impl Compare {
         // The answer may be older than a change.
         let is_stale = std::mem::take(&mut self.is_stale);
         self.scroll.at_end = next >= self.pairs() && !is_stale;
-        self.resize(size);
+        self.lay_out_new(size);
         if let Some(jump) = jump {
             self.scroll.go_to(0, size.height, |pair| pair.number >= jump);
         }

@@ -177,6 +177,12 @@ impl Reader {
     }
 
     fn lay_out(&mut self, size: Size) {
+        self.scroll.renew();
+        self.lay_out_new(size);
+    }
+
+    /// Lays out what was added. A screen further, this is a small part of what is in memory.
+    fn lay_out_new(&mut self, size: Size) {
         let layout = Layout { width: size.width, needle: self.needle.as_ref(), zone: &self.zone };
         let (unfolded, all) = (&self.unfolded, self.unfold_all);
         self.scroll.lay_out(size.height, |before, entry, is_last| {
@@ -329,7 +335,7 @@ impl Reader {
         // The answer may be older than a change.
         let is_stale = std::mem::take(&mut self.is_stale);
         self.scroll.at_end = self.to >= end(self.head) && !is_stale;
-        self.lay_out(size);
+        self.lay_out_new(size);
         match jump {
             Some(Position::End) => self.scroll.go_to_last(size.height),
             Some(_) => self.go_to(events.at, size),

@@ -88,3 +88,42 @@ fn the_window_is_bounded_at_both_ends() {
     scroll.at_start = true;
     assert_eq!(scroll.lacks(3), None);
 }
+
+/// Lays out the blocks of a window as lines that show what a layout depends on. Returns how many
+/// blocks were laid out.
+fn lay_out_dependent(scroll: &mut Scroll<usize>) -> usize {
+    let laid_out = std::cell::Cell::new(0);
+    scroll.lay_out(3, |before, block, is_last| {
+        laid_out.set(laid_out.get() + 1);
+        let text = format!("{block} after {before:?}, last: {is_last}");
+        vec![Line::of(Tone::Plain, text); 1 + block % 3]
+    });
+    laid_out.get()
+}
+
+#[test]
+fn after_more_was_added_the_lines_are_those_of_a_layout_of_all_blocks() {
+    let mut scroll = Scroll::default();
+    let (mut first, mut last) = (10_000, 10_000);
+    for round in 0..200 {
+        let count = 1 + round * 7 % 40;
+        if round % 50 < 25 {
+            scroll.add(End::After, (last..last + count).collect());
+            scroll.go_to_last(3);
+        } else {
+            scroll.add(End::Before, (first - count..first).collect());
+            scroll.go_to_first();
+        }
+        let laid_out = lay_out_dependent(&mut scroll);
+        first = scroll.first().copied().unwrap();
+        last = scroll.last().copied().unwrap() + 1;
+        assert!(laid_out <= count + 3, "round {round}: {laid_out} blocks for {count} new ones");
+        let mut again = scroll.clone();
+        again.renew();
+        assert_eq!(lay_out_dependent(&mut again), again.items().count());
+        let lines = |scroll: &Scroll<usize>| -> Vec<_> {
+            scroll.blocks.iter().flat_map(|block| block.lines.iter().map(Line::text)).collect()
+        };
+        assert_eq!(lines(&scroll), lines(&again), "round {round}");
+    }
+}

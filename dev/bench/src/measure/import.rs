@@ -17,6 +17,9 @@ use crate::transcript::Transcript;
 /// repeatedly, to show the spread of the durations.
 const ROUNDS: [usize; 2] = [3, 1];
 
+/// The name of a generated session file.
+pub(super) const FILE: &str = "4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24.jsonl";
+
 /// The results of importing one generated file, possibly several times.
 #[derive(Default)]
 struct Imported {
@@ -46,7 +49,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
 /// new store.
 fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     let dir = scene.folder()?;
-    let file = dir.path().join("4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24.jsonl");
+    let file = dir.path().join(FILE);
     let written = write(&file, bytes)?;
     let mut imported = Imported { bytes: written, ..Imported::default() };
     for _ in 0..rounds {
@@ -64,7 +67,7 @@ fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
 }
 
 /// Writes a generated session file of about `bytes` bytes and returns its exact size.
-fn write(file: &Path, bytes: u64) -> Result<u64> {
+pub(super) fn write(file: &Path, bytes: u64) -> Result<u64> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     let mut transcript = Transcript::new();
     let mut written = 0;
