@@ -111,6 +111,12 @@ fn written(process: &Child) -> u64 {
     written.map_or(0, |bytes| bytes.parse().unwrap())
 }
 
+/// Checks whether a process has ended. Its counts can be read until it is waited for.
+fn has_ended(process: &Child) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
 /// Starts the deletion of a family, and kills the process as soon as it has written this many
 /// bytes. Returns how many bytes it had written.
 fn killed(sandbox: &Sandbox, url: &str, root: &str, bytes: u64) -> u64 {
@@ -118,8 +124,12 @@ fn killed(sandbox: &Sandbox, url: &str, root: &str, bytes: u64) -> u64 {
     let mut command = sandbox.command(&words);
     let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut before = 0;
-    while process.try_wait().unwrap().is_none() && before < bytes {
+    while before < bytes {
+        let is_last = has_ended(&process);
         before = before.max(written(&process));
+        if is_last {
+            break;
+        }
         std::thread::yield_now();
     }
     process.kill().unwrap();
