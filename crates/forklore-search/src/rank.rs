@@ -67,9 +67,9 @@ fn scores(
 ) -> Result<HashMap<i64, f64>> {
     let mut counting = Vec::new();
     let phrases = query.expressions(kind);
-    let is_known = phrases.len() == 1 && extent == Extent::All;
+    let has_all = phrases.len() == 1 && extent == Extent::All;
     for phrase in phrases {
-        if is_known || !is_common(conn, &phrase)? {
+        if has_all || !is_common(conn, &phrase)? {
             counting.push(phrase);
         }
     }

@@ -18,7 +18,7 @@ use forklore_store::port::At;
 use crate::branches::Family;
 use crate::documents::{Facet, Position, Writer};
 use crate::open_calls::OpenCalls;
-use crate::read_ahead::{Prepared, ReadAhead};
+use crate::prefetch::{Prefetch, Prepared};
 use crate::sessions::{self, SessionRow};
 
 /// The size of the payloads that one transaction reads, in bytes. The last payload may exceed it.
@@ -60,7 +60,7 @@ pub(crate) fn update(
     let bytes = sessions::pending_bytes(file.conn(), workspace)?;
     let mut done = Progress { bytes_done: 0, bytes };
     let mut failed = HashSet::new();
-    let mut ahead = ReadAhead::new(engine, workspace);
+    let mut prefetch = Prefetch::new(engine, workspace);
     loop {
         progress(done);
         let problems = &mut updated.problems;
@@ -68,8 +68,8 @@ pub(crate) fn update(
             if state(conn)?.epoch != epoch {
                 return Err(Fault::Emptied);
             }
-            let (writer, ahead) = (Writer::new(conn), &mut ahead);
-            let mut batch = Batch { engine, ahead, writer, bytes: 0, family: None };
+            let (writer, prefetch) = (Writer::new(conn), &mut prefetch);
+            let mut batch = Batch { engine, prefetch, writer, bytes: 0, family: None };
             while batch.bytes < BATCH {
                 let Some(mut row) = sessions::next_pending(conn, workspace, after)? else {
                     done.bytes_done += batch.bytes;
@@ -115,7 +115,7 @@ fn problem(session: &SessionId, fault: Fault) -> Result<Option<Problem>> {
 /// The work of one transaction.
 struct Batch<'a, 'c> {
     engine: &'a Engine,
-    ahead: &'c mut ReadAhead<'a>,
+    prefetch: &'c mut Prefetch<'a>,
     writer: Writer<'c>,
     /// The size of the payloads that were read, in bytes.
     bytes: u64,
@@ -226,7 +226,9 @@ impl Batch<'_, '_> {
         calls: &mut OpenCalls,
     ) -> Result<bool> {
         while self.bytes < BATCH {
-            let Some(prepared) = self.ahead.next(self.writer.conn, row)? else { return Ok(true) };
+            let Some(prepared) = self.prefetch.next(self.writer.conn, row)? else {
+                return Ok(true);
+            };
             self.event(row, workspace, calls, prepared)?;
         }
         Ok(false)

@@ -22,7 +22,7 @@ use crate::scene::{Files, Scene, workspace};
 use crate::thousands::grouped;
 
 /// The number of times that each query is answered.
-const ASKED: usize = 40;
+const QUERIED: usize = 40;
 /// The number of imports with and without an index.
 const IMPORTED: usize = 2;
 /// The pause between two searches of a follower.
@@ -47,7 +47,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
         figures.push(answers(scene, &engine, &of, what, &request)?);
     }
     drop((engine, files));
-    figures.extend(beside_imports(scene)?);
+    figures.extend(followed_imports(scene)?);
     Ok(figures)
 }
 
@@ -149,7 +149,7 @@ fn answers(
     request: &Search,
 ) -> Result<Figure> {
     let mut took = Samples::default();
-    let rounds = scene.rounds(ASKED);
+    let rounds = scene.rounds(QUERIED);
     let (mut hits, work) = (0, Work::begin());
     for _ in 0..rounds {
         let start = Instant::now();
@@ -168,18 +168,18 @@ fn answers(
 
 /// Measures imports alone and while another process keeps the index up to date, and an index of what
 /// was imported.
-fn beside_imports(scene: &Scene) -> Result<Vec<Figure>> {
+fn followed_imports(scene: &Scene) -> Result<Vec<Figure>> {
     let dir = scene.folder()?;
     let file = dir.path().join(import::FILE);
     let bytes = import::write(&file, scene.sizes.searched.1)?;
     let size = format!("{} MB", grouped((bytes / 1_000_000) as usize));
-    let (mut alone, mut beside, mut behind) = <(Samples, Samples, Samples)>::default();
+    let (mut alone, mut followed, mut behind) = <(Samples, Samples, Samples)>::default();
     for _ in 0..IMPORTED {
         let store = scene.folder()?;
         alone.add(import_into(store.path(), &file)?);
         let store = scene.folder()?;
         let (took, rest) = import_followed(store.path(), &file)?;
-        beside.add(took);
+        followed.add(took);
         behind.add(rest);
     }
     let store = scene.folder()?;
@@ -187,7 +187,7 @@ fn beside_imports(scene: &Scene) -> Result<Vec<Figure>> {
     let read =
         first(&url(store.path()), &format!("an imported Claude Code file of {size}"), bytes)?;
     let what = format!("import of {size} while the index follows, against without an index");
-    let import = Figure::ratio(what, Goal::AtMost(1.3), &alone, &beside);
+    let import = Figure::ratio(what, Goal::AtMost(1.3), &alone, &followed);
     let what = format!("from the end of such an import of {size} to an index of all of it");
     let rest = behind.median().as_secs_f64();
     let rest = Figure::alone(what, Goal::None, rest, Unit::Seconds).from(behind.to_string(), "");

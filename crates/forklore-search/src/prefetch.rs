@@ -61,23 +61,23 @@ struct Planned {
 
 /// A thread that reads sessions, in ascending order of their numbers.
 struct Stream {
-    /// The sessions that were not taken completely. `next_seq` of the first one is that of the next
+    /// The sessions that were not received completely. `next_seq` of the first one is that of the next
     /// event to take.
     planned: VecDeque<Planned>,
-    taken: IntoIter<Prepared>,
+    received: IntoIter<Prepared>,
     /// `None` only while this is dropped.
     pieces: Option<Receiver<Piece>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Reads the sessions that an update needs, ahead of it.
-pub(crate) struct ReadAhead<'a> {
+pub(crate) struct Prefetch<'a> {
     engine: &'a Engine,
     workspace: Option<&'a Workspace>,
     stream: Option<Stream>,
 }
 
-impl<'a> ReadAhead<'a> {
+impl<'a> Prefetch<'a> {
     pub(crate) fn new(engine: &'a Engine, workspace: Option<&'a Workspace>) -> Self {
         Self { engine, workspace, stream: None }
     }
@@ -117,19 +117,19 @@ impl Stream {
         let thread =
             thread.map_err(|error| forklore_store::Error::io("starting a thread", error))?;
         let (pieces, thread) = (Some(pieces), Some(thread));
-        Ok(Self { planned, taken: Vec::new().into_iter(), pieces, thread })
+        Ok(Self { planned, received: Vec::new().into_iter(), pieces, thread })
     }
 
     fn next(&mut self) -> Result<Option<Prepared>> {
         loop {
-            if let Some(prepared) = self.taken.next() {
+            if let Some(prepared) = self.received.next() {
                 if let Some(first) = self.planned.front_mut() {
                     first.next_seq = prepared.stored.seq + 1;
                 }
                 return Ok(Some(prepared));
             }
             match self.pieces.as_ref().and_then(|pieces| pieces.recv().ok()) {
-                Some(Piece::Events(events)) => self.taken = events.into_iter(),
+                Some(Piece::Events(events)) => self.received = events.into_iter(),
                 Some(Piece::End(result)) => {
                     self.planned.pop_front();
                     return result.map(|()| None).map_err(Fault::from);
