@@ -19,9 +19,9 @@ pub struct Selected {
     pub alone: bool,
 }
 
-/// Shows the rows until the user keeps one or closes the view. Returns `None` if the user keeps none,
-/// if no row has an answer, or if standard input or output is no terminal in which a view can be
-/// drawn.
+/// Shows the rows until the user keeps one or closes the view. Returns `None` if the user keeps
+/// none, if no row has a session, or if standard input or output is not a terminal in which a view
+/// can be drawn.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped) when a signal arrives.
@@ -66,8 +66,8 @@ pub(crate) fn show_answers(
     }
 }
 
-/// The second screen of the terminal, which leaves the first one as it is. Dropping this value returns
-/// to the first one.
+/// The alternate screen of the terminal. The main screen keeps its content, and dropping this value
+/// returns to the main screen.
 struct OtherScreen;
 
 impl OtherScreen {

@@ -68,8 +68,9 @@ pub(crate) const COMMANDS: &[Command] = &[
     quit::COMMAND,
 ];
 
-/// Returns the name of the command that is most similar to a mistyped name. Returns `None` if no
-/// command is similar enough.
+/// Returns the name of the command that a mistyped name probably means: the first command that
+/// begins with the mistyped name, or else the most similar command. Returns `None` if no command is
+/// similar enough.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let names = COMMANDS.iter().map(|command| command.name);
     let begins = |command: &&str| name.len() > 1 && command.starts_with(name);

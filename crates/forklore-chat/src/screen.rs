@@ -86,8 +86,8 @@ impl Screen {
         self
     }
 
-    /// Returns how many columns a line may have: the terminal's current width, or the configured
-    /// width without a terminal.
+    /// Returns how many columns a line may have: the terminal's current width, or the width of its
+    /// [`Look`] if the output is not a terminal.
     #[must_use]
     pub fn width(&self) -> usize {
         self.measure.as_ref().map_or(self.look.width, |measure| measure())

@@ -36,7 +36,7 @@ impl Stop {
     }
 }
 
-/// Receives every stop signal that arrives after this value was created.
+/// A receiver of the stop signals that arrive after its creation.
 pub(crate) struct Signals(Vec<(Stop, Signal)>);
 
 impl Signals {

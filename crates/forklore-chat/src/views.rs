@@ -52,9 +52,9 @@ pub type ShowRow = Box<dyn FnMut(usize, &Row)>;
 /// What the user chose from a list of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// This session.
+    /// The user chose this session.
     Session(SessionId),
-    /// None of them.
+    /// The user chose no session.
     Nothing,
     /// The program cannot show a list to choose from.
     Unable,

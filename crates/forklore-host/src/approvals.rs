@@ -25,8 +25,9 @@ impl PendingApproval {
     }
 }
 
-/// Sends each question to the receiver that [`Approvals::channel`] returned, and waits for the
-/// answer. Answers a question by itself if a person has allowed the tool until the program ends.
+/// The approvals of a conversation: sends each question to the receiver that [`Approvals::channel`]
+/// returned, and waits for the answer. Allows a call without a question if a person has allowed the
+/// tool until the program ends.
 pub struct Approvals {
     questions: mpsc::UnboundedSender<PendingApproval>,
     /// The names of the tools that need no approval until the program ends.

@@ -27,7 +27,7 @@ pub struct PendingAttachment {
 
 impl PendingAttachment {
     /// Stores a file as an attachment. Detects the media type of images, PDF files and text from
-    /// the content. The file name determines which kind of text it is, and the type of any other
+    /// the content. The file name determines the kind of text, and the media type of all other
     /// content.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! Budgets: how much the models of a program may use, of a currency or of tokens.
+//! Budgets: limits on the money or the tokens that the models of a program may use.
 //!
-//! A budget is checked before each request to a model. A request that is running is not stopped, so
-//! a budget can be exceeded by the requests that run when it is used up.
+//! A budget is checked before each request to a model. A running request is not stopped. So the
+//! requests that run when a budget is used up can exceed the budget.
 
 mod limit;
 mod metered;
@@ -25,7 +25,7 @@ use metered::Metered;
 /// The budgets of a host.
 #[derive(Default)]
 pub(crate) struct Budgets {
-    /// The budget of this run of the program.
+    /// The budget of this run of the program. `None` is no limit.
     run: Option<Arc<Limit>>,
     /// The budgets of a day, which all sessions share.
     day: Vec<Arc<Limit>>,
@@ -46,9 +46,9 @@ impl Budgets {
 }
 
 impl Host {
-    /// Limits what all models may cost in this run, in the configured currency, with the requests of
-    /// sub-agents, continuations and summaries. `None` is no limit. Once the budget is used up, no
-    /// further request is sent: turns end as incomplete.
+    /// Limits what all models may cost in this run, in the configured currency. The requests of
+    /// sub-agents, continuations and summaries count too. `None` is no limit. Once the budget is
+    /// used up, no further request is sent: turns end as incomplete.
     #[must_use]
     pub fn limiting(mut self, max_cost: Option<f64>) -> Self {
         let most = |cost| Most::Cost(cost, self.configured().config.currency.clone());
@@ -61,13 +61,14 @@ impl Host {
         self.budgets.run.is_some() || self.configured().config.budget != Budget::default()
     }
 
-    /// Returns why a request to a model was refused, if a budget was used up.
+    /// Returns why a budget refused the last refused request to a model. Returns `None` if no
+    /// budget has refused a request.
     #[must_use]
     pub fn budget_refusal(&self) -> Option<String> {
         self.budgets.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Checks that the budgets of this host can be held for a model.
+    /// Checks that the budgets of this host can be enforced for a model.
     ///
     /// # Errors
     /// The errors of [`Configured::check_budget`].
@@ -76,11 +77,11 @@ impl Host {
     }
 
     /// Returns the equipment of a session in which the model with this name answers. Its requests
-    /// count against the budgets. `session` is the session, if it exists.
+    /// count against the budgets. `session` is `None` if the session is not stored yet.
     ///
     /// # Errors
-    /// The errors of [`equipment`](Self::equipment); an error if a budget cannot be held for the
-    /// model.
+    /// The errors of [`equipment`](Self::equipment); an error if a budget cannot be enforced for
+    /// the model.
     pub(crate) fn budgeted<'a>(
         &'a self,
         model: &'a str,
@@ -98,10 +99,11 @@ impl Host {
         .boxed()
     }
 
-    /// Returns a model whose requests count against the budgets as they are now.
+    /// Returns a model whose requests count against the budgets. First reads from the store what
+    /// was used so far.
     ///
     /// # Errors
-    /// An error if a budget cannot be held for the model, or if the store cannot be read.
+    /// An error if a budget cannot be enforced for the model, or if the store cannot be read.
     async fn metered(
         &self,
         name: &str,
@@ -134,7 +136,8 @@ impl Host {
         Ok(limits)
     }
 
-    /// Counts again what all programs used today.
+    /// Reads from the store what all sessions used today, and sets the budgets of the day to that
+    /// usage.
     async fn count_day(&self) -> Result<()> {
         if self.budgets.day.is_empty() {
             return Ok(());

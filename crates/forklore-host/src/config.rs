@@ -51,8 +51,9 @@ pub struct Config {
     pub models: BTreeMap<String, ModelConfig>,
     /// The currency of all prices and costs. The default is USD, in which agents record costs.
     pub currency: Currency,
-    /// The prices of models by their providers' names, in which `*` matches any text. They apply to
-    /// models without a price in [`models`](Self::models), and to the sessions of agents.
+    /// The prices of models, by the names that the providers give the models. In a name, `*`
+    /// matches any text. These prices apply to models without a price in [`models`](Self::models),
+    /// and to models in the sessions of other agents.
     pub prices: BTreeMap<String, Prices>,
     /// How much the models may use.
     pub budget: Budget,
@@ -67,9 +68,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns all configured prices. A name in `prices` comes before the price of a model in
-    /// `models`. If two models in `models` have the same provider's name and different prices, the
-    /// price is not known.
+    /// Returns all configured prices. If `prices` and a model in `models` have the same name, the
+    /// price in `prices` counts. If two models in `models` have the same name at the provider and
+    /// different prices, the table has no price for that name, unless `prices` has one.
     #[must_use]
     pub fn price_table(&self) -> PriceTable {
         let mut prices = self.prices.clone();
@@ -83,8 +84,8 @@ impl Config {
         PriceTable { currency: self.currency.clone(), prices }
     }
 
-    /// Returns the prices of a configured model: its own, or those that `prices` has for its
-    /// provider's name.
+    /// Returns the prices of a configured model: its own, or else those that `prices` has for its
+    /// name at the provider.
     #[must_use]
     pub fn price_of(&self, model: &ModelConfig) -> Option<Prices> {
         model.price.or_else(|| self.price_table().of(&model.model).copied())

@@ -151,8 +151,8 @@ impl Conversation {
     }
 
     /// Subscribes to the notifications of the current session. If `capacity` notifications wait in
-    /// the subscription, new ephemeral notifications are dropped. If 16 times as many wait, all new
-    /// notifications are dropped.
+    /// the subscription, new notifications of mere progress (such as pieces of an answer) are
+    /// dropped. If 16 times as many wait, all new notifications are dropped.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.session().subscribe(capacity)
@@ -167,7 +167,8 @@ impl Conversation {
     /// Switches to the model with this configured name, from the next turn on.
     ///
     /// # Errors
-    /// Returns an error if no model with this name is configured.
+    /// Returns an error if no model with this name is configured, if the model's configuration is
+    /// invalid, or if a budget in money is set and the model has no price.
     pub fn use_model(&self, name: &str) -> Result<()> {
         self.host.check_budget(name)?;
         let mut other = self.host.equipment(name, self.approve.clone())?;
@@ -178,7 +179,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Stores a file, and sends it with the next prompt.
+    /// Stores a file that the next prompt sends.
     ///
     /// # Errors
     /// The errors of [`PendingAttachment::store`].
@@ -201,7 +202,8 @@ impl Conversation {
         self.state().attachments.clear();
     }
 
-    /// Counts the requests of the current session against the budgets, as they are now.
+    /// Reads what was used so far, and counts the next requests of the current session against the
+    /// budgets.
     async fn count_budgets(&self) -> Result<()> {
         if !self.host.has_budgets() {
             return Ok(());

@@ -70,8 +70,8 @@ impl Host {
     }
 }
 
-/// The sessions of one turn: its own, and those of its sub-agents. Other conversations of the host
-/// run in other sessions.
+/// The sessions of one turn: the session in which the turn began, its sub-agents, and the forks in
+/// which the turn continues. Other conversations of the host run in other sessions.
 struct Followed(HashSet<SessionId>);
 
 impl From<SessionId> for Followed {
@@ -99,7 +99,8 @@ impl Followed {
                 }
                 true
             }
-            // Hooks are asked about a sub-agent with another task before this is announced.
+            // If a sub-agent gets another task, hooks and approvals precede the event that
+            // announces the sub-agent.
             KernelEvent::HookError(_)
             | KernelEvent::ApprovalRequired(_)
             | KernelEvent::ApprovalGranted(_)

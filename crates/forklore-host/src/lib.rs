@@ -8,8 +8,8 @@
 //! - A [`Host`] has the user's [configuration](config), the configured models and tools, and a
 //!   [kernel](forklore_agent) on one store.
 //! - A [`Conversation`] is in one session at a time. It can run turns, fork, rewind, summarize,
-//!   bring summaries of branches, and delegate to sub-agents. [`Start`] names the session and the
-//!   model with which a conversation begins.
+//!   record summaries of other branches, and delegate to sub-agents. [`Start`] names the session
+//!   and the model with which a conversation begins.
 //! - [`explore`] runs several continuations of a session concurrently.
 //! - [`Approvals`] passes tool calls that need approval to the front end.
 //!

@@ -62,7 +62,7 @@ impl Start {
         }
     }
 
-    /// Sets the stored session `id` to continue, instead of creating a session.
+    /// Returns the options to continue the stored session `id` instead of creating a session.
     #[must_use]
     pub fn session(self, id: SessionId) -> Self {
         Self { session: Some(id), ..self }

@@ -12,7 +12,8 @@ use crate::input::Key;
 /// The minimum width of a column. A narrow terminal shows fewer columns at once.
 const NARROWEST: usize = 36;
 const BETWEEN: &str = " │ ";
-/// The number of rows around the answers: two of headings, a line below them, and the keys.
+/// The number of rows of the screen around the answers: two rows of headings, a line below the
+/// headings, and the keys.
 const AROUND: usize = 4;
 const KEYS: &str = "← → choose  ↑ ↓ scroll  Enter keeps it  x keeps it alone  q closes";
 /// The keys on a narrow terminal.
@@ -59,7 +60,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Returns the text that draws the answers on a screen of this size, from its first row on.
+    /// Returns the text that draws the answers on a screen of `width` columns and `height` rows.
+    /// The text begins at the top of the screen.
     pub(super) fn frame(&mut self, width: usize, height: usize) -> String {
         let mut frame = "\u{1b}[H".to_owned();
         for (at, line) in self.lines(width, height).iter().enumerate() {
@@ -124,7 +126,7 @@ impl Column {
     }
 }
 
-/// Returns the name of a row, and its score.
+/// Returns the title of a row: the label of its fork, its score, and whether it is the best row.
 fn title(row: &Row, is_best: bool) -> String {
     let label = row.label.as_ref().map_or("-", |label| label.as_str());
     let score = row.score.map(|score| format!("  {score}")).unwrap_or_default();
@@ -132,7 +134,8 @@ fn title(row: &Row, is_best: bool) -> String {
     format!("{label}{score}{mark}")
 }
 
-/// Returns the model, the size and the prompt of a row.
+/// Returns the second heading of a row: whether the continuation failed or was interrupted, its
+/// model, output tokens and duration, and its prompt.
 fn facts(row: &Row) -> String {
     let state = match row.state {
         State::Failed => "failed, ",

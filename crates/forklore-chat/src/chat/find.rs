@@ -16,8 +16,8 @@ impl Chat<'_> {
     /// the path of a session file, which is imported first.
     ///
     /// # Errors
-    /// When no session or file matches, or several sessions match. The error then lists the
-    /// branches of this family.
+    /// When no session or file matches, or several sessions match. If no session matches, the error
+    /// lists the branches of this family.
     pub(crate) fn find(&mut self, word: &str) -> Result<Header> {
         if is_path(word) {
             let session = self.views.open_file(Path::new(word)).map_err(Error::invalid)?;

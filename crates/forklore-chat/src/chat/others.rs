@@ -11,7 +11,7 @@ use crate::Error;
 use crate::count::count;
 use crate::screen::Tone;
 
-/// The maximum number of messages of other programs of which the beginning is shown.
+/// The maximum number of other programs' messages whose beginnings are shown.
 const SHOWN: usize = 4;
 
 /// What the conversation knows about the sessions that it was in.
@@ -29,9 +29,9 @@ impl Chat<'_> {
         self.seen.messages.insert(header.id.clone(), header.counts.index);
     }
 
-    /// Records which messages of the current session the user knows of, if nothing is recorded about
-    /// it yet. Of the messages that a fork inherits, the user knows those that are known of its
-    /// parent.
+    /// Records which messages of the current session the user knows of, if nothing is recorded
+    /// about that session yet. Of the messages that a fork inherits, the user knows those that the
+    /// user knows of the parent.
     pub(super) fn know_first(&mut self) {
         let Ok(header) = self.header() else { return };
         let parent = header.parent_id.as_ref().and_then(|id| self.seen.messages.get(id)).copied();
@@ -61,7 +61,8 @@ impl Chat<'_> {
     }
 
     /// Shows which messages other programs have written into the current session, before the model
-    /// receives them. `own` is the number of messages at the end that this conversation wrote.
+    /// receives them. `is_own` gets the new messages, and returns how many of the last ones this
+    /// conversation wrote itself.
     pub(super) fn announce_others(&mut self, is_own: impl Fn(&[NumberedMessage]) -> usize) {
         let Ok(header) = self.header() else { return };
         let Some(seen) = self.seen.messages.get(&header.id).copied() else { return };

@@ -194,7 +194,8 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     Ok(Next::Line)
 }
 
-/// Goes on in the row that the user keeps, and deletes the others if the user keeps it alone.
+/// Moves the conversation into the fork of the row that the user keeps. Puts the other forks into
+/// the trash if the user keeps that row alone.
 fn go_on_in(chat: &mut Chat<'_>, rows: &[Row], selected: Selected) -> Result<()> {
     let Some(id) = rows.get(selected.row).and_then(|row| row.session_id.clone()) else {
         return Ok(());
@@ -213,7 +214,7 @@ fn go_on_in(chat: &mut Chat<'_>, rows: &[Row], selected: Selected) -> Result<()>
     Ok(())
 }
 
-/// Describes where the forks with these labels are, which the user does not keep.
+/// Returns a message that the forks with these labels are in the trash, and how to bring one back.
 #[must_use]
 pub fn in_trash(labels: &[Label]) -> String {
     let labels = labels.iter().map(Label::to_string).collect::<Vec<_>>().join(", ");

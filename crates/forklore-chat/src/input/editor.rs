@@ -281,8 +281,8 @@ impl Reader {
         picked.map(|at| at.to_string()).ok_or(ReadlineError::Interrupted)
     }
 
-    /// Switches off echo, if it is on, and buffers what the user has typed so far, so that it is no
-    /// answer.
+    /// Switches off echo, if it is on, and buffers what the user has typed so far, so that the next
+    /// question does not read it as the answer.
     fn silent(&mut self) -> rustyline::Result<&NoEcho> {
         if self.no_echo.is_none() {
             self.no_echo = NoEcho::begin();
@@ -324,8 +324,7 @@ impl ConditionalEventHandler for InterruptedText {
     }
 }
 
-/// Whether Esc was pressed twice at an empty prompt. The prompt then ends with the line
-/// [`REWIND`].
+/// Whether Esc was pressed twice at an empty prompt. The prompt then returns the line [`REWIND`].
 #[derive(Clone, Default)]
 struct TwoEscapes(Arc<AtomicBool>);
 

@@ -7,8 +7,9 @@ use rustix::termios::{InputModes, LocalModes, SpecialCodeIndex, Termios, tcgetat
 use super::key::Key;
 use super::no_echo::{NO_KEY, TIMEOUT, set};
 
-/// While this value exists, the terminal passes on each key at once, and echoes none. Ctrl-C is a key
-/// and sends no signal. Dropping the value restores the terminal.
+/// A terminal that reads single keys. While this value exists, the terminal passes on each key at
+/// once and echoes no key. Ctrl-C is a key and sends no signal. Dropping the value restores the
+/// terminal.
 pub(crate) struct Keyboard {
     before: Termios,
 }
@@ -39,7 +40,7 @@ impl Keyboard {
         Some(Self { before })
     }
 
-    /// Waits a tenth of a second for a key.
+    /// Waits up to a tenth of a second for a key.
     #[expect(clippy::unused_self, reason = "keys come one by one only while this value exists")]
     pub(crate) fn wait(&self) -> Pressed {
         match Key::read(byte) {

@@ -14,9 +14,9 @@ pub(super) const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 /// The timeout of a read in [`NoEcho::keys`], in tenths of a second.
 pub(super) const TIMEOUT: u8 = 1;
 
-/// While this value exists, the terminal echoes nothing and buffers input unchanged, including
-/// pasted text of many lines. Ctrl-C still sends a signal. Dropping the value restores the
-/// terminal.
+/// A terminal without echo. While this value exists, the terminal echoes nothing and buffers input
+/// unchanged, including pasted text of many lines. Ctrl-C still sends a signal. Dropping the value
+/// restores the terminal.
 pub(super) struct NoEcho {
     before: Termios,
     silent: Termios,

@@ -21,12 +21,13 @@ impl Terminal {
     }
 }
 
-/// Checks whether standard input and standard output are a terminal.
+/// Checks whether standard input and standard output are both terminals.
 pub(crate) fn is_there() -> bool {
     stdin().is_terminal() && stdout().is_terminal()
 }
 
-/// Returns the width and the height of the terminal, in columns and rows.
+/// Returns the width and the height of the terminal, in columns and rows. Returns 80 and 24 if the
+/// size cannot be read.
 pub(crate) fn size() -> (usize, usize) {
     let size = rustix::termios::tcgetwinsize(stdout());
     let size = size.map(|size| (usize::from(size.ws_col), usize::from(size.ws_row)));

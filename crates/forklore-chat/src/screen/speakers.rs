@@ -70,7 +70,8 @@ impl Speakers {
     }
 
     /// Returns the name of the sub-agent that a notification comes from. Returns `None` if the
-    /// output shown last is from the same session, or if there is only one sub-agent.
+    /// output shown last is from the same session, if the session is no sub-agent, or if there is
+    /// only one sub-agent.
     pub(super) fn change(&mut self, notification: &Notification) -> Option<String> {
         let id = &notification.session_id;
         if self.last.as_ref() == Some(id) {

@@ -1,4 +1,4 @@
-//! A limit of what models may use, with what they used so far.
+//! A limit on what models may use, with what they have used so far.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use forklore_agent::model::TokenUsage;
 use forklore_core::{Currency, Usage, without_noise};
 
-/// A limit, which several models may share.
+/// A limit. Several models can share one limit.
 pub(super) struct Limit {
     /// The name of the setting or option that sets the limit.
     name: &'static str,
@@ -24,7 +24,8 @@ pub(super) enum Most {
 struct Used {
     cost: f64,
     tokens: u64,
-    /// Whether a complete answer came without its number of tokens.
+    /// Whether a complete answer came without what the limit counts: its cost, or its number of
+    /// tokens.
     is_unmeasured: bool,
 }
 
@@ -39,8 +40,9 @@ impl Limit {
         (used.cost, used.tokens) = (usage.cost, usage.tokens());
     }
 
-    /// Adds the usage of a request. `cost` is its cost, if that is known. `is_complete` says whether
-    /// the answer was complete, so that its usage must be.
+    /// Adds the usage of a request. `cost` is its cost, if that is known. `is_complete` says
+    /// whether the answer is complete. If a complete answer has no usage, the limit refuses all
+    /// further requests.
     pub(super) fn add(&self, usage: &TokenUsage, cost: Option<f64>, is_complete: bool) {
         let mut used = self.used();
         let is_measured = match self.most {

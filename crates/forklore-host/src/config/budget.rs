@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::{ConfigError, Configured};
 
-/// How much models may use, as the user's configuration contains it. `None` is no limit.
+/// The limits on what models may use, from the user's configuration. `None` is no limit.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
@@ -41,9 +41,9 @@ pub fn is_amount(number: f64) -> bool {
 }
 
 impl Configured {
-    /// Checks that a budget in money can be held for a model: the model has a price. `max_cost` says
-    /// whether this run has such a budget, in addition to the configured ones. `None` selects the
-    /// default model.
+    /// Checks that budgets in money can be enforced for a model: the model must have a price if
+    /// there is such a budget. `max_cost` says whether this run has a budget in money in addition
+    /// to the configured budgets. A `model` of `None` is the default model.
     ///
     /// # Errors
     /// Returns an error if there is a budget in money and the model has no price, or if the model is

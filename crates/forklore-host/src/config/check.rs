@@ -1,4 +1,4 @@
-//! Finds every problem of the configuration, where reading it stops at the first one.
+//! Finds all problems of the configuration. (Reading the configuration stops at the first problem.)
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,12 +19,13 @@ use crate::text_file;
 
 /// The settings whose value is a table of independent entries.
 const TABLES_OF_ENTRIES: [&str; 3] = ["models", "prices", "tools"];
-/// The maximum number of problems that are reported.
+/// The number of problems from which on at most one further problem of each part of the
+/// configuration is reported.
 const MOST: usize = 100;
 
 /// Returns all problems and warnings of the configuration file and of `settings`, which override
-/// the file. Problems come first, in the order of their lines. A file that does not exist is no
-/// problem.
+/// the file. Problems come before warnings, both in the order of their lines. A file that does not
+/// exist is no problem.
 #[must_use]
 pub fn check(path: &Path, settings: &[Setting]) -> Vec<ConfigProblem> {
     let mut problems = Vec::new();
@@ -41,7 +42,7 @@ pub fn check(path: &Path, settings: &[Setting]) -> Vec<ConfigProblem> {
         Ok(text) => problems.extend(check_text(path, &text, settings)),
         Err(unread) => {
             let problem = problem_of(ConfigError::unread(path, unread));
-            // A file that cannot be looked at cannot be read either, for the same reason.
+            // The two checks may fail for the same reason, which is reported once.
             if problems.iter().all(|other| other.message != problem.message) {
                 problems.push(problem);
             }
@@ -63,7 +64,7 @@ pub fn check_text(path: &Path, text: &str, settings: &[Setting]) -> Vec<ConfigPr
         }
         return check.sorted();
     }
-    // TOML can still have a number that is too large.
+    // The text can still contain a number that is too large.
     let mut table: Table = match text.parse::<Table>() {
         Ok(table) => table,
         Err(error) => {
@@ -85,7 +86,7 @@ pub fn check_text(path: &Path, text: &str, settings: &[Setting]) -> Vec<ConfigPr
 
 const WRITE_TOML: &str = "correct this line: KEY = VALUE, with text in quotes, or [TABLE]";
 
-/// A check of a configuration that is running, with the problems so far.
+/// A running check of a configuration, with the problems found so far.
 struct Check<'a> {
     path: &'a Path,
     settings: &'a [Setting],
@@ -128,7 +129,7 @@ impl Check<'_> {
             });
             let key: Vec<_> = key.collect();
             let message = without_values(error.inner().message());
-            // A field that is missing because it was wrong is no further problem.
+            // A field that was removed because of a problem is not also reported as missing.
             let missing =
                 message.strip_prefix("missing field `").map(|rest| rest.trim_end_matches('`'));
             let missing = missing.map(|field| [&key[..], &[field.to_owned()]].concat());
@@ -207,8 +208,8 @@ impl Check<'_> {
         }
     }
 
-    /// Adds a problem of the value with this key. A setting of the command line or the file is the
-    /// cause.
+    /// Adds a problem of the value with this key. The cause is the last setting on the command line
+    /// that concerns the key, or else the file.
     fn add_for(&mut self, key: &[String], message: String, hint: &str) {
         let setting = self.settings.iter().rev().find(|setting| setting.concerns(key));
         match setting {
@@ -298,7 +299,8 @@ fn key(parts: &[&str]) -> Vec<String> {
     parts.iter().map(|part| (*part).to_owned()).collect()
 }
 
-/// Removes the value with this key. Returns whether there was one.
+/// Removes the value with this key. If there is none, removes the innermost table or value above it
+/// that exists. Returns whether anything was removed.
 fn remove(table: &mut Table, key: &[String]) -> bool {
     match key {
         [] => false,
@@ -310,7 +312,8 @@ fn remove(table: &mut Table, key: &[String]) -> bool {
     }
 }
 
-/// Checks whether a program is there: an absolute path, or a name in a folder of `PATH`.
+/// Checks whether a program exists. A text with a directory is the path of the program; a bare name
+/// is searched for in the folders of `PATH`.
 fn is_in_path(program: &str) -> bool {
     let path = Path::new(program);
     if path.components().count() > 1 {

@@ -91,8 +91,8 @@ impl ConfigError {
         Self { no_model: true, ..Self::new(path, wrong) }
     }
 
-    /// Returns the example configuration at the end of the message. Returns `None` unless the error
-    /// is that no model is configured.
+    /// Returns the example configuration with which the message ends, if the error is that no model
+    /// is configured. Returns `None` for any other error.
     #[must_use]
     pub fn example(&self) -> Option<&'static str> {
         self.no_model.then_some(EXAMPLE)

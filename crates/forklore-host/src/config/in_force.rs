@@ -22,7 +22,7 @@ pub fn in_force(path: &Path, settings: &[Setting]) -> Result<Vec<ConfigSetting>,
     let text = read::text(path, &Trust::of_this_user())?.unwrap_or_default();
     let config = read::config(path, &text, settings)?;
     let (lines, _) = KeyLines::parse(&text);
-    // The text was read as a configuration above, so neither can fail.
+    // The text and the settings were read as a configuration above, so neither step can fail.
     let mut table: Table = text.parse().unwrap_or_default();
     for setting in settings {
         let _ = setting.put(&mut table);
@@ -68,7 +68,7 @@ impl Found<'_> {
         }
     }
 
-    /// Adds where each model's key comes from.
+    /// Adds the environment variable of each model's API key, and the defaults of each model.
     fn models(&mut self, config: &Config) {
         for (name, model) in &config.models {
             let set = model.key_variable().map(str::to_owned);
@@ -110,7 +110,7 @@ impl Found<'_> {
         }
     }
 
-    /// Adds a default, unless the setting has another value.
+    /// Adds a default, unless the list already contains the setting.
     fn default(&mut self, key: &[&str], value: Value) {
         let parts: Vec<_> = key.iter().map(|part| (*part).to_owned()).collect();
         let key = shown(&parts);

@@ -10,14 +10,15 @@ pub(super) struct KeyLines<'t> {
 }
 
 impl<'t> KeyLines<'t> {
-    /// Parses the text. Also returns all errors of its syntax; the keys are then incomplete.
+    /// Parses the text. Also returns all syntax errors. If there are any, the keys are incomplete.
     pub(super) fn parse(text: &'t str) -> (Self, Vec<Error>) {
         let (table, errors) = DeTable::parse_recoverable(text);
         (Self { text, table }, errors)
     }
 
-    /// Returns the line, from 1, of the key with these parts. If the file has only its first parts,
-    /// returns their line. `None` if it does not even have the first part.
+    /// Returns the line, from 1, of the key with these parts. If the file contains only the first
+    /// parts of the key, returns the line of the last of them. Returns `None` if the file does not
+    /// contain the first part.
     pub(super) fn of(&self, key: &[String]) -> Option<usize> {
         let mut table = self.table.get_ref();
         let mut line = None;

@@ -57,7 +57,7 @@ fn overridden(path: &Path, text: &str, settings: &[Setting]) -> Result<Config, C
     }
     serde_path_to_error::deserialize(table).map_err(|error| {
         let wrong = without_values(error.inner().message());
-        // The file may have this error without the settings too, and then knows its line.
+        // The file may have this error even without the settings. Then the error has a line.
         if let Err(own) = toml::from_str::<Config>(text)
             && without_values(own.message()) == wrong
         {

@@ -1,7 +1,8 @@
 //! Recognizes values that may be secrets, so that they are not shown.
 //!
-//! A configuration names the environment variables with keys and never contains a key. But people
-//! paste keys where they do not belong, so a value that looks like one is hidden.
+//! A configuration names the environment variables that contain keys, and should never contain a
+//! key itself. But people paste keys where they do not belong, so a value that looks like a key is
+//! hidden.
 
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ const BEGINNINGS: [&str; 14] = [
 ];
 /// Parts of the names of options and parameters that take a secret.
 const NAMES: [&str; 6] = ["token", "password", "passwd", "secret", "api-key", "api_key"];
-/// The minimum length of letters and digits in a row that may be a key.
+/// The minimum length, in bytes, of a run of letters and digits that may be a key.
 const LONG: usize = 24;
 
 /// Checks whether a value, or a part of it, may be a secret.

@@ -9,8 +9,8 @@ use super::error::without_values;
 
 /// A setting that overrides the configuration file, such as `models.local.model=qwen3`.
 ///
-/// The key has the parts of TOML's dotted keys. The value is a TOML value. Text without quotes is a
-/// string, unless it is another TOML value.
+/// The key is a dotted key of TOML. The value is a TOML value, but a string needs no quotes if it
+/// is not a TOML value of another type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     key: Vec<String>,
@@ -80,7 +80,7 @@ impl Setting {
     }
 
     /// Returns the setting as the user typed it, so that another command can repeat it. Returns
-    /// `None` if the value may be secret. It is not if its key is known to take no secret.
+    /// `None` if the value may be secret.
     #[must_use]
     pub fn repeated(&self) -> Option<&str> {
         is_public(&self.key, &self.value).then_some(self.typed.as_str())
@@ -115,7 +115,7 @@ fn is_public(key: &[String], value: &Value) -> bool {
     match &key.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["default_model" | "system"] | ["policy", _] | ["models", _, "provider" | "model"] => true,
         ["models", _, "base_url"] => !text.contains(['@', '?', '#']),
-        // Only the name of a variable is no misplaced key.
+        // A text that names an existing variable is no misplaced key.
         ["models", _, "key_env"] => std::env::var_os(text).is_some(),
         _ => false,
     }

@@ -46,9 +46,10 @@ const SUGGESTED: [Suggested; 3] = [
     Suggested { provider: Provider::Gemini, name: "gemini", model: "gemini-2.5-pro" },
 ];
 
-/// Returns the text of a new configuration file with comments. It has a model for each of these
-/// servers, and for each of these environment variables (`keys`) that contain an API key. Without
-/// any of them, the models are comments.
+/// Returns the text of a new configuration file with comments. The file has one model for each
+/// server in `servers` that offers a model, and one for each suggested provider whose API key is in
+/// one of the environment variables `keys`. If there are none of these, the file shows models only
+/// as comments.
 #[must_use]
 pub fn template(servers: &[LocalServer], keys: &[String]) -> String {
     let mut names: Vec<String> = Vec::new();
@@ -126,7 +127,7 @@ fn name_of(program: Option<&str>) -> String {
     letters.collect::<String>().to_ascii_lowercase()
 }
 
-/// Returns the name, with a number behind it if it is in use.
+/// Returns `name`, followed by a number if `names` contains it.
 fn unused(names: &[String], name: &str) -> String {
     let numbered = (2..).map(|number| format!("{name}{number}"));
     let mut all = std::iter::once(name.to_owned()).chain(numbered);

@@ -36,8 +36,8 @@ impl Conversation {
     /// after its history.
     ///
     /// # Errors
-    /// `interrupted` if the token `cancel` is cancelled before the fork is created. Then no fork is
-    /// created.
+    /// `interrupted` if a model writes the summary and the token `cancel` is cancelled before the
+    /// fork is created. Then no fork is created.
     pub async fn summarize(
         &self,
         by: SummarizeBy,

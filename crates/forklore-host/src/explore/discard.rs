@@ -10,7 +10,8 @@ use crate::{Host, Result};
 /// Returns the labels of the deleted forks.
 ///
 /// # Errors
-/// Returns an error if a fork has branches or runs a turn. The forks before it are in the trash then.
+/// Returns an error if a fork has branches or runs a turn. The forks before that fork are then in
+/// the trash.
 pub async fn discard(host: &Host, rows: &[Row]) -> Result<Vec<Label>> {
     let mut deleted = Vec::new();
     for row in rows {

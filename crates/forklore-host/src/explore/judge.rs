@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Result};
 
-/// The folders in which the C libraries search for a program without the variable `PATH`.
+/// The folders in which the C libraries search for a program if the variable `PATH` is not set.
 const WITHOUT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// The maximum number of bytes stored from each output stream of a judge (a program that scores
+/// The maximum number of bytes kept from each output stream of a judge (a program that scores
 /// answers). The rest of the output is read and discarded.
 const OUTPUT: usize = 4 << 10;
 /// The maximum number of characters that an error repeats from the output of a judge.
@@ -55,8 +55,8 @@ impl Judge {
         Self { timeout, ..self }
     }
 
-    /// Checks that the judge's program exists. Called before the exploration, so that no model call
-    /// is paid for without a score.
+    /// Checks that the judge's program exists. Called before the exploration, so that a missing
+    /// judge is reported before model calls cost money.
     pub(super) fn find(&self) -> Result<()> {
         let found = if self.program.contains('/') {
             is_program(Path::new(&self.program))
@@ -122,8 +122,8 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The process group of a judge and its child processes. It is a separate group, so that Ctrl-C at
-/// the terminal does not reach it. Dropping this value kills the group.
+/// The process group of a judge and its child processes. Because the group is separate, Ctrl-C at
+/// the terminal does not reach the judge. Dropping this value kills the group.
 struct Group(Option<Pid>);
 
 impl Group {

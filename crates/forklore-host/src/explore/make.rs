@@ -12,8 +12,8 @@ use super::{Plan, Row, fail};
 use crate::{Host, Result};
 
 /// Creates the forks of an exploration, one for each continuation. Plans a fork first, so that no
-/// fork is created if the cut is invalid. If a fork fails, marks its row as failed and returns
-/// `None` for it.
+/// fork is created if the cut is invalid. If a fork cannot be created, marks its row as failed and
+/// returns `None` in its place.
 pub(super) fn all<'a>(
     host: &'a Host,
     plan: &'a Plan,
