@@ -12,7 +12,7 @@ use crate::about::About;
 use crate::vocabulary as v;
 use crate::{iri, session};
 
-/// What the quads of an event need to know about the events before it in its history.
+/// What the conversion of an event needs from the events before it in its history.
 #[derive(Debug, Default)]
 pub(crate) struct Preceding {
     /// The tool calls that have no result yet, by call id. They link a later result to its call.

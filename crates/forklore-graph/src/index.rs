@@ -19,9 +19,9 @@ pub(crate) use sessions::Selection;
 
 use forklore_index::Result;
 
-/// The tables of the index. `form` is their version. It must change with the tables and with the
-/// quads that a projection makes. It contains the version of forklore, so it also changes with each
-/// release.
+/// The tables of the index. `form` is the version of the tables. The version must change when the
+/// tables change, or when a projection makes other quads. It contains the version of forklore, so
+/// it also changes with each release.
 pub(crate) static LAYOUT: Layout = Layout {
     file: "graph.db",
     form: concat!("1 ", env!("CARGO_PKG_VERSION")),

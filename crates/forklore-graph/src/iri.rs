@@ -1,5 +1,5 @@
-//! Builds the IRIs of the subjects in the graph. An id may contain letters of any script, and a
-//! path or a principal any character. All bytes except ASCII letters, digits and `-._~` are
+//! Builds the IRIs of the subjects in the graph. An id may contain letters of any script. A path or
+//! a principal may contain any character. All bytes except ASCII letters, digits and `-._~` are
 //! therefore percent-encoded.
 
 use std::fmt::Write;

@@ -1,9 +1,9 @@
 //! An in-memory graph that is updated from the change feed of the journal.
 //!
-//! Before each query, the graph applies the changes since the last query. If a session grew, it
-//! adds the new events. If the label of a session changed, it replaces all triples of the session.
-//! If a session was deleted, it replaces all triples of the family. The cost of an update therefore
-//! depends only on the sessions that changed since the last query.
+//! Before each query, the graph applies the changes since the last query. If a session grew, the
+//! graph gets the triples of the new events. If the label of a session changed, all triples of the
+//! session are replaced. If a session was deleted, all triples of its family are replaced. The cost
+//! of an update therefore depends only on the sessions that changed since the last query.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

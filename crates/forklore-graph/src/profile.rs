@@ -62,7 +62,8 @@ impl fmt::Display for Profile {
 struct Marker {
     forklore: String,
     version: u32,
-    /// The profile. Another version of the file may write it in another form.
+    /// The profile, as JSON of any form, because another version of the file may write it in
+    /// another form.
     profile: Value,
 }
 

@@ -96,7 +96,7 @@ fn fork(header: &Header, parent: &SessionId, about: &mut About<'_>) {
 /// Adds a session's title, permissions, metadata and configuration. For a deleted session, leaves
 /// out title, metadata and configuration, even if the session is in the trash. For an imported
 /// session, also adds its file, its record format, and the session that the agent would resume; the
-/// last is left out for a deleted session.
+/// session to resume is left out for a deleted session.
 fn notes(header: &Header, about: &mut About<'_>) {
     if let Some(title) = header.title.as_ref().filter(|_| header.deleted.is_none()) {
         about.text(v::TITLE, title);

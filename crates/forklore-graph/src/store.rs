@@ -96,9 +96,8 @@ impl GraphStore {
         Ok(Self { journal, reader, profile, live: Mutex::default() })
     }
 
-    /// Checks whether [`GraphStore::open`] would find something at `path` and therefore create no
-    /// store there. It may be a store, or something that [`GraphStore::open`] refuses. Writes
-    /// nothing.
+    /// Checks whether there is a store at `path`, or something else that [`GraphStore::open`]
+    /// refuses. If there is neither, `open` creates a store there. Writes nothing.
     #[must_use]
     pub fn exists(path: &Path) -> bool {
         let there = path.symlink_metadata().is_ok();

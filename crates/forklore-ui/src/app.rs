@@ -1,5 +1,5 @@
-//! The state of the interface, and how actions change it. It reads and writes nothing itself: it
-//! returns the effects that the event loop performs.
+//! The state of the interface, and how actions change the state. A change of the state reads and
+//! writes nothing itself: it returns effects, which the event loop performs.
 
 mod answers;
 mod commands;
@@ -23,10 +23,10 @@ use crate::screen::reader::{Reader, Size};
 use crate::text::Line;
 use crate::tone::Tone;
 
-/// The number of the signal that Ctrl-C stands for.
+/// The number of the signal SIGINT, which Ctrl-C stands for.
 const SIGINT: i32 = 2;
 
-/// Something that happened.
+/// Something that happened and may change the state, such as a key press.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A key was pressed.
@@ -35,22 +35,22 @@ pub enum Action {
     Mouse(MouseEvent),
     /// Text was pasted.
     Paste(String),
-    /// The terminal has another size, in columns and rows.
+    /// The size of the terminal changed to this many columns and rows.
     Resize(u16, u16),
-    /// The answer to the request of a screen arrived.
+    /// The answer to a request arrived. The number is that of the screen that sent the request.
     Answer(u64, Answer),
-    /// Any program changed these sessions.
+    /// These sessions were changed, by this program or by another one.
     Changed(Vec<SessionChange>),
-    /// The changes of other programs cannot be followed any more.
+    /// The changes of other programs cannot be followed any more, for this reason.
     Unfollowed(String),
-    /// A signal with this number is to end the program.
+    /// A signal with this number arrived, which ends the program.
     Stop(i32),
 }
 
-/// Something to do outside the state.
+/// Something that the event loop must do for the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Answer a request of the screen with this number.
+    /// Answer this request of the screen with this number.
     Request(u64, Request),
     /// End the interface.
     Leave(Outcome),
@@ -98,9 +98,10 @@ pub struct App {
     pub(crate) notice: Option<Line>,
     pub(crate) size: (u16, u16),
     now: Timestamp,
-    /// The session that the next one is compared with.
+    /// The session that is marked for a comparison, and its name. The next session that the user
+    /// selects for a comparison is compared with this one.
     pub(crate) marked: Option<(SessionId, Line)>,
-    /// The sessions that were deleted here, the last one at the end.
+    /// The sessions that the user deleted in this interface, in the order of their deletion.
     deleted: Vec<SessionId>,
     /// The text that was searched for last on a screen.
     needle: String,
@@ -113,7 +114,8 @@ impl App {
         self.now.to_zoned(self.options.zone.clone())
     }
 
-    /// Creates the state for a terminal of this size, and returns it with its first effects.
+    /// Creates the state for a terminal of `size` (columns and rows). Returns the state and its
+    /// first effects.
     #[must_use]
     pub fn new(options: Options, size: (u16, u16), now: Timestamp) -> (Self, Vec<Effect>) {
         let workspace = (!options.all).then(|| options.folder.clone());
@@ -147,7 +149,7 @@ impl App {
         (app, effects)
     }
 
-    /// Changes the state as an action says. Returns what is to be done.
+    /// Applies an action to the state. Returns the effects that the event loop must perform.
     pub fn update(&mut self, action: Action) -> Vec<Effect> {
         match action {
             Action::Key(key) => self.key(&key),
@@ -191,7 +193,8 @@ impl App {
         }
     }
 
-    /// Returns the effects so far, with the requests for what the screen lacks.
+    /// Takes the effects so far, adds requests for the data that the current screen lacks, and
+    /// returns both.
     fn settled(&mut self) -> Vec<Effect> {
         let size = self.body();
         if let Some((number, screen)) = self.screens.last_mut() {
@@ -233,7 +236,7 @@ impl App {
         self.next += 1;
     }
 
-    /// Returns to the screen before, or leaves at the first one.
+    /// Returns to the previous screen. On the first screen, leaves the interface.
     fn back(&mut self) {
         if self.screens.len() > 1 {
             self.screens.pop();

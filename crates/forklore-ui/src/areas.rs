@@ -8,9 +8,9 @@ use crate::keys::Scope;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Areas {
     pub(crate) title: Rect,
-    /// The headings of columns.
+    /// The row with the headings of the columns.
     pub(crate) heading: Rect,
-    /// The column that marks the cursor.
+    /// The column in which the cursor is marked.
     pub(crate) gutter: Rect,
     pub(crate) text: Rect,
     /// The column that shows which part of the text is on the screen.

@@ -12,8 +12,8 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Moves as a command says, in a list of `count` items of which `shown` fit on the screen. Returns
-    /// false if the command is no motion.
+    /// Moves the cursor as a command says, in a list of `count` items of which `shown` fit on the
+    /// screen. Returns false if the command is no motion.
     pub(crate) fn motion(&mut self, command: Command, count: usize, shown: usize) -> bool {
         let (page, half) = (shown.max(1), (shown / 2).max(1));
         let back = |by: usize| self.at.saturating_sub(by);
@@ -38,7 +38,8 @@ impl Cursor {
         self.settle(count, shown);
     }
 
-    /// Scrolls without moving the cursor, unless it would leave the screen.
+    /// Scrolls the list by `items`, down if positive. The cursor moves only if it would leave the
+    /// screen.
     pub(crate) fn wheel(&mut self, items: isize, count: usize, shown: usize) {
         let last = count.saturating_sub(shown);
         self.top = self.top.saturating_add_signed(items).min(last);
@@ -46,7 +47,8 @@ impl Cursor {
         self.settle(count, shown);
     }
 
-    /// Corrects the cursor after the list or the screen has changed.
+    /// Corrects the positions after the list or the screen has changed, so that the cursor is on an
+    /// item and on the screen.
     pub(crate) fn settle(&mut self, count: usize, shown: usize) {
         let shown = shown.max(1);
         self.at = self.at.min(count.saturating_sub(1));
@@ -54,7 +56,7 @@ impl Cursor {
         self.top = self.top.min(count.saturating_sub(shown));
     }
 
-    /// Returns the numbers of the items on the screen.
+    /// Returns the indexes of the items on the screen.
     pub(crate) fn visible(self, count: usize, shown: usize) -> Range<usize> {
         self.top.min(count)..(self.top + shown).min(count)
     }

@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::request::Change;
 use crate::text::Line;
 
-/// A way to end the interface.
+/// How the interface ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The user left.
@@ -15,9 +15,9 @@ pub enum Outcome {
     Stopped(i32),
     /// The user chose a session.
     Chosen(SessionId),
-    /// The user wants to continue the conversation here.
+    /// The user wants to continue the conversation of this session in forklore.
     Resume(SessionId),
-    /// The user wants to continue in an agent.
+    /// The user wants to continue a session in another agent.
     ResumeIn {
         /// The name of the agent.
         agent: String,
@@ -37,7 +37,7 @@ pub(crate) enum Reply {
     Leave(Outcome),
 }
 
-/// What a line of text is for.
+/// What the text of a prompt is used for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Purpose {
     Search,
@@ -70,7 +70,7 @@ pub(crate) enum Dialog {
     },
     Prompt {
         title: &'static str,
-        /// What the text may be, shown while it is empty.
+        /// A description of the expected text, shown while the text is empty.
         hint: &'static str,
         input: Input,
         purpose: Purpose,

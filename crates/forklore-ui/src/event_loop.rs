@@ -1,5 +1,5 @@
-//! The event loop: the only part that touches the terminal. It passes what happens to the state, and
-//! performs the effects.
+//! The event loop: the only part that touches the terminal. The loop passes each event to the
+//! state, and performs the effects that the state returns.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,21 +23,22 @@ use crate::terminal::{self, Screen};
 use crate::view::draw;
 use crate::work::Worker;
 
-/// How long the first frame waits for what it shows.
+/// The maximum time that the first frame waits for the data that it shows.
 const FIRST: Duration = Duration::from_millis(60);
-/// How long a wait for a key lasts, before the end of the interface is looked for.
+/// The maximum time of one wait for a key. After each wait, the thread checks whether the interface
+/// has ended.
 const KEY_WAIT: Duration = Duration::from_millis(50);
-/// How long a wait for a change of the store lasts.
+/// The maximum time of one wait for a change of the store.
 const CHANGE_WAIT: Duration = Duration::from_secs(1);
 /// The pause after a change of the store. Changes in that time are reported together.
 const CHANGE_PAUSE: Duration = Duration::from_millis(50);
-/// The number of changes that are read at once.
+/// The maximum number of changes that are read at once.
 const CHANGES: usize = 500;
 
 /// Why the interface could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no terminal on which it can be drawn.
+    /// There is no terminal on which the interface can be drawn.
     #[error("the interface needs a terminal: {0}")]
     NoTerminal(&'static str),
     /// The terminal failed.
@@ -68,7 +69,7 @@ enum Happened {
     Broken,
 }
 
-/// Tells the event loop if its thread panics.
+/// Tells the event loop if the thread that owns this value panics.
 struct Guard(Sender<Happened>);
 
 impl Drop for Guard {
@@ -79,7 +80,8 @@ impl Drop for Guard {
     }
 }
 
-/// Starts a thread of the interface.
+/// Starts a thread of the interface. If the thread panics, the event loop receives
+/// [`Happened::Broken`].
 fn spawn(sender: &Sender<Happened>, work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     let guard = Guard(sender.clone());
     std::thread::spawn(move || {
@@ -91,7 +93,7 @@ fn spawn(sender: &Sender<Happened>, work: impl FnOnce() + Send + 'static) -> Joi
 /// Runs the interface until the user leaves it.
 ///
 /// # Errors
-/// When the terminal fails.
+/// When the terminal fails, the store cannot be read, or a thread of the interface panics.
 pub fn run(engine: &Engine, options: Options) -> Result<Outcome, Error> {
     let (sender, receiver) = channel();
     let threads = Threads::start(engine, &sender)?;
@@ -132,7 +134,7 @@ impl Loop<'_> {
             self.screen.terminal.draw(|frame| draw(&self.app, frame))?;
             let Ok(first) = self.receiver.recv() else { return Ok(Outcome::Left) };
             let mut events = VecDeque::from([first]);
-            // What happened meanwhile is drawn in one frame.
+            // Handle everything that happened meanwhile, and then draw one frame.
             events.extend(self.receiver.try_iter());
             for event in events {
                 if let Some(outcome) = self.take(event)? {
@@ -163,7 +165,7 @@ impl Loop<'_> {
     fn perform(&mut self, effects: Vec<Effect>) -> Result<Option<Outcome>, Error> {
         for effect in effects {
             match effect {
-                // The thread ends only with the loop.
+                // Sending cannot fail: the thread that receives requests ends only after the loop.
                 Effect::Request(screen, request) => {
                     let _ = self.worker.send((screen, request));
                     self.open += 1;
@@ -171,7 +173,7 @@ impl Loop<'_> {
                 Effect::Leave(outcome) => return Ok(Some(outcome)),
                 Effect::Suspend => {
                     terminal::give_back();
-                    // All of the program's threads stop here, until it is continued.
+                    // All threads of the program stop here until the program is continued.
                     stop_program()?;
                     self.screen.take_over()?;
                 }
@@ -217,9 +219,9 @@ impl Threads {
         Ok(Self { stop, requests, keys, signals: handle })
     }
 
-    /// Stops the threads. The thread that reads the terminal has ended when this returns, so that it
-    /// takes nothing from the program that reads the terminal next. If the terminal is gone, there is
-    /// no such program, and the read may never return.
+    /// Stops the threads. Waits for the end of the thread that reads the terminal, so that the
+    /// thread takes no input from the program that reads the terminal next. Does not wait if the
+    /// terminal is gone: then there is no such program, and the read may never return.
     fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
         self.signals.close();

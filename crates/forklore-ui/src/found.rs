@@ -16,7 +16,7 @@ impl Needle {
         Self { text: text.to_owned(), exact: text.chars().any(char::is_uppercase) }
     }
 
-    /// Checks whether an entry contains the text, also where it is folded.
+    /// Checks whether an entry contains the text to find, even in a part that is folded.
     pub(crate) fn is_in(&self, entry: &Entry) -> bool {
         entry.parts.iter().any(|part| match part {
             Piece::Text(text) => self.is_in_text(text.as_str()),
@@ -33,7 +33,7 @@ impl Needle {
         if self.exact { text.contains(&self.text) } else { !self.ranges(text).is_empty() }
     }
 
-    /// Returns the ranges of a text, in bytes, that are the text to find.
+    /// Returns the byte ranges of `text` in which the text to find occurs.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         if self.text.is_empty() {
             return Vec::new();
@@ -50,7 +50,8 @@ impl Needle {
         found.filter(|range| text.get(range.clone()).is_some()).collect()
     }
 
-    /// Finds the text where lowercase letters have another length: compares from each character on.
+    /// Does the work of [`ranges`](Self::ranges) for a text whose lowercase form has another
+    /// length: compares the text to find with the text at each character.
     fn ranges_of_chars(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
         for (at, _) in text.char_indices() {

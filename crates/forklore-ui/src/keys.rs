@@ -1,4 +1,4 @@
-//! The keys. This table is the only one: the help and the footer are made from it.
+//! The table of keys. The help and the footer are made from this table.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -23,7 +23,7 @@ pub(crate) enum Command {
     Last,
     /// Opens the session under the cursor, or chooses it.
     Open,
-    /// Goes back to the screen before.
+    /// Goes back to the previous screen.
     Back,
     /// Leaves the interface.
     Quit,
@@ -35,7 +35,7 @@ pub(crate) enum Command {
     UnfoldAll,
     /// Moves to the next turn.
     NextTurn,
-    /// Moves to the turn before.
+    /// Moves to the previous turn.
     PreviousTurn,
     /// Moves to a turn by its number.
     GoToTurn,
@@ -43,13 +43,13 @@ pub(crate) enum Command {
     Find,
     /// Finds the next occurrence.
     FindNext,
-    /// Finds the occurrence before.
+    /// Finds the previous occurrence.
     FindPrevious,
     /// Searches all sessions.
     Search,
     /// Shows the tree of the family.
     Tree,
-    /// Marks a session to compare, or compares with the marked one.
+    /// Marks a session for a comparison, or compares it with the marked session.
     Compare,
     /// Forks the session.
     Fork,
@@ -61,19 +61,19 @@ pub(crate) enum Command {
     Delete,
     /// Brings back what was deleted last, or the session under the cursor.
     Undelete,
-    /// Continues the conversation here.
+    /// Continues the conversation in forklore.
     Resume,
-    /// Continues in the agent.
+    /// Continues the conversation in another agent.
     ResumeIn,
-    /// Shows the sessions of all folders, or of this one.
+    /// Switches between the sessions of all folders and those of this folder.
     AllFolders,
-    /// Shows the deleted sessions, or the others.
+    /// Switches between the deleted sessions and the others.
     Trash,
-    /// Shows also events that are no messages.
+    /// Switches between all events and only the conversation.
     AllEvents,
 }
 
-/// The kinds of screens.
+/// A kind of screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// The list of sessions.
@@ -139,7 +139,7 @@ const fn named(code: KeyCode) -> Key {
 }
 
 impl Key {
-    /// Checks whether this key was pressed.
+    /// Checks whether `event` is a press of this key.
     #[must_use]
     pub(crate) fn is(self, event: &KeyEvent) -> bool {
         let is_ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
@@ -169,11 +169,11 @@ impl Key {
 /// A line of the table of keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
-    /// The keys, each of which does the same.
+    /// The keys. Each of them runs the command.
     pub(crate) keys: &'static [Key],
     /// What the keys do.
     pub(crate) command: Command,
-    /// The screens on which they do it.
+    /// The kinds of screens on which the keys work.
     pub(crate) scopes: &'static [Scope],
     /// The word in the footer; empty if the key is only in the help.
     pub(crate) short: &'static str,

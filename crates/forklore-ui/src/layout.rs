@@ -8,7 +8,8 @@ use crate::model::{Entry, EntryKind, Piece};
 use crate::text::{Line, wrapped};
 use crate::tone::Tone;
 
-/// The columns by which the text of an entry is indented, on a screen that is wide enough.
+/// The number of columns by which the text of an entry is indented. On a narrow screen, the number
+/// is smaller.
 const INDENT: usize = 3;
 
 /// How entries are laid out.
@@ -26,8 +27,8 @@ impl Layout<'_> {
         INDENT.min(self.width / 10)
     }
 
-    /// Returns the lines of an entry. A line with the name of the branch is first where the branch
-    /// differs from that of the entry before. An empty line is last, unless `is_last`.
+    /// Returns the lines of an entry. If the entry before is from another branch, the first line
+    /// has the name of the branch. The last line is empty, unless `is_last` is set.
     pub(crate) fn lines(
         &self,
         before: Option<&Entry>,
@@ -82,7 +83,8 @@ impl Layout<'_> {
         if entry.partial { line.and(Tone::Warn, "  interrupted") } else { line }
     }
 
-    /// Returns the lines of an event that is no message: one, until it is unfolded.
+    /// Returns the lines of an event that is no message: one line, or all lines if `unfolded` is
+    /// set.
     fn event(&self, entry: &Entry, unfolded: bool) -> Vec<Line> {
         let name = Line::of(Tone::Dim, format!("{:>4}  {} ", entry.seq, entry.name));
         if unfolded {

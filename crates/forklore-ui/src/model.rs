@@ -12,7 +12,7 @@ use crate::tone::Tone;
 pub struct Row {
     /// The session's id.
     pub id: SessionId,
-    /// The id of the first session of the family.
+    /// The id of the family's root session.
     pub root: SessionId,
     /// The id of the parent session.
     pub parent: Option<SessionId>,
@@ -22,8 +22,8 @@ pub struct Row {
     pub label: Safe,
     /// The title, if the session has one.
     pub title: Option<Safe>,
-    /// What a person typed first. `None` until that is read, which is only done for rows on the
-    /// screen without a title.
+    /// The first words that a person typed. `None` until they are read. They are read only for
+    /// sessions without a title, when the row is shown or searched.
     pub words: Option<Safe>,
     /// The agent that wrote the session's records, as forklore names it. Empty for forklore's own.
     pub agent: Safe,
@@ -37,11 +37,11 @@ pub struct Row {
     pub updated: Timestamp,
     /// Whether a runtime is writing the session.
     pub running: bool,
-    /// When the session was deleted.
+    /// When the session was deleted. `None` if it was not.
     pub deleted: Option<Timestamp>,
     /// Where the session begins in its parent, such as `turn:2`. Empty for a root.
     pub cut: Safe,
-    /// Why the session cannot be opened, or what else there is to know. Empty if nothing.
+    /// A remark about the session, such as why it cannot be opened. Empty if there is none.
     pub note: Safe,
     /// The depth in the tree; 0 in a list.
     pub depth: usize,
@@ -89,12 +89,13 @@ pub(crate) fn cut_text(cut: &Cut) -> Safe {
     })
 }
 
-/// What an entry of a conversation is.
+/// The kind of an entry of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A message.
     Message(Role),
-    /// A summary of a part of the conversation, which replaces that part for the model.
+    /// A summary: of a part of this conversation, which it replaces for the model, or of another
+    /// branch.
     Summary,
     /// Another event of the log.
     Event,
@@ -107,15 +108,15 @@ pub enum EntryKind {
 pub struct Entry {
     /// The position in the session's log.
     pub seq: u64,
-    /// The number of the message in the conversation, from 0; `None` for another event.
+    /// The number of the message in the conversation, from 0; `None` if the event is no message.
     pub index: Option<u64>,
     /// The number of the turn that the event is in, from 1; 0 before the first turn.
     pub turn: u64,
     /// Whether a turn starts with this event.
     pub starts_turn: bool,
-    /// When the event was written.
+    /// When the event was written. `None` if the event cannot be read.
     pub ts: Option<Timestamp>,
-    /// What the event is.
+    /// The kind of the event.
     pub kind: EntryKind,
     /// The type of the event.
     pub name: Safe,
@@ -134,7 +135,7 @@ pub enum Piece {
     Text(Safe),
     /// A text that is one line until it is unfolded, such as a tool call.
     Folded {
-        /// The meaning of the line.
+        /// The tone of the line and of the text.
         tone: Tone,
         /// The line.
         line: Safe,
@@ -144,7 +145,7 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// Returns the text to show.
+    /// Returns the text to show, with its tone.
     #[must_use]
     pub fn shown(&self, unfolded: bool) -> (Tone, &Safe) {
         match self {
@@ -155,29 +156,29 @@ impl Piece {
     }
 }
 
-/// What a search found.
+/// A hit of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The session.
+    /// The session that contains the hit.
     pub session: SessionId,
     /// The log position of the event that was found. `None` for a title or a label.
     pub seq: Option<u64>,
     /// The label of the session.
     pub label: Safe,
-    /// The agent that wrote it.
+    /// The agent that wrote the session, as forklore names it. Empty for forklore itself.
     pub agent: Safe,
     /// The title of the session.
     pub title: Safe,
     /// The folder of the session.
     pub folder: Safe,
-    /// What was found: a role, a tool, a title or a label.
+    /// What contains the words: the role of a message, the name of a tool, a title or a label.
     pub what: Safe,
-    /// When it was written.
+    /// When the text was written.
     pub ts: Timestamp,
-    /// The text around the words.
+    /// The words that were searched for, and the text around them.
     pub snippet: Safe,
-    /// The ranges of the words in the text, in bytes.
+    /// The byte ranges of the words in `snippet`.
     pub marks: Vec<std::ops::Range<usize>>,
-    /// The number of further sessions that share it.
+    /// The number of further sessions that share the event that was found.
     pub others: u64,
 }

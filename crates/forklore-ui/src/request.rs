@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::model::{Entry, Found, Row};
 use crate::safe::Safe;
 
-/// A request to the store. Each reads a bounded part of it.
+/// A request to the store. Each request reads a bounded part of the store.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// A page of the list of sessions.
@@ -17,21 +17,22 @@ pub enum Request {
         workspace: Option<Workspace>,
         /// Whether to list the deleted sessions.
         trash: bool,
-        /// The end of the previous page.
+        /// The `next` of the previous page's answer. `None` requests the first page.
         after: Option<String>,
         /// The maximum number of sessions.
         limit: usize,
     },
-    /// What a person typed first in each of these sessions.
+    /// The first words that a person typed in each of these sessions.
     Words(Vec<SessionId>),
-    /// The present state of those of these sessions that are in a folder.
+    /// The current rows of those of these sessions that the list of a folder contains.
     Rows {
         /// The sessions.
         sessions: Vec<SessionId>,
         /// The folder; `None` means all folders.
         workspace: Option<Workspace>,
     },
-    /// The sessions of a family, the last updated first, but not those in the trash.
+    /// The sessions of the family with this root, the last updated first, without those in the
+    /// trash.
     Family(SessionId),
     /// The tree of the family of a session.
     Tree(SessionId),
@@ -39,15 +40,15 @@ pub enum Request {
     Events(EventsRequest),
     /// The next event that contains a text.
     Find(FindRequest),
-    /// The messages that only one of two sessions has.
+    /// The messages that only one of two sessions has, as pairs at the same position.
     Compare {
         /// The first session.
         a: SessionId,
         /// The second session.
         b: SessionId,
-        /// The number of messages that both have, if it was determined before.
+        /// The number of messages that both sessions have. `None` if that must still be determined.
         common: Option<u64>,
-        /// The number of the first pair of messages, after those that both have.
+        /// The first pair to read. Pairs are numbered from 0, after the messages that both have.
         from: u64,
         /// The maximum number of pairs.
         limit: u64,
@@ -59,7 +60,7 @@ pub enum Request {
         /// The folder whose sessions are searched; `None` searches all.
         workspace: Option<Workspace>,
     },
-    /// A change.
+    /// A change of the store.
     Change(Change),
 }
 
@@ -70,7 +71,7 @@ pub enum Position {
     Seq(u64),
     /// The first event of this turn, from 1.
     Turn(u64),
-    /// The last event.
+    /// The end of the session, after its last event.
     End,
 }
 
@@ -83,7 +84,7 @@ pub struct EventsRequest {
     pub at: Position,
     /// The direction of reading.
     pub direction: Reading,
-    /// Whether to read also events that are no part of the conversation.
+    /// Whether to also read events that are not part of the conversation.
     pub all: bool,
 }
 
@@ -109,7 +110,7 @@ pub struct FindRequest {
     pub from: u64,
     /// Whether to look towards the beginning.
     pub backward: bool,
-    /// Whether to look also at events that are no part of the conversation.
+    /// Whether to also look at events that are not part of the conversation.
     pub all: bool,
 }
 
@@ -120,7 +121,7 @@ pub enum Change {
     Fork {
         /// The session to fork.
         session: SessionId,
-        /// Where to fork.
+        /// The cut at which the fork begins.
         at: forklore_core::Selector,
         /// The label of the fork; `None` uses a default label.
         label: Option<Label>,
@@ -131,7 +132,7 @@ pub enum Change {
     Rename(SessionId, String),
     /// Puts a session into the trash.
     Delete(SessionId, DeleteMode),
-    /// Brings back what one delete removed.
+    /// Brings back this session and the sessions that were deleted together with it.
     Undelete(SessionId),
 }
 
@@ -146,7 +147,7 @@ pub enum Answer {
         next: Option<String>,
         /// The number of sessions that cannot be read.
         damaged: usize,
-        /// The present time.
+        /// The time of the answer.
         now: Timestamp,
     },
     /// The answer to [`Request::Words`].
@@ -155,7 +156,7 @@ pub enum Answer {
     Rows {
         /// The sessions.
         rows: Vec<Row>,
-        /// The present time.
+        /// The time of the answer.
         now: Timestamp,
     },
     /// The answer to [`Request::Family`].
@@ -164,7 +165,7 @@ pub enum Answer {
     Tree {
         /// The sessions.
         rows: Vec<Row>,
-        /// The present time.
+        /// The time of the answer.
         now: Timestamp,
     },
     /// The answer to [`Request::Events`].
@@ -177,9 +178,9 @@ pub enum Answer {
     Search {
         /// The hits, the best first.
         hits: Vec<Found>,
-        /// Whether there are more.
+        /// Whether there are more hits.
         more: bool,
-        /// The present time.
+        /// The time of the answer.
         now: Timestamp,
     },
     /// What a search in progress has read so far.
@@ -195,7 +196,7 @@ pub enum Answer {
 /// Events of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Events {
-    /// The present state of the session.
+    /// The current row of the session.
     pub row: Row,
     /// The log position of the session's last event; `None` if it has none.
     pub head: Option<u64>,
@@ -209,14 +210,15 @@ pub struct Events {
     pub at: u64,
 }
 
-/// What a find in a session came to.
+/// The result of a search for a text in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindAnswer {
     /// The text is in the event at this log position.
     Found(u64),
-    /// The text was not found before this log position, at which to continue.
+    /// The text was not found yet. The search must continue at this log position.
     Continue(u64),
-    /// The text is not between the beginning of the find and the end of the session.
+    /// The text was not found before the end of the session, or before its beginning if the search
+    /// goes backward.
     Nothing,
 }
 
@@ -227,7 +229,7 @@ pub struct Compared {
     pub sessions: [Row; 2],
     /// The number of messages that both have.
     pub common: u64,
-    /// The numbers of messages that only one of them has.
+    /// For each session, the number of messages that only this session has.
     pub alone: [u64; 2],
     /// The number of the first pair.
     pub from: u64,

@@ -1,5 +1,5 @@
-//! Text that is safe to show. Session text is hostile; it becomes [`Safe`] when it is loaded, so the
-//! state of the interface and its view contain no other text.
+//! Text that is safe to show. Session text is hostile, so it is converted to [`Safe`] when it is
+//! loaded. The state of the interface and its view contain no other session text.
 
 use std::fmt;
 
@@ -11,12 +11,13 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The width in columns to which a text of one line is shortened. No terminal is wider.
 const WIDEST: usize = 1_000;
 
-/// Text that contains nothing that could control a terminal or would be invisible.
+/// Text without characters that control a terminal or are invisible.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Safe(String);
 
 impl Safe {
-    /// Escapes a text and shows it as one line: each run of white space becomes one space.
+    /// Escapes a text, and converts it to one line of at most 1,000 columns: each run of white
+    /// space becomes one space.
     #[must_use]
     pub fn line(text: &str) -> Self {
         Self(terminal::cell(text, WIDEST).into_owned())
@@ -28,8 +29,8 @@ impl Safe {
         Self(terminal::line(text).into_owned())
     }
 
-    /// Escapes a text of several lines. If it is longer than `most` bytes, its end is left out, and a
-    /// last line states how much that is.
+    /// Escapes a text of several lines. If the text is longer than `most` bytes, its end is left
+    /// out, and a last line states the size of that end.
     #[must_use]
     pub fn block(text: &str, most: usize) -> Self {
         let shown = beginning(text, most);

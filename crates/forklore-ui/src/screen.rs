@@ -35,7 +35,8 @@ pub(crate) struct Spot {
     pub(crate) session: SessionId,
     /// The session's row, if it is loaded.
     pub(crate) row: Option<Row>,
-    /// The log position, and the number of the turn, if the cursor is on an event.
+    /// The log position and the turn of the event under the cursor, if there is one. The turn is 0
+    /// if the screen does not know it.
     pub(crate) at: Option<(u64, u64)>,
 }
 
@@ -50,7 +51,7 @@ impl Screen {
         }
     }
 
-    /// Returns the session under the cursor.
+    /// Returns the session under the cursor. Returns `None` if there is none, as in a comparison.
     pub(crate) fn spot(&self) -> Option<Spot> {
         let of_row = |row: &Row| Spot { session: row.id.clone(), row: Some(row.clone()), at: None };
         match self {
@@ -70,7 +71,7 @@ impl Screen {
         }
     }
 
-    /// Moves as a command says. Returns false if the command is no motion.
+    /// Moves the cursor as a command says. Returns false if the command is no motion.
     pub(crate) fn motion(&mut self, command: Command, size: Size) -> bool {
         match self {
             Self::List(list) => list.motion(command, size.height),
@@ -91,7 +92,7 @@ impl Screen {
         }
     }
 
-    /// Moves the cursor to a row of the screen. Returns whether it was there before.
+    /// Moves the cursor to a row of the screen. Returns whether the cursor was there before.
     pub(crate) fn click(&mut self, row: usize, size: Size) -> bool {
         match self {
             Self::List(list) => list.click(row, size.height),
@@ -112,7 +113,9 @@ impl Screen {
         }
     }
 
-    /// Finds a text from the cursor on. Returns false if it is not there.
+    /// Searches for a text from the cursor on. Returns false if the screen does not contain the
+    /// text, and true if the text was found, if the search waits for data, or if the screen has no
+    /// search.
     pub(crate) fn find(&mut self, text: &str, backward: bool, size: Size) -> bool {
         let needle = Needle::of(text);
         match self {
@@ -126,7 +129,7 @@ impl Screen {
         }
     }
 
-    /// Returns what must be loaded for the screen.
+    /// Returns the requests for the data that the screen lacks.
     pub(crate) fn wants(&mut self, size: Size) -> Vec<Request> {
         match self {
             Self::List(list) => list.wants(size.height),
@@ -137,7 +140,7 @@ impl Screen {
         }
     }
 
-    /// Takes an answer. Returns a remark for the user, if there is one.
+    /// Adds the data of an answer to the screen. Returns a remark for the user, if there is one.
     pub(crate) fn receive(&mut self, answer: &Answer, size: Size) -> Option<&'static str> {
         match self {
             Self::List(list) => return list.receive(answer, size.height),
@@ -149,7 +152,8 @@ impl Screen {
         None
     }
 
-    /// Takes note of changes of the store by any program. Returns a request for what is new.
+    /// Updates the screen after changes of the store by any program. Returns the request for the
+    /// changed data, if the screen needs one.
     pub(crate) fn changed(&mut self, changes: &[SessionChange]) -> Option<Request> {
         match self {
             Self::List(list) if list.scope() != Scope::Trash => {
@@ -179,7 +183,8 @@ impl Screen {
         }
     }
 
-    /// Takes note of a change that the user made here, before the feed of the store reports it.
+    /// Updates the screen after a change that the user made here, before the feed of the store
+    /// reports that change. Returns the request for the changed data, if the screen needs one.
     pub(crate) fn done(&mut self, done: &Done) -> Option<Request> {
         let changed = |session: &SessionId, removed: bool| SessionChange {
             session: session.clone(),

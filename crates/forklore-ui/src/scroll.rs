@@ -8,7 +8,8 @@ use crate::text::Line;
 
 /// The maximum number of blocks in memory, besides those on the screen.
 const MOST_BLOCKS: usize = 600;
-/// The number of lines beyond the screen from which on more is loaded.
+/// The number of lines that should be in memory above and below the screen. If there are fewer,
+/// more is loaded.
 const MARGIN: usize = 100;
 
 /// A part of the text that is laid out as a whole, such as a message.
@@ -27,7 +28,7 @@ impl<T> Block<T> {
     }
 }
 
-/// A line of the window: the number of its block, and the number of the line in the block.
+/// A line of the window: the index of its block, and the index of the line in the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct At {
     pub(crate) block: usize,
@@ -100,7 +101,8 @@ impl<T> Scroll<T> {
         lines.skip(self.top.line).take(height)
     }
 
-    /// Moves the cursor within the window, as a command says. Returns whether the command does that.
+    /// Moves the cursor within the window, as a command says. Returns false if the command is no
+    /// such motion.
     pub(crate) fn motion(&mut self, command: Command, height: usize) -> bool {
         let page = isize::try_from(height.saturating_sub(1).max(1)).unwrap_or(1);
         match command {
@@ -123,7 +125,7 @@ impl<T> Scroll<T> {
     }
 
     /// Adds blocks at an end of the window, and removes blocks that are far from the screen at the
-    /// other end. Returns whether it removed some.
+    /// other end. Returns whether blocks were removed.
     pub(crate) fn add(&mut self, end: End, items: Vec<T>) -> bool {
         // The blocks at the ends get new neighbours, or lose those that they have.
         self.renew_ends();
@@ -165,9 +167,9 @@ impl<T> Scroll<T> {
         self.blocks.iter_mut().for_each(|block| block.is_new = true);
     }
 
-    /// Lays out the blocks that were added since the last time, and those next to which blocks were
-    /// added or removed. `layout` also gets the block before each block, and whether the block is the
-    /// last one.
+    /// Lays out the blocks that were added since the last call, and their neighbours, and those
+    /// whose neighbours were removed. `layout` also gets the block before each block, and whether
+    /// the block is the last one.
     pub(crate) fn lay_out(
         &mut self,
         height: usize,
@@ -271,8 +273,9 @@ impl<T> Scroll<T> {
         self.show_cursor(height);
     }
 
-    /// Moves the cursor to the first line of the first block that `is_it` accepts. That line becomes
-    /// the line `above` of the screen, if there is enough text.
+    /// Moves the cursor to the first line of the first block that `is_it` accepts. Scrolls so that
+    /// `above` lines are shown above that line, if there is enough text. Returns false if no block
+    /// is accepted.
     pub(crate) fn go_to(
         &mut self,
         above: usize,

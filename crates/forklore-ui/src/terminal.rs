@@ -1,4 +1,4 @@
-//! The terminal: takes it over, and gives it back as it was, however the program ends.
+//! Takes over the terminal, and restores it, however the program ends.
 
 use std::io::{self, IsTerminal, Stdout};
 use std::sync::Once;
@@ -20,13 +20,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 static IS_CAPTURED: AtomicBool = AtomicBool::new(false);
 static PANIC_HOOK: Once = Once::new();
 
-/// The terminal while the interface uses it. Dropping this value gives it back.
+/// The terminal while the interface uses it. Dropping this value restores the terminal.
 pub(crate) struct Screen {
     pub(crate) terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-/// Checks whether the program runs at a terminal on which an interface can be drawn. `term` is the
-/// value of the environment variable `TERM`.
+/// Returns why the interface cannot be drawn on the terminal of this program, or `None` if it can.
+/// `term` is the value of the environment variable `TERM`.
 pub(crate) fn refusal(term: Option<&str>) -> Option<&'static str> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Some("input and output are not both a terminal");
@@ -38,13 +38,13 @@ pub(crate) fn refusal(term: Option<&str>) -> Option<&'static str> {
     }
 }
 
-/// Waits until there is something to read from the terminal, at most for `wait`. Returns whether the
-/// terminal is gone.
+/// Waits, for at most `wait`, until there is something to read from the terminal. Returns whether
+/// the terminal is gone.
 pub(crate) fn is_gone(wait: Duration) -> bool {
     let stdin = io::stdin();
     let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
     let wait = Timespec::try_from(wait).unwrap_or_default();
-    // An interrupted wait only ends earlier.
+    // If a signal interrupts the wait, the wait only ends earlier.
     let _ = poll(&mut polled, Some(&wait));
     polled.iter().any(|it| it.revents().intersects(PollFlags::HUP | PollFlags::ERR))
 }
@@ -53,7 +53,7 @@ impl Screen {
     /// Takes the terminal over.
     ///
     /// # Errors
-    /// When the terminal refuses.
+    /// When the settings of the terminal cannot be changed.
     pub(crate) fn open() -> io::Result<Self> {
         PANIC_HOOK.call_once(|| {
             let hook = std::panic::take_hook();
@@ -68,10 +68,11 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Takes the terminal over again, and draws everything anew.
+    /// Takes the terminal over, for the first time or again, and clears it. The next frame then
+    /// draws everything.
     ///
     /// # Errors
-    /// When the terminal refuses.
+    /// When the settings of the terminal cannot be changed.
     pub(crate) fn take_over(&mut self) -> io::Result<()> {
         IS_CAPTURED.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
@@ -92,12 +93,12 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back as it was. Does nothing if that is done already.
+/// Restores the terminal. Does nothing if the terminal is not taken over.
 pub(crate) fn give_back() {
     if !IS_CAPTURED.swap(false, Ordering::SeqCst) {
         return;
     }
-    // The terminal may be gone, and then there is nothing to give back.
+    // These calls fail if the terminal is gone. Then there is nothing to restore.
     let _ = execute!(
         io::stdout(),
         DisableBracketedPaste,

@@ -7,14 +7,15 @@ use similar::{ChangeTag, TextDiff};
 use crate::safe::Safe;
 use crate::tone::Tone;
 
-/// The similarity, from 0 to 1, from which on changes are marked. Below it, nearly every word would
-/// be.
+/// The similarity, from 0 to 1, from which on changes are marked. Below this similarity, nearly
+/// every word would be marked.
 const SIMILAR: f32 = 0.5;
 /// The maximum length in bytes of a text whose changes are marked.
 const LONGEST: usize = 20_000;
 
 /// Returns the ranges of a text that another text does not have, each with the tone that marks it.
-/// `None` if the two are equal or not similar.
+/// Returns `None` if the texts are equal, if they are not similar, or if one of them is longer than
+/// [`LONGEST`].
 pub(crate) fn changed(own: &Safe, other: &Safe, tone: Tone) -> Option<Vec<(Range<usize>, Tone)>> {
     let (own, other) = (own.as_str(), other.as_str());
     if own == other || own.len().max(other.len()) > LONGEST {

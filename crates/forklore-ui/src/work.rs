@@ -1,4 +1,5 @@
-//! Answers requests from the store. Only this module and its parts use the engine.
+//! Answers the requests of the interface with data of the store. Only this module and its parts use
+//! the engine.
 
 mod change;
 mod compare;
@@ -13,7 +14,7 @@ use forklore_engine::{Engine, Error};
 use crate::request::{Answer, Failed, Request};
 use crate::safe::Safe;
 
-/// Answers the requests of the interface. Clones share the store.
+/// A worker that answers the requests of the interface. Clones share the store.
 #[derive(Clone)]
 pub struct Worker {
     engine: Engine,
@@ -26,7 +27,7 @@ impl Worker {
         Self { engine }
     }
 
-    /// Answers a request. `progress` gets an answer in between if the request takes long.
+    /// Answers a request. If the request takes long, calls `progress` with intermediate answers.
     #[must_use]
     pub fn perform(&self, request: &Request, progress: &mut dyn FnMut(Answer)) -> Answer {
         let engine = &self.engine;

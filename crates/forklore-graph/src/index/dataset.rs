@@ -15,8 +15,8 @@ use super::scan::{Numbers, Pattern, Scan};
 use super::sessions::{self, Selection};
 use super::{Fault, Index, Result, terms};
 
-/// Number of terms that are cached while a query runs. A term of more than `SHORT` bytes is not
-/// cached.
+/// Maximum number of terms that are cached while a query runs. A term of more than `SHORT` bytes is
+/// not cached.
 const RECENT: usize = 1 << 14;
 const SHORT: usize = 256;
 

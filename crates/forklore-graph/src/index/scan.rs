@@ -114,7 +114,8 @@ impl Parts {
         if s.is_some() {
             return Self::List([pattern].into());
         }
-        // A type has many subjects in all graphs together, any other object few.
+        // In all graphs together, a type is the object of many quads. Any other object is in few
+        // quads.
         let is_selective = o.is_some() && !(p.is_some() && p == snapshot.rdf_type());
         let graphs = match (g, snapshot.graphs()) {
             (Some(graph), _) => Some([graph].into()),
@@ -209,7 +210,8 @@ fn sql(pattern: &Pattern) -> &'static str {
             "SELECT s, p, o, g FROM quad WHERE s = ?1 AND p = ?2 AND (o, g) > (?6, ?7)
              ORDER BY o, g LIMIT ?8"
         }
-        // A subject has few quads, so this finds all of them, whatever their object.
+        // A subject has few quads, so this reads all of them. `Pattern::matches` then checks the
+        // object.
         (true, false, _) => {
             "SELECT s, p, o, g FROM quad WHERE s = ?1 AND (p, o, g) > (?5, ?6, ?7)
              ORDER BY p, o, g LIMIT ?8"

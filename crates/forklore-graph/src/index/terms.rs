@@ -117,7 +117,7 @@ fn term_of(row: &Row<'_>) -> Result<Option<Term>> {
     Ok(if stored.hash() == hash { stored.term() } else { None })
 }
 
-/// Adds terms to an index. Caches the numbers of terms.
+/// A writer that adds terms to an index and caches their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     recent: HashMap<Hash, i64>,

@@ -52,7 +52,7 @@ fn note_changes(conn: &Connection, headers: &[Header]) -> Result<()> {
     headers.iter().try_for_each(|header| sessions::note_change(&mut writer, header))
 }
 
-/// Reads the pending sessions of a family into an index.
+/// An update of one family, which reads the pending sessions of the family into the index.
 struct Family<'a, 'c> {
     engine: &'a Engine,
     writer: &'a mut Writer<'c>,
@@ -117,8 +117,8 @@ impl Family<'_, '_> {
         Ok(false)
     }
 
-    /// Brings the quads of a session up to date. Adds only those of its new events if the quads of
-    /// its other events are still correct; otherwise replaces all.
+    /// Brings the quads of a session up to date. If the quads of its other events are still
+    /// correct, adds only the quads of its new events. Otherwise replaces all its quads.
     fn replace(&mut self, indexed: &Indexed, header: &Header) -> Result<()> {
         let same = indexed.label.as_deref() == Some(header.label.as_str())
             && indexed.deleted == header.deleted.is_some();

@@ -1,4 +1,4 @@
-//! What answers and changes of the store do.
+//! Updates the state after answers to requests, and after changes of the store.
 
 use forklore_api::DeleteMode;
 use forklore_core::SessionId;
@@ -63,7 +63,7 @@ impl App {
         self.dialog = Some(Dialog::Menu { title, text: Vec::new(), items, at: 2 });
     }
 
-    /// Takes note of a change that was made here.
+    /// Updates the screens after a change that the user made here.
     fn done(&mut self, done: &Done) {
         let mut requests = Vec::new();
         for (number, screen) in &mut self.screens {
@@ -130,7 +130,7 @@ impl App {
         }
     }
 
-    /// Takes note of changes that any program made.
+    /// Updates the screens after changes that any program made.
     pub(super) fn changed(&mut self, changes: &[SessionChange]) {
         let mut requests: Vec<(u64, Request)> = Vec::new();
         for (number, screen) in &mut self.screens {

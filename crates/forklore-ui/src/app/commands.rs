@@ -1,4 +1,4 @@
-//! What the keys do.
+//! Runs the commands of the keys.
 
 use forklore_core::Selector;
 
@@ -15,7 +15,7 @@ use crate::text::Line;
 use crate::tone::Tone;
 
 impl App {
-    /// Does what a key does on the screen that is shown.
+    /// Runs the command of a key on the screen that is shown.
     pub(super) fn command(&mut self, command: Command) {
         let size = self.body();
         if self.screen_mut().is_some_and(|screen| screen.motion(command, size)) {
@@ -46,7 +46,7 @@ impl App {
         }
     }
 
-    /// Does what a key does with the session under the cursor.
+    /// Runs the command of a key on the session under the cursor.
     fn command_of_session(&mut self, command: Command) {
         let spot = self.screen().and_then(Screen::spot);
         if command == Command::Undelete {
@@ -153,7 +153,7 @@ impl App {
         self.push(Screen::List(Box::new(trash)));
     }
 
-    /// Finds the text that was searched for last.
+    /// Finds the next or previous occurrence of the text that was searched for last.
     pub(super) fn find(&mut self, backward: bool) {
         let (size, text) = (self.body(), self.needle.clone());
         if text.is_empty() {
@@ -252,7 +252,8 @@ impl App {
     }
 }
 
-/// Returns the label and the title of a session.
+/// Returns the label of a session, and its title or first words. Returns its id if its row is not
+/// loaded.
 pub(super) fn name(spot: &Spot) -> Line {
     match &spot.row {
         Some(row) => {

@@ -1,4 +1,4 @@
-//! Keys in dialogs, and what a dialog ends with.
+//! Handles the keys in dialogs, and the user's answers.
 
 use forklore_core::Label;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -87,7 +87,7 @@ impl App {
         }
     }
 
-    /// Does what a line of text is for.
+    /// Does what `purpose` says with the text that the user entered in a prompt.
     fn answered(&mut self, purpose: Purpose, text: &str) {
         match purpose {
             Purpose::Search if !text.is_empty() => {

@@ -1,4 +1,4 @@
-//! Two sessions next to each other, from their common ancestor on.
+//! Two sessions next to each other, after the messages that both have.
 
 use forklore_core::SessionId;
 use jiff::tz::TimeZone;
@@ -41,7 +41,7 @@ pub(crate) struct Compare {
     failure: Option<Safe>,
 }
 
-/// What the two sessions have in common.
+/// The two sessions, how many messages both have, and how many only each of them has.
 #[derive(Clone, Debug)]
 pub(crate) struct About {
     pub(crate) sessions: [Row; 2],
@@ -138,7 +138,7 @@ impl Compare {
         self.resize(size);
     }
 
-    /// Takes note of a change of one of the sessions.
+    /// Marks the comparison as out of date if `session` is one of the two.
     pub(crate) fn changed(&mut self, session: &SessionId, is_removed: bool) {
         if self.ids.contains(session) {
             self.is_gone = is_removed;
@@ -208,7 +208,7 @@ impl Compare {
     }
 }
 
-/// Returns the lines of a pair: two columns, or one above the other if the screen is narrow.
+/// Returns the lines of a pair, in two columns.
 fn lines(pair: &Pair, width: usize, zone: &TimeZone, unfolded: bool) -> Vec<Line> {
     let [a, b] = &pair.entries;
     let column = width.saturating_sub(3) / 2;
@@ -232,8 +232,8 @@ fn lines(pair: &Pair, width: usize, zone: &TimeZone, unfolded: bool) -> Vec<Line
     lines
 }
 
-/// Returns the lines of one of two messages. The words that only this one has are marked, if the two
-/// are similar.
+/// Returns the lines of one of two messages. If the two messages are similar, the words that only
+/// this message has are marked.
 fn entry_lines(
     own: &Entry,
     other: Option<&Entry>,

@@ -20,7 +20,7 @@ pub(crate) struct Hits {
     more: bool,
     cursor: Cursor,
     is_sent: bool,
-    /// What there is to know instead of the hits: progress, or why the search failed.
+    /// A message that is shown instead of the hits: the progress, or why the search failed.
     state: Option<Safe>,
 }
 

@@ -11,13 +11,14 @@ use crate::keys::{Command, Scope};
 use crate::model::Row;
 use crate::request::{Answer, Request};
 
-/// The number of sessions on the first page. Further pages are larger while the end is wanted.
+/// The number of sessions on the first page. Each further page is four times as large, up to
+/// [`LARGEST`].
 const PAGE: usize = 200;
-/// The largest page.
+/// The number of sessions on the largest pages.
 const LARGEST: usize = 8_192;
 /// The number of sessions whose first words are read at once to find a text in them.
 const WORDS: usize = 200;
-/// The number of rows below the screen from which on more are loaded.
+/// The number of rows that should be loaded below the screen. If there are fewer, more are loaded.
 const MARGIN: usize = 50;
 
 /// How far the list is loaded.
@@ -32,9 +33,11 @@ enum Loaded {
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
-    /// The session of a family that was updated last, by its number among the rows.
+    /// A family, which its last updated session stands for. The number is the index of that session
+    /// in `rows`.
     Family(usize),
-    /// A session of an unfolded family, by its number in the family.
+    /// A session of an unfolded family: the id of the root, and the index of the session in the
+    /// family.
     Member(SessionId, usize),
 }
 
@@ -64,7 +67,7 @@ pub(crate) struct List {
 #[derive(Clone, Debug)]
 struct Finding {
     needle: Needle,
-    /// The first line that was not looked at.
+    /// The index of the first line that was not looked at yet.
     from: usize,
     /// Whether the lines before the cursor are still to be looked at.
     wraps: bool,
@@ -73,7 +76,8 @@ struct Finding {
 /// A line of the list as it is shown.
 pub(crate) struct ShownRow<'a> {
     pub(crate) row: &'a Row,
-    /// The number of further sessions of the family, if the line stands for it.
+    /// The number of further sessions of the family that the line stands for. 0 if the line does
+    /// not stand for a family.
     pub(crate) further: usize,
     /// Whether the line belongs to an unfolded family above it.
     pub(crate) is_member: bool,
@@ -161,7 +165,7 @@ impl List {
         self.cursor.wheel(rows, self.lines.len(), height);
     }
 
-    /// Moves the cursor to a row of the screen. Returns whether it was there before.
+    /// Moves the cursor to a row of the screen. Returns whether the cursor was there before.
     pub(crate) fn click(&mut self, row: usize, height: usize) -> bool {
         let before = self.cursor.at;
         let at = self.cursor.top + row;
@@ -175,7 +179,8 @@ impl List {
         self.cursor.settle(self.lines.len(), height);
     }
 
-    /// Shows or hides the sessions of the family under the cursor. Returns the request for them.
+    /// Shows or hides the sessions of the family under the cursor. Returns the request for these
+    /// sessions if they are to be shown.
     pub(crate) fn unfold(&mut self) -> Option<Request> {
         let root = self.current()?.root.clone();
         if self.unfolded.remove(&root).is_some() {
@@ -185,7 +190,7 @@ impl List {
         Some(Request::Family(root))
     }
 
-    /// Returns what must be loaded for the screen.
+    /// Returns the requests for the data that the screen lacks.
     pub(crate) fn wants(&mut self, height: usize) -> Vec<Request> {
         let mut wants = Vec::new();
         let is_near = self.cursor.top + height + MARGIN > self.lines.len();
@@ -216,7 +221,7 @@ impl List {
         wants
     }
 
-    /// Takes an answer. Returns a remark for the user, if there is one.
+    /// Adds the data of an answer to the list. Returns a remark for the user, if there is one.
     pub(crate) fn receive(&mut self, answer: &Answer, height: usize) -> Option<&'static str> {
         match answer {
             Answer::List { rows, next, damaged, .. } => {
@@ -238,7 +243,7 @@ impl List {
                         row.words = Some((*text).clone());
                     }
                 }
-                // Of a session that is gone there are none.
+                // A session that is gone has no first words. Empty words mark them as read.
                 let requested = &self.words_requested;
                 let gone = self.rows.iter_mut().filter(|row| requested.contains(&row.id));
                 gone.for_each(|row| {
@@ -273,12 +278,12 @@ impl List {
         }
     }
 
-    /// Adds the lines of the rows from a number on.
+    /// Adds the lines of the rows from the index `from` on.
     fn add_lines(&mut self, from: usize) {
         for (at, row) in self.rows.iter().enumerate().skip(from) {
             let size = self.sizes.entry(row.root.clone()).or_default();
             *size += 1;
-            // A deleted session is listed alone: it comes back alone.
+            // A deleted session is listed alone, because it can be brought back alone.
             if *size == 1 || self.scope == Scope::Trash {
                 self.lines.push(Line::Family(at));
                 if let Some(members) = self.unfolded.get(&row.root) {
@@ -293,7 +298,8 @@ impl List {
         }
     }
 
-    /// Makes the lines anew. The cursor remains on its session, or moves to `on`.
+    /// Rebuilds the lines. Moves the cursor to the session `on`; `None` keeps the cursor on its
+    /// session.
     fn arrange(&mut self, on: Option<&SessionId>) {
         let on = on.cloned().or_else(|| self.current().map(|row| row.id.clone()));
         self.lines.clear();
@@ -328,7 +334,7 @@ impl List {
         self.awaited = Some(session);
     }
 
-    /// Replaces rows by newer ones, each at its position by the time of its update.
+    /// Replaces rows by newer versions. Puts each row at its position in the order of update times.
     fn renew(&mut self, rows: &[Row]) {
         let new: HashMap<_, _> = rows.iter().map(|row| (&row.id, row)).collect();
         let awaited = self.awaited.take_if(|session| new.contains_key(session));
@@ -364,9 +370,9 @@ impl List {
         self.arrange(on.as_ref());
     }
 
-    /// Moves the cursor to the next row that contains a text, from the cursor on and then from the
-    /// other end. Loads further pages and first words until there is one. Returns false if there is
-    /// none.
+    /// Moves the cursor to the next row that contains a text. At the end of the list, continues
+    /// from the other end. A forward search also loads further pages and first words, and returns
+    /// true while it waits for them. Returns false if no row contains the text.
     pub(crate) fn find(&mut self, needle: &Needle, backward: bool, height: usize) -> bool {
         if !backward {
             let (from, wraps) = (self.cursor.at + 1, true);
@@ -383,7 +389,8 @@ impl List {
         before.is_some()
     }
 
-    /// Continues to find a text. Returns false if it is not there.
+    /// Continues a forward search. Returns false if no row contains the text, and true if the text
+    /// was found or if the search waits for data.
     fn find_on(&mut self, mut finding: Finding, height: usize) -> bool {
         loop {
             for at in finding.from..self.lines.len() {
@@ -409,7 +416,7 @@ impl List {
         }
     }
 
-    /// Checks whether the first words of a session are not read yet.
+    /// Checks whether the first words of a session must still be read.
     fn lacks_words(&self, row: &Row) -> bool {
         row.title.is_none() && row.words.is_none() && self.scope != Scope::Trash
     }

@@ -16,7 +16,7 @@ use crate::safe::Safe;
 use crate::scroll::{At, End, Scroll};
 use crate::text::Line;
 
-/// The number of lines above a position that was jumped to.
+/// The number of lines that are shown above a position after a jump to it.
 const ABOVE: usize = 2;
 
 /// The size of the part of the screen that shows the conversation.
@@ -26,13 +26,13 @@ pub(crate) struct Size {
     pub(crate) height: usize,
 }
 
-/// A search for a text in progress.
+/// A running search for a text.
 #[derive(Clone, Debug, PartialEq)]
 struct Finding {
     text: String,
     backward: bool,
     from: u64,
-    /// Whether the search goes on from the other end.
+    /// Whether the search has continued from the other end of the session.
     wrapped: bool,
     is_sent: bool,
 }
@@ -91,7 +91,7 @@ impl Reader {
         &self.session
     }
 
-    /// Returns the session, once it is loaded.
+    /// Returns the row of the session, or `None` until it is loaded.
     pub(crate) fn row(&self) -> Option<&Row> {
         self.row.as_ref()
     }
@@ -165,7 +165,8 @@ impl Reader {
         self.scroll.wheel(lines, size.height);
     }
 
-    /// Moves the cursor to a row of the screen. Returns whether its entry was under the cursor.
+    /// Moves the cursor to a row of the screen. Returns whether the cursor was on the same entry
+    /// before.
     pub(crate) fn click(&mut self, row: usize, size: Size) -> bool {
         let before = self.current().map(|entry| entry.seq);
         self.scroll.click(row, size.height);
@@ -181,7 +182,8 @@ impl Reader {
         self.lay_out_new(size);
     }
 
-    /// Lays out what was added. A screen further, this is a small part of what is in memory.
+    /// Lays out only the entries that were added, which are usually a small part of those in
+    /// memory.
     fn lay_out_new(&mut self, size: Size) {
         let layout = Layout { width: size.width, needle: self.needle.as_ref(), zone: &self.zone };
         let (unfolded, all) = (&self.unfolded, self.unfold_all);
@@ -194,7 +196,7 @@ impl Reader {
     pub(crate) fn unfold(&mut self, size: Size) {
         let Some(seq) = self.current().map(|entry| entry.seq) else { return };
         if self.unfold_all {
-            // What was unfolded with everything else is folded alone.
+            // The other entries stay unfolded, so that only this entry is folded.
             self.unfold_all = false;
             self.unfolded = self.scroll.items().map(|entry| entry.seq).collect();
         }
@@ -236,7 +238,8 @@ impl Reader {
         self.finding.take().is_some()
     }
 
-    /// Takes note of a change of the session by any program.
+    /// Marks the conversation as out of date after a change of the session by any program, or as
+    /// gone if `is_removed` is set.
     pub(crate) fn changed(&mut self, is_removed: bool) {
         self.is_gone = is_removed;
         if !is_removed {
@@ -245,7 +248,7 @@ impl Reader {
         }
     }
 
-    /// Returns what must be loaded for the screen.
+    /// Returns the requests for the data that the screen lacks.
     pub(crate) fn wants(&mut self, size: Size) -> Vec<Request> {
         let mut wants = Vec::new();
         if let Some(finding) = self.finding.as_mut().filter(|finding| !finding.is_sent) {
@@ -284,7 +287,8 @@ impl Reader {
         wants
     }
 
-    /// Takes an answer. Returns a remark for the user, if there is one.
+    /// Adds the data of an answer to the conversation. Returns a remark for the user, if there is
+    /// one.
     pub(crate) fn receive(&mut self, answer: &Answer, size: Size) -> Option<&'static str> {
         match answer {
             Answer::Events(events) => self.add(events, size),

@@ -43,7 +43,8 @@ impl Tree {
         self.rows.len()
     }
 
-    /// Returns the rows on the screen with the lines before them, and whether the cursor is there.
+    /// Returns the rows on the screen, each with the lines of the tree before it, and whether the
+    /// cursor is on it.
     pub(crate) fn visible(&self, height: usize) -> impl Iterator<Item = (&str, &Row, bool)> {
         let range = self.cursor.visible(self.rows.len(), height);
         let rows = self.rows.iter().enumerate().skip(range.start).take(range.len());
@@ -94,7 +95,8 @@ impl Tree {
         found.is_some()
     }
 
-    /// Marks the tree as out of date if it contains one of these sessions, or may contain it.
+    /// Marks the tree as out of date if it contains the session, or if it may contain the session
+    /// because the session is new.
     pub(crate) fn changed(&mut self, is_new: bool, session: &SessionId) {
         let is_here = || self.rows.iter().any(|(_, row)| row.id == *session);
         self.is_stale = self.is_stale || is_new || is_here();
@@ -117,7 +119,8 @@ impl Tree {
                 self.rows = lines.into_iter().zip(rows.iter().cloned()).collect();
                 let at = self.rows.iter().position(|(_, row)| row.id == on);
                 self.cursor.at = at.unwrap_or(self.cursor.at);
-                // The tree remains when the session for which it was opened is deleted.
+                // Request the tree by its root from now on, so that the tree remains when the
+                // session for which it was opened is deleted.
                 if let Some(root) = self.rows.first().filter(|(_, row)| row.deleted.is_none()) {
                     self.session = root.1.id.clone();
                 }
@@ -131,7 +134,7 @@ impl Tree {
 
 /// Returns the lines that are drawn before each row of a tree in pre-order.
 fn guides(rows: &[Row]) -> Vec<String> {
-    // From the end: whether a further sibling follows at each depth.
+    // The loop goes backward. For each depth: whether a further sibling follows.
     let mut follows: Vec<bool> = Vec::new();
     let mut guides = Vec::with_capacity(rows.len());
     for row in rows.iter().rev() {

@@ -23,7 +23,7 @@ impl<'a, 'b> View<'a, 'b> {
         self.styled(area, row, line, Style::new());
     }
 
-    /// Draws a line with a further style.
+    /// Draws a line as [`line`](Self::line) does, with an additional style.
     pub(super) fn styled(&mut self, area: Rect, row: u16, line: &Line, style: Style) {
         let area = row_of(area, row).intersection(self.frame.area());
         if area.is_empty() {

@@ -30,7 +30,7 @@ fn prompt(
     if head.width() + 8 > usize::from(area.width) {
         head = Line::of(Tone::Strong, ":");
     }
-    // The cursor remains on the screen: the beginning of a longer text is left out.
+    // Leave out the beginning of a long text, so that the cursor remains on the screen.
     let width = usize::from(area.width).saturating_sub(head.width() + 1);
     let mut start = before.as_str();
     while Line::of(Tone::Plain, start).width() > width {
@@ -49,8 +49,8 @@ fn prompt(
     }
 }
 
-/// Returns the keys of the screen that fit the width. Those that leave and show the others come last
-/// and are always shown if there is space for them.
+/// Returns the keys of the screen that fit the width. The last two keys of the table, which show
+/// all keys and leave, always follow.
 fn keys(app: &App, width: usize) -> Line {
     let shown = bindings(app.scope()).filter(|binding| !binding.short.is_empty());
     let pieces: Vec<_> = shown

@@ -83,7 +83,7 @@ fn lines<'a>(
     }
 }
 
-/// Draws where the screen is in the session.
+/// Draws the position of the cursor in the session.
 fn bar(reader: &Reader, view: &mut View<'_, '_>, area: Rect) {
     let (Some(head), Some(entry)) = (reader.head(), reader.current()) else { return };
     if area.height == 0 || head == 0 {

@@ -51,7 +51,7 @@ impl Column {
         }
     }
 
-    /// The width of the screen from which on the column is shown.
+    /// Returns the minimum width of a screen that shows the column.
     fn needs(self) -> usize {
         match self {
             Self::Updated => 36,

@@ -1,4 +1,4 @@
-//! The first line: where the user is.
+//! Draws the first line, which names the current screen and what it shows.
 
 use forklore_core::units::{count, grouped};
 use ratatui::layout::Rect;

@@ -8,9 +8,9 @@ use super::entry::{Entries, damaged};
 use crate::model::Entry;
 use crate::request::{Answer, Events, EventsRequest, Position, Reading};
 
-/// The number of events to show that one request reads in a direction.
+/// The number of shown events after which a request stops reading in a direction.
 const SHOWN: usize = 64;
-/// The maximum number of events that one request reads in a direction to find these.
+/// The number of events, shown or not, after which a request stops reading in a direction.
 const LOOKED_AT: u64 = 2_048;
 /// The number of events of one read of the store.
 const PAGE: usize = 128;
@@ -119,8 +119,8 @@ impl Read {
     }
 }
 
-/// Reads a page of events. If an event in it is damaged, reads fewer, and at last reports that event
-/// instead.
+/// Reads a page of events. If an event of the page is damaged, reads fewer events. If the first
+/// event is damaged, returns its damage instead.
 pub(super) fn page(
     engine: &Engine,
     session: &SessionId,
@@ -147,8 +147,9 @@ fn is_damage(error: &forklore_store::Error) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor)
 }
 
-/// Returns the tool calls that are open before the log position `at`, if they are not far before
-/// it. If that cannot be read, results are shown without the names of their tools.
+/// Returns the tool calls that are open before the log position `at`, from at most [`CALLS_BEFORE`]
+/// events. If these events cannot be read, returns none, and results are shown without the names of
+/// their tools.
 pub(super) fn open_before(engine: &Engine, session: &SessionId, at: u64) -> OpenCalls {
     let Some(last) = at.checked_sub(1) else { return OpenCalls::default() };
     let direction = Direction::Backward;
