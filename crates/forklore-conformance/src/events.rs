@@ -7,8 +7,8 @@ use forklore_core::{Class, Data, Event, EventId, EventType, payload};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A deterministic clock for tests, which also generates event ids. Each call advances it by one
-/// tick, i.e. a millisecond.
+/// A deterministic clock for tests, which also generates event ids. Each call advances the clock by
+/// one tick, which is a millisecond.
 #[derive(Debug, Default)]
 pub struct Clock(AtomicU64);
 

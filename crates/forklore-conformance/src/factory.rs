@@ -6,8 +6,8 @@ use std::sync::Arc;
 use forklore_core::SessionId;
 use forklore_store::port::Store;
 
-/// Creates the stores that the conformance tests use. Closures that return a [`Handle`] implement
-/// it, for stores that end when their last handle is dropped. [`Directory`] implements it for
+/// A factory of the stores that the conformance tests use. A closure that returns a [`Handle`] is a
+/// factory of stores that end when their last handle is dropped. [`Directory`] is a factory of
 /// stores in a directory.
 pub trait Factory: Sync {
     /// Creates an empty store that no other test uses, and returns its location.
@@ -20,7 +20,7 @@ pub trait Factory: Sync {
     }
 }
 
-/// The location of one store under test. Dropping it removes the store.
+/// The location of one store under test. Dropping this value removes the store.
 pub trait TestStore: Send + Sync {
     /// Opens the store at this location. If a handle is already open, returns a second handle on
     /// the same store. A `durable` store still has all data after its last handle was dropped.
@@ -78,14 +78,14 @@ impl TestStore for Handle {
     }
 }
 
-/// Creates stores under test, each in a temporary directory of its own. `F` opens a store in a
+/// A factory of stores under test, each in a temporary directory of its own. `F` opens a store in a
 /// directory.
 pub struct Directory<F> {
     open: F,
     lose: Option<Lose>,
 }
 
-/// Removes a session from the store in a directory without the store noticing.
+/// A function that removes a session from the store in a directory without the store noticing.
 type Lose = fn(&Path, &SessionId);
 
 impl<F: Fn(&Path) -> Handle> Directory<F> {

@@ -41,7 +41,7 @@ fn bounded(
     })
 }
 
-/// Counts the bytes of a response, of the response's current event and of its current line.
+/// The number of bytes of a response so far, of its current event and of its current line.
 #[derive(Default)]
 struct Measure {
     answer: usize,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::http;
 
-/// The ports on which programs that serve models listen by default.
+/// The default ports of programs that serve models, each with the name of the program.
 pub const LOCAL_PORTS: [(u16, &str); 4] =
     [(8080, "llama.cpp"), (11434, "ollama"), (1234, "LM Studio"), (8000, "vLLM")];
 

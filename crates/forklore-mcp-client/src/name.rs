@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 const LONGEST: usize = 64;
 
 /// The separator between the names of server and tool. No server's name contains the separator, so
-/// its first occurrence ends the server's name.
+/// the first separator in a combined name ends the server's name.
 const BETWEEN: &str = "__";
 
 /// The name of a server: 1 to 32 ASCII letters, digits, `-` and `_`, beginning and ending with a

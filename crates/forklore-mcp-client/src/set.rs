@@ -52,9 +52,9 @@ impl McpTools {
         Ok(Self { servers: servers.collect::<Result<_, _>>()? })
     }
 
-    /// Starts all servers that do not run, concurrently. Returns the servers that failed to start;
-    /// the other servers can be used. If a server ends later, the next call of one of its tools
-    /// starts the server again.
+    /// Starts all servers that are not running, all at the same time. Returns the servers that
+    /// failed to start; the other servers can be used. If a server ends later, the next call of one
+    /// of its tools starts the server again.
     pub fn start(&self) -> BoxFuture<'_, Vec<Problem>> {
         async move {
             let started = self.servers.values().map(|server| async move {

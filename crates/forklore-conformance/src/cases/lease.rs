@@ -188,8 +188,9 @@ pub(super) fn a_child_does_not_inherit_the_lease(scene: &Scene<'_>) {
     scene.append("b", turns(1));
 }
 
-/// The store can be certain that a process is gone on Linux only. On other systems, other writers
-/// wait until the lease of such a process expires.
+/// Checks that the lease of a process that is gone holds off no other writer. Only on Linux can the
+/// store be certain that a process is gone. On other systems, other writers wait until the lease
+/// expires.
 pub(super) fn the_lease_of_a_process_that_is_gone_holds_nobody_off(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.root("b", turns(1));

@@ -1,5 +1,5 @@
-//! Cases: what a transaction did is recorded with it, page by page, and what an undo expects is
-//! checked with it.
+//! Cases: an operation is recorded in the transaction of its writes, and operations are read page
+//! by page. The transaction of an undo also checks what the undo expects.
 
 use forklore_store::error::Error;
 use forklore_store::port::{
@@ -34,7 +34,7 @@ pub(super) fn of(kind: OperationKind, writes: Vec<Write>) -> Transaction {
     Transaction { writes, operation, ..Transaction::default() }
 }
 
-/// Commits the writes as an operation. Returns the number that it got.
+/// Commits the writes as an operation. Returns the number of the operation.
 #[track_caller]
 pub(super) fn done(scene: &Scene<'_>, kind: OperationKind, writes: Vec<Write>) -> Option<u64> {
     scene.store().commit(of(kind, writes)).unwrap().operation.map(|id| id.0)

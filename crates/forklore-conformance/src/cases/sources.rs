@@ -328,7 +328,7 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
         Some(vec![inherited.clone(), patched, often])
     );
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
-    // Only the stored bytes count, not those of the payloads that they replace a part of.
+    // `Gone` counts only the bytes that the span itself stored, not those of the event's payload.
     let gone = vec![inherited, SourceSpan::Gone(2), SourceSpan::Gone(3)];
     assert_eq!(store.source_spans(source, 0).unwrap(), Some(gone.clone()));
     scene.collect();

@@ -1,4 +1,5 @@
-//! Cases: a session in the trash answers nothing, loses nothing, and comes back whole.
+//! Cases: the history of a session in the trash cannot be read, but nothing of it is lost, and the
+//! session can be brought back complete.
 
 use forklore_core::{Data, Header, Tombstone};
 use forklore_store::error::Error;
@@ -214,7 +215,7 @@ pub(super) fn children_and_leases_refuse_it(scene: &Scene<'_>) {
     assert_eq!((scene.header("a").deleted, scene.header("b").deleted), (None, None));
     scene.change("b", &Change::Release { owner: "run1".into() });
     put(scene, "b");
-    // A child in the trash refuses nothing.
+    // A child in the trash does not prevent the deletion of its parent.
     scene.trash(&["a"], Children::Refuse).unwrap();
 }
 

@@ -7,7 +7,7 @@ use super::model::{Model, Session};
 use crate::scene::{Scene, forward};
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
-/// Says which sessions' logs a comparison of a store with the reference model includes. Headers are
+/// The sessions whose logs a comparison of a store with the reference model includes. Headers are
 /// always compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logs<'a> {

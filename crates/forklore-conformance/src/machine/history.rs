@@ -24,10 +24,10 @@ pub(super) struct History<'f> {
     /// All appends of this random history so far, so that a later step can repeat one.
     appends: Vec<(SessionId, Append)>,
     made: usize,
-    /// Whether two concurrent calls have left the state of the store unclear. The answers of the
-    /// store fit both orders of the calls. But the orders differ in which session's stored events
-    /// another session inherits. No answer shows yet which order the store chose, so the reference
-    /// model cannot predict later answers that depend on it.
+    /// Whether the state of the store is unclear after two concurrent calls. That is so if the
+    /// answers of the store fit both orders of the calls, but the orders differ in whose stored
+    /// events another session inherits. No answer shows yet which order the store chose. So the
+    /// reference model cannot predict later answers that depend on the order.
     unsure: bool,
 }
 
@@ -119,8 +119,8 @@ impl<'f> History<'f> {
         Err(format!("{one:?}\nand {two:?}\nagree with neither order:\n{}", differences.join("\n")))
     }
 
-    /// Picks a session of the reference model by a random number: usually a living one. For one
-    /// number in 16, it may be a deleted one or none.
+    /// Picks a session of the reference model by a random number: usually a living one. One number
+    /// in 16 may pick a deleted session, or none.
     fn pick(&self, number: u8) -> Option<&Session> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);

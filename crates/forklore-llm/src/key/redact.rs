@@ -103,7 +103,8 @@ fn masked(text: &[Read], key: &[char]) -> usize {
     (2..=key.len()).rev().find(ends).map_or(0, |end| mask + end)
 }
 
-/// Redacts the whole key in a stream of text chunks, even if the key is split over several chunks.
+/// A redactor of the whole key in a stream of text chunks, even if the key is split over several
+/// chunks.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     /// The end of the text so far, if it may be the start of the key.

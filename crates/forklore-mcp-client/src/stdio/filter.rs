@@ -76,9 +76,9 @@ enum Escape {
 }
 
 impl Filter {
-    /// Creates a filter with two limits in bytes: `frame` is that of a whole frame, and `string` is
-    /// that of one string in it. `string` should be well below `frame`: then a result with one
-    /// large string is truncated, and is not replaced by an error.
+    /// Creates a filter. `frame` is the maximum length of a frame, and `string` is the maximum
+    /// length of one string in a frame, both in bytes. `string` should be well below `frame`. Then
+    /// a result with one large string is truncated, and is not replaced by an error.
     pub(super) fn new(frame: usize, string: usize) -> Self {
         Self { frame, string, line: Line::default() }
     }

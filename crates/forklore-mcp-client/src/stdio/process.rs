@@ -109,9 +109,9 @@ impl Process {
         self.ended.borrow().is_some()
     }
 
-    /// Stops the program, and waits until it has stopped. Its standard input is already closed, so
-    /// it first has [`GRACE`] to exit. Then it receives SIGTERM, and after another [`GRACE`] it is
-    /// killed.
+    /// Stops the program, and waits until it has stopped. The standard input of the program is
+    /// already closed, so the program first has [`GRACE`] to exit. Then the program receives
+    /// SIGTERM, and after another [`GRACE`] it is killed.
     pub(crate) async fn end(&self) {
         self.stop.cancel();
         let mut gone = self.gone.clone();
