@@ -27,7 +27,7 @@ impl IndexFile {
         store: &dyn Store,
         note: impl FnOnce(&Connection, &[Header]) -> Result<()>,
     ) -> Result<()> {
-        // A question after which nothing changed needs no lock.
+        // If nothing has changed since the last question, no lock is needed.
         if let Some(changes) = continued(self.conn(), store)?
             && changes.sessions.is_empty()
         {

@@ -84,8 +84,8 @@ impl Opened {
     }
 
     /// Checks whether opencode abandoned this session. That is the case if opencode's last write of
-    /// a message or part of the session is more than `LONG_AFTER` before its last write of any
-    /// message in the database.
+    /// a message or part of the session is more than [`LONG_AFTER`] older than the last write of
+    /// any message in the database.
     fn is_left(&self, id: &str) -> rusqlite::Result<bool> {
         let updated = self.schema.updated();
         let sql = format!(

@@ -58,7 +58,7 @@ use forklore_core::session_container::{ExpandError, Inside, SessionContainer};
 const DIALECT: &str = "opencode";
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// Reads the sessions in opencode's SQLite database, `opencode.db`.
+/// The container of the sessions in opencode's SQLite database, `opencode.db`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Database;
 
@@ -81,8 +81,9 @@ impl SessionContainer for Database {
     }
 }
 
-/// Reads the session of an old opencode version from `storage/session/<project>/<session>.json`.
-/// Its messages and parts are in the directories `storage/message` and `storage/part`.
+/// The container of one session of an old opencode version, the file
+/// `storage/session/<project>/<session>.json`. The messages and parts of the session are in the
+/// directories `storage/message` and `storage/part`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Storage;
 

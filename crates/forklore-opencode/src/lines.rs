@@ -44,8 +44,8 @@ struct Named {
     id: String,
 }
 
-/// Writes the JSON lines of a session that are new since the last import. A line is new if its hash
-/// differs from that of the last imported line with the same subject.
+/// A writer of the JSON lines of a session that are new since the last import. A line is new if its
+/// hash differs from that of the last imported line with the same subject.
 pub(crate) struct Lines<'a> {
     out: &'a mut dyn Write,
     /// The hash of the last imported line for each subject: the session, one of its messages, or a

@@ -171,7 +171,8 @@ impl Inside for Opened {
         for part in &self.orphans {
             lines.orphan(&part.id, &part.text)?;
         }
-        // The facts are repeated after the messages, because they refer to messages.
+        // The values of the session are written again after the messages, because they refer to
+        // messages.
         lines.whole(&self.info)?;
         let (damaged, orphans) = (self.damaged, self.orphans.len());
         let troubles = [

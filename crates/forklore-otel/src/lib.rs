@@ -135,8 +135,8 @@ pub enum NotTraced {
     Runtime(#[from] tokio::runtime::TryCurrentError),
 }
 
-/// Receives notifications (events of an agent's sessions) as a sink, converts them to OpenTelemetry
-/// spans, and exports the spans.
+/// A sink of notifications (events of an agent's sessions), which converts them to OpenTelemetry
+/// spans and exports the spans.
 pub struct Spans {
     sessions: Mutex<Sessions>,
     provider: SdkTracerProvider,

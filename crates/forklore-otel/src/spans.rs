@@ -75,8 +75,8 @@ impl Sessions {
     }
 
     /// Starts to track a sub-agent's session. The span of its first turn will be a child of the
-    /// span of the tool call that started the sub-agent, or of the parent session if no open call
-    /// did.
+    /// span of the tool call that started the sub-agent. If no open call did, it will be a child of
+    /// the span of the parent session's running or last turn.
     fn spawned(&mut self, notification: &Notification, delegate: &DelegateStarted) {
         let call = delegate.tool_call_id.clone();
         let session = self.sessions.entry(delegate.sub_session_id.clone()).or_default();

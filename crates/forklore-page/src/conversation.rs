@@ -84,7 +84,7 @@ pub(crate) enum Source {
     None,
 }
 
-/// Iterates over the items of a page. Ends after the first error.
+/// An iterator over the items of a page. It ends after the first error.
 pub(crate) struct Conversation {
     replayed: ReplayWithSummaries,
     describer: Describer,

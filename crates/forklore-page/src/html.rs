@@ -47,7 +47,7 @@ pub(crate) fn head(facts: &Facts) -> String {
     head
 }
 
-/// Writes the items of a page. Limits the total size of the images in the page.
+/// A writer of the items of an HTML page. It limits the total size of the images in the page.
 pub(crate) struct Page<'e> {
     images: Images<'e>,
 }

@@ -18,7 +18,7 @@ pub(crate) fn head(facts: &Facts) -> String {
     format!("# {}\n\n{facts_line}\n", inline(&facts.title))
 }
 
-/// Writes the items of a Markdown page.
+/// A writer of the items of a Markdown page.
 #[derive(Default)]
 pub(crate) struct Page {}
 
@@ -118,7 +118,7 @@ fn quoted(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Returns a text in one line, so that a renderer finds no Markdown in it.
+/// Returns a text in one line, escaped so that a renderer finds no Markdown in it.
 fn inline(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     escaped(&line)

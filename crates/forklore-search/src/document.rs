@@ -16,7 +16,7 @@ const LONGEST_RUN: usize = 1_024;
 /// The maximum nesting depth of JSON values that are indexed.
 const DEEPEST: usize = 64;
 
-/// The texts of one message, each of another kind.
+/// The texts of one message, one for each kind of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document {
     pub(crate) role: Option<Role>,
@@ -43,7 +43,7 @@ impl Document {
         }
     }
 
-    /// Returns the document with its texts as SQLite receives them.
+    /// Returns the document with its texts in the form that SQLite indexes (see [`indexed`]).
     pub(crate) fn indexed(mut self) -> Self {
         let Self { text, reasoning, call, result, summary, .. } = &mut self;
         for text in [text, reasoning, call, result, summary] {
@@ -135,7 +135,7 @@ fn strings(data: &Data, out: &mut String) {
             }
         }
         Ok(value) => in_value(&value, 0, out),
-        // It is nested too deeply for the parser.
+        // The JSON is nested too deeply for the parser.
         Err(_) => put(out, data.get()),
     }
 }
@@ -154,8 +154,9 @@ fn in_value(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// Returns a text in which SQLite finds the same words as this crate does: a text in ASCII as it is, of
-/// any other text the folded words. Very long runs of characters are truncated.
+/// Returns `text` in a form in which SQLite finds the same words as this crate does. ASCII text
+/// stays as it is, and any other text is replaced by its folded words. Very long runs of characters
+/// are truncated.
 pub(crate) fn indexed(text: &str) -> Cow<'_, str> {
     let is_short = text.len() <= LONGEST_RUN
         || !text.split(|c: char| c.is_ascii_whitespace()).any(|run| run.len() > LONGEST_RUN);

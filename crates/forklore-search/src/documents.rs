@@ -95,7 +95,8 @@ pub(crate) struct Position {
     pub(crate) ts: i64,
 }
 
-/// Adds documents to the index and removes them, in a transaction that the caller began.
+/// A writer that adds documents to the index and removes them, in a transaction that the caller
+/// began.
 pub(crate) struct Writer<'c> {
     pub(crate) conn: &'c Connection,
     facets: HashMap<Facet, i64>,
@@ -106,8 +107,8 @@ impl<'c> Writer<'c> {
         Self { conn, facets: HashMap::new() }
     }
 
-    /// Adds the document of an event, with its texts as SQLite receives them. The paths in `document`
-    /// are relative to `workspace`.
+    /// Adds the document of an event. Its texts must have the form that [`Document::indexed`]
+    /// returns. The paths in `document` are relative to `workspace`.
     pub(crate) fn put(
         &mut self,
         at: Position,

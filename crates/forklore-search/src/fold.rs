@@ -1,7 +1,7 @@
 //! Splits text into words and folds them: without case and diacritics.
 //!
-//! The index, queries and the search for matches in the text of a hit use the same words. Of text in
-//! ASCII, SQLite finds the same words for the index by itself.
+//! The index, queries and the search for matches in the text of a hit use the same words. SQLite
+//! itself splits ASCII text into the same words.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

@@ -27,7 +27,7 @@ use crate::snippet::snippet;
 /// The maximum number of events that one read of the store returns.
 const PAGE: usize = 64;
 
-/// Collects the hits of an answer.
+/// The hits of an answer, while they are collected.
 pub(crate) struct Hits<'a> {
     engine: &'a Engine,
     conn: &'a Connection,
@@ -173,7 +173,7 @@ impl<'a> Hits<'a> {
             let query = Read { at, direction, limit, bare: false };
             match self.engine.store().read(session, &query) {
                 Ok(page) => return Ok(page.events),
-                // One before it may be damaged.
+                // An earlier event of the page may be damaged.
                 Err(_) if limit > 1 => limit = 1,
                 Err(error) => {
                     self.note(session, &error).ok_or(error)?;

@@ -1,5 +1,5 @@
 //! The tool calls of a session that have no result yet, to find the tool of a result that does not
-//! name it.
+//! name its tool.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use forklore_core::{CallStep, Event};
 use forklore_index::Result;
 use rusqlite::Connection;
 
-/// The open calls of one session: for the id of each, the name of its tool.
+/// The open calls of one session. Maps the id of each call to the name of its tool.
 pub(crate) struct OpenCalls {
     session: i64,
     tools: HashMap<String, String>,
@@ -24,7 +24,8 @@ impl OpenCalls {
         Ok(Self { session, tools, is_changed: false })
     }
 
-    /// Takes note of the calls that an event opens.
+    /// Adds the calls that an event opens. If the event starts a turn, first removes all earlier
+    /// calls.
     pub(crate) fn open(&mut self, event: &Event) {
         if event.effect.starts_turn && !self.tools.is_empty() {
             self.tools.clear();
@@ -38,7 +39,7 @@ impl OpenCalls {
         }
     }
 
-    /// Takes note of the calls that an event closes.
+    /// Removes the calls that an event closes.
     pub(crate) fn close(&mut self, event: &Event) {
         for step in &event.effect.calls {
             if let CallStep::Close(call) = step {
@@ -47,12 +48,12 @@ impl OpenCalls {
         }
     }
 
-    /// Returns the tool of an open call.
+    /// Returns the tool of an open call. Returns `None` if the call is not open.
     pub(crate) fn tool(&self, call: &str) -> Option<&str> {
         self.tools.get(call).map(String::as_str)
     }
 
-    /// Writes the calls into the index.
+    /// Writes the calls into the index, if they changed.
     pub(crate) fn save(&self, conn: &Connection) -> Result<()> {
         if !self.is_changed {
             return Ok(());

@@ -68,8 +68,8 @@ fn is_path(key: &str, text: &str) -> bool {
     is_line && (is_named || looks_so) && !text.contains("://")
 }
 
-/// Returns the absolute form of `path`, which may be relative to `workspace`. Removes the
-/// components `.` and `..`.
+/// Returns the absolute form of `path`, which may be relative to `workspace`. Removes each
+/// component `.`, and each `..` together with the component before it.
 pub(crate) fn absolute(workspace: &str, path: &str) -> String {
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{workspace}/{path}") };
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads sessions on a thread of its own, while the index takes in what was read before.
+//! Reads sessions on a separate thread, while the index stores what the thread has read before.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -22,7 +22,7 @@ const SUMMARIES: [EventType; 2] = [EventType::HISTORY_COMPACTION, EventType::BRA
 const PIECE: u64 = 256 << 10;
 /// The number of pieces that may wait for the index.
 const WAITING: usize = 8;
-/// The number of sessions that one thread reads.
+/// The maximum number of sessions that one thread reads after its first session.
 const SESSIONS: usize = 1_000;
 
 /// An event, with what the index stores of it.
@@ -65,12 +65,12 @@ struct Stream {
     /// event to take.
     planned: VecDeque<Planned>,
     received: IntoIter<Prepared>,
-    /// `None` only while this is dropped.
+    /// `None` only while the stream is dropped.
     pieces: Option<Receiver<Piece>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Reads the sessions that an update needs, ahead of it.
+/// A reader that reads the sessions of an update ahead of the update.
 pub(crate) struct Prefetch<'a> {
     engine: &'a Engine,
     workspace: Option<&'a Workspace>,
@@ -89,7 +89,8 @@ impl<'a> Prefetch<'a> {
             first.is_some_and(|it| (it.number, it.next_seq) == (row.number, row.next_seq))
         };
         if !self.stream.as_ref().is_some_and(is_at_row) {
-            // Another process may have brought the index further, or all that was planned is read.
+            // There is no thread yet, all planned sessions were read, or another process has
+            // brought the index further. Start a thread that begins with this row.
             let after = sessions::pending_after(conn, self.workspace, row.number, SESSIONS)?;
             let planned = std::iter::once(row.clone()).chain(after).map(|row| Planned {
                 number: row.number,
@@ -111,7 +112,7 @@ impl Stream {
         let (engine, sessions) = (engine.clone(), planned.clone());
         let thread = std::thread::Builder::new().name("search-read".into());
         let thread = thread.spawn(move || {
-            // It fails if the index needs no more.
+            // Reading stops with an error if the index needs no more.
             let _ = sessions.iter().try_for_each(|session| read(&engine, session, &sender));
         });
         let thread =
@@ -148,7 +149,7 @@ impl Drop for Stream {
     fn drop(&mut self) {
         self.pieces = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was reported as its end.
+            // A panic of the thread was already reported: the receiver saw the thread end early.
             let _ = thread.join();
         }
     }

@@ -12,29 +12,30 @@ use rusqlite::Connection;
 use crate::hits::Candidate;
 use crate::query::Query;
 
-/// A word or phrase that more documents have does not count in a score.
+/// The maximum number of documents that may contain a word or phrase that counts in a score.
 pub(crate) const COMMON: usize = 5_000;
 
 /// The weights of the index columns in a score: text, reasoning, call, result, title, label, summary,
 /// facet.
 const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 1.0, 0.0";
 
-/// The score of a title or label of which no word counts. It comes before messages of which no word
-/// counts.
+/// The score of a title or label if no word of the query counts. So titles and labels come before
+/// messages, whose score is then 0.
 const HEAD: f64 = 1e-6;
 
-/// The documents to rank, in comparison with those that have all words of the query.
+/// Which of the documents that contain all words of the query are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// All documents that have the words.
+    /// All documents that contain the words.
     All,
-    /// Some of them, because the search is also restricted by something else.
+    /// Some of these documents, because the search has further restrictions.
     Selected,
-    /// The latest of more than [`COMMON`].
+    /// The latest of these documents, because there are more than [`COMMON`].
     Latest,
 }
 
-/// Returns `documents` with their scores, the best first, and of equally good ones the latest.
+/// Returns `documents` with their scores, the best first. Of documents with the same score, the
+/// latest comes first.
 pub(crate) fn ranked(
     conn: &Connection,
     query: &Query,
@@ -42,7 +43,7 @@ pub(crate) fn ranked(
     documents: &[i64],
     extent: Extent,
 ) -> Result<Vec<Candidate>> {
-    // If many documents have all words, then as many have each of them.
+    // If many documents contain all words, at least as many contain each word. So no word counts.
     let scores = match extent {
         Extent::Latest => HashMap::new(),
         Extent::All | Extent::Selected => scores(conn, query, kind, extent)?,
@@ -58,7 +59,8 @@ pub(crate) fn ranked(
     Ok(ranked)
 }
 
-/// Returns the scores of the documents that have all words that count. Empty if no word counts.
+/// Returns the scores of the documents that contain all words of the query that count. Empty if no
+/// word counts.
 fn scores(
     conn: &Connection,
     query: &Query,
@@ -83,7 +85,7 @@ fn scores(
     Ok(scored.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Checks whether more documents match an expression than those with words that count.
+/// Checks whether more than [`COMMON`] documents match an expression.
 fn is_common(conn: &Connection, expression: &str) -> Result<bool> {
     let sql = format!(
         "SELECT COUNT(*) > {COMMON} FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {})",
@@ -92,7 +94,8 @@ fn is_common(conn: &Connection, expression: &str) -> Result<bool> {
     Ok(conn.prepare_cached(&sql)?.query_row([expression], |row| row.get(0))?)
 }
 
-/// Returns the titles and labels among `documents` and the documents between them.
+/// Returns the documents with a title or label whose number is not below the lowest number in
+/// `documents`.
 fn heads(conn: &Connection, documents: &[i64]) -> Result<HashSet<i64>> {
     let Some(first) = documents.iter().min() else { return Ok(HashSet::new()) };
     let mut statement = conn.prepare_cached("SELECT head_row FROM session WHERE head_row >= ?")?;

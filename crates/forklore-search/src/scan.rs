@@ -49,7 +49,7 @@ pub(crate) fn documents(
     Ok(false)
 }
 
-/// Reads events one page at a time. Events of the same page need no further read.
+/// A reader of events, one page at a time. Events of the same page need no further read.
 #[derive(Default)]
 struct Reader {
     session: Option<SessionId>,

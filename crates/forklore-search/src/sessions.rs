@@ -93,7 +93,7 @@ fn note_change(conn: &Connection, header: &Header) -> Result<()> {
         conn.prepare_cached(anew)?.execute((integer(first), header.id.as_str()))?;
     }
     if was_deleted.is_some_and(|was_deleted| was_deleted != deleted) {
-        // It may be the only session that inherits some events of its deleted ancestors.
+        // The session may be the only one that inherits some events of its deleted ancestors.
         for ancestor in ancestors(conn, header)? {
             let sql = "UPDATE session SET pending = 1 WHERE id = ? AND deleted";
             conn.prepare_cached(sql)?.execute([ancestor])?;

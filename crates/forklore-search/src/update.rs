@@ -79,7 +79,7 @@ pub(crate) fn update(
                     Ok(true) => after = row.number,
                     Ok(false) => {}
                     Err(fault) => {
-                        // Other sessions are searched nevertheless.
+                        // Continue with the other sessions, which can still be searched.
                         let problem = problem(&row.id, fault)?;
                         if failed.insert(row.number) {
                             problems.extend(problem);
@@ -139,13 +139,15 @@ impl Batch<'_, '_> {
             self.inherited(row, &family, &workspace)
         } else {
             if row.read_to == row.inherits {
-                // It may have come back from the trash, and is read anew.
+                // The session may have come back from the trash. It is read again from its first
+                // event.
                 self.writer.remove_after(row.number, 0)?;
             }
             row.head_row = self.head(row.number, &header)?;
             self.own(row, &workspace)
         };
-        // If the log is damaged, what comes before the damage is searched nevertheless.
+        // Record the progress even if the log is damaged, so that the events before the damage can
+        // be found.
         let is_done = *read.as_ref().unwrap_or(&false);
         sessions::note_read(self.writer.conn, row, self.bytes - before, is_done)?;
         read

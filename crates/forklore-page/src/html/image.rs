@@ -20,7 +20,7 @@ const MOST: usize = 4 << 20;
 /// The maximum total length of all images in the page, in bytes of base64.
 const MOST_TOGETHER: usize = 32 << 20;
 
-/// Reads images for a page until their total length reaches the maximum.
+/// A reader of the images of a page. It reads images until their total length reaches the maximum.
 pub(super) struct Images<'e> {
     engine: &'e Engine,
     left: usize,

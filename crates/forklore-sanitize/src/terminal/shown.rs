@@ -8,8 +8,8 @@ use super::hostile::is_hostile;
 /// to five.
 const MARKS: usize = 8;
 
-/// Decides which characters of a text can be displayed unchanged, and counts the combining marks on
-/// the current letter. The caller passes one character after the other.
+/// A filter that decides which characters of a text can be displayed unchanged, and that counts the
+/// combining marks on the current letter. The caller passes one character after the other.
 ///
 /// A combining mark without a letter would modify what the program itself printed before the text,
 /// and a stack of marks would cover the lines above. Such marks are escaped, as are hostile
