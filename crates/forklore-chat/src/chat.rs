@@ -32,7 +32,7 @@ pub struct Chat<'a> {
     pub(crate) views: &'a mut dyn Views,
     pub(crate) input: &'a mut dyn Input,
     pub(crate) screen: Screen,
-    /// The title for a new session that is not stored yet.
+    /// The title for a new session that is not stored yet. `None` if the session gets no title.
     title: Option<String>,
     approvals: Arc<Approvals>,
     questions: mpsc::UnboundedReceiver<PendingApproval>,

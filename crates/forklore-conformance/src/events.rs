@@ -216,8 +216,8 @@ pub fn turns(turns: usize) -> Vec<Draft> {
         .collect()
 }
 
-/// Returns the total usage of models that the events record. A caller of a store must pass it with
-/// an append of these events.
+/// Returns the total usage of models that the events record. A caller of a store must pass this
+/// usage together with the events of an append.
 #[must_use]
 pub fn usage_of(events: &[Event]) -> Usage {
     let mut sum = Usage::default();

@@ -37,9 +37,8 @@ pub trait TestStore: Send + Sync {
         false
     }
 
-    /// Removes data of a session from the store, at least its header, as damage of the disk may.
-    /// The store is open and does not notice. Called only if [`can_lose`](Self::can_lose) returns
-    /// true.
+    /// Removes data of a session from the store, at least its header, as a damaged disk may do. The
+    /// store is open and does not notice. Called only if [`can_lose`](Self::can_lose) returns true.
     fn lose(&self, session: &SessionId) {
         panic!("this store loses no sessions: {session}")
     }
@@ -95,8 +94,8 @@ impl<F: Fn(&Path) -> Handle> Directory<F> {
         Self { open, lose: None }
     }
 
-    /// Adds a function that removes a session from the store in a directory, as damage of the disk
-    /// may. The cases of the capability `loss` need it.
+    /// Adds a function that removes a session from the store in a directory, as a damaged disk may
+    /// do. The cases of the capability `loss` need it.
     #[must_use]
     pub fn losing(self, lose: Lose) -> Self {
         Self { lose: Some(lose), ..self }

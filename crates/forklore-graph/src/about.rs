@@ -86,7 +86,7 @@ impl About<'_> {
 }
 
 #[cfg(test)]
-/// Parses the text of a time literal that [`About::time`] added.
+/// Parses the text of a time literal that [`About::time`] added. Returns `None` for any other text.
 pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
     match text.strip_prefix('-') {
         Some(rest) => format!("-00{rest}").parse().ok(),
@@ -95,7 +95,8 @@ pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
 }
 
 #[cfg(test)]
-/// Decodes a base64 literal that [`About::text`] added for a string.
+/// Decodes a base64 literal that [`About::text`] added for a string. Returns `None` for any other
+/// text.
 pub(crate) fn text_of_bytes(base64: &str) -> Option<String> {
     String::from_utf8(BASE64_STANDARD.decode(base64).ok()?).ok()
 }

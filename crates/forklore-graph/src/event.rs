@@ -17,8 +17,8 @@ use crate::{iri, session};
 pub(crate) struct Preceding {
     /// The tool calls that have no result yet, by call id. They link a later result to its call.
     open: HashMap<String, OpenCall>,
-    /// The last event of the conversation, and its time. A model call receives everything up to
-    /// this event.
+    /// The last event of the conversation, and its time. `None` before the first one. A model call
+    /// receives everything up to this event.
     pub(crate) message: Option<(Origin, Timestamp)>,
 }
 
@@ -194,7 +194,7 @@ impl OpenCall {
 }
 
 impl Preceding {
-    /// Adds an event that the session inherits to what precedes the session's own events.
+    /// Adds an inherited event to the events that precede the session's own events.
     pub(crate) fn follow(&mut self, stored: &LogEntry) {
         let effect = &stored.event.effect;
         if effect.starts_turn {

@@ -65,7 +65,7 @@ fn prefixed(iri: &str) -> Option<String> {
 }
 
 /// Returns the term of the vocabulary whose name is the most similar to that of `term`. The
-/// returned term may have another prefix.
+/// returned term may have another prefix. Returns `None` if no term is similar enough.
 fn nearest(term: &str, terms: &BTreeSet<&str>) -> Option<String> {
     let local = |term: &str| term.split_once(':').map_or("", |(_, local)| local).to_lowercase();
     let wanted = local(term);

@@ -76,8 +76,9 @@ impl Host {
         Ok(self.configured().check_budget(Some(model), self.budgets.run.is_some())?)
     }
 
-    /// Returns the equipment of a session in which the model with this name answers. Its requests
-    /// count against the budgets. `session` is `None` if the session is not stored yet.
+    /// Returns the equipment of a session in which the model with this name answers. The requests
+    /// of that model count against the budgets. `session` is `None` if the session is not stored
+    /// yet.
     ///
     /// # Errors
     /// The errors of [`equipment`](Self::equipment); an error if a budget cannot be enforced for

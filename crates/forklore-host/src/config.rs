@@ -45,7 +45,7 @@ pub struct Config {
     /// The name of the default model. If this is `None` and only one model is configured, that
     /// model is the default.
     pub default_model: Option<String>,
-    /// The system prompt of new sessions.
+    /// The system prompt of new sessions. `None` means no system prompt.
     pub system: Option<String>,
     /// The models, by the names that the user gave them.
     pub models: BTreeMap<String, ModelConfig>,
@@ -85,7 +85,7 @@ impl Config {
     }
 
     /// Returns the prices of a configured model: its own, or else those that `prices` has for its
-    /// name at the provider.
+    /// name at the provider. Returns `None` if there are none.
     #[must_use]
     pub fn price_of(&self, model: &ModelConfig) -> Option<Prices> {
         model.price.or_else(|| self.price_table().of(&model.model).copied())

@@ -43,8 +43,8 @@ struct State {
     /// The stored sessions that the conversation was in before the current one, oldest first.
     /// Moving back removes the last one.
     trail: Vec<SessionId>,
-    /// The stored session that the conversation was in directly before the current one, in whatever
-    /// direction it moved.
+    /// The stored session that the conversation was in directly before the current one, whether it
+    /// moved forward or back. `None` if there is no such session.
     previous: Option<SessionId>,
     /// The files to send with the next prompt.
     attachments: Vec<PendingAttachment>,

@@ -18,8 +18,8 @@ const PRIVATE: u32 = 0o600;
 const WAIT: Duration = Duration::from_secs(5);
 /// Number of prepared statements that the connection caches.
 const STATEMENTS: usize = 64;
-/// Size of a page of a new index, in bytes. With larger pages than SQLite's default of 4,096, the rows
-/// of a full-text index need fewer changes of the tree that contains them.
+/// Size of a page of a new index, in bytes. With larger pages than SQLite's default of 4,096, the
+/// rows of a full-text index need fewer changes of the tree that contains them.
 const PAGE: u32 = 16 << 10;
 /// Size of SQLite's page cache, in KiB.
 const CACHE_KIB: u32 = 32 << 10;

@@ -1,7 +1,8 @@
 //! Indexes of a store's sessions. An index contains data that was computed from the sessions. It is
 //! a separate SQLite file in the store's cache folder.
 //!
-//! Use this crate to write an index. `forklore-graph` and `forklore-search` are two of them.
+//! Use this crate to write an index. The crates `forklore-graph` and `forklore-search` each have
+//! one.
 //!
 //! An index is only a projection: the sessions themselves are in the store. Before each question,
 //! the index is brought up to date with the changes since the last question. One transaction writes

@@ -33,10 +33,12 @@ pub struct ModelConfig {
     /// no key, so that a key never goes to a wrong address by mistake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<KeyVariable>,
-    /// The maximum number of tokens of a request and its response together.
+    /// The maximum number of tokens of a request and its response together. `None` if it is not
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// The maximum number of tokens of a response.
+    /// The maximum number of tokens of a response. `None` leaves the limit to the provider, except
+    /// that requests to Anthropic, which must contain a limit, have 8192.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
     /// The sampling temperature. `None` leaves it to the server.
@@ -54,7 +56,8 @@ pub struct ModelConfig {
     /// address, because many servers refuse a request with an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
-    /// The prices of a million tokens, from which costs are computed.
+    /// The prices of a million tokens, from which costs are computed. `None` if this configuration
+    /// states no prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Prices>,
 }
@@ -119,8 +122,8 @@ impl ModelConfig {
         }
     }
 
-    /// Returns the environment variable that should contain the API key, if no variable with a key
-    /// is set. Returns `None` if a key is there, or if requests need none.
+    /// Returns the environment variable that should contain the API key, if it is not set or does
+    /// not contain a valid key. Returns `None` if there is a valid key, or if requests need none.
     #[must_use]
     pub fn missing_key(&self) -> Option<String> {
         match KeyLookup::of(&self.key_variables()) {

@@ -39,7 +39,8 @@ pub(crate) enum SegmentKind<'a> {
     /// Reasoning by the same model that receives the request.
     Reasoning {
         text: &'a str,
-        /// Data, such as a signature, that the provider requires with the reasoning.
+        /// Data, such as a signature, that the provider requires with the reasoning. `None` if
+        /// there is none.
         opaque: Option<Data>,
     },
     Call {

@@ -137,7 +137,7 @@ impl Report {
     }
 }
 
-/// Returns the title of an HTML page.
+/// Returns the title of an HTML page, or `None` if the page has no title.
 fn page_title(page: &str) -> Option<&str> {
     let lower = page.to_ascii_lowercase();
     let start = lower.find("<title>")? + "<title>".len();

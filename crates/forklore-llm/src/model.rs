@@ -220,7 +220,7 @@ struct ResponseStream {
     reader: Option<Reader>,
     redactor: StreamRedactor,
     ready: VecDeque<StreamEvent>,
-    /// The error to report after all events in `ready`.
+    /// The error to report after all events in `ready`, if there is one.
     failed: Option<Failed>,
     patience: Duration,
 }

@@ -13,7 +13,8 @@ use crate::name::ServerName;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
-    /// The program to start: a name that is looked up in `PATH`, or an absolute path.
+    /// The program to start: a name that is looked up in `PATH`, or an absolute path. `None` if the
+    /// server has a `url`.
     pub command: Option<String>,
     /// The program's arguments.
     #[serde(default)]
@@ -22,16 +23,17 @@ pub struct ServerConfig {
     /// variables that every program inherits.
     #[serde(default)]
     pub env_from: Vec<String>,
-    /// The working directory of the program. It must be an absolute path.
+    /// The working directory of the program, as an absolute path. `None` is the current directory.
     pub folder: Option<PathBuf>,
-    /// The URL of a server that communicates over streamable HTTP.
+    /// The URL of a server that communicates over streamable HTTP. `None` if the server is a
+    /// program.
     pub url: Option<String>,
     /// The additional headers of each request. Maps a header's name to the name of the environment
     /// variable that contains the header's value.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
     /// The name of the environment variable that contains a token. Each request sends the token as
-    /// `Authorization: Bearer`.
+    /// `Authorization: Bearer`. `None` sends no token.
     pub token_env: Option<String>,
     /// The maximum time for the start of the server, in seconds. The default is 30.
     pub start_seconds: Option<u64>,

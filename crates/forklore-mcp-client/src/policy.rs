@@ -71,7 +71,8 @@ impl Policy for UserPolicy {
 /// The tools that belong to no server.
 const BUILT_IN: [&str; 1] = ["delegate"];
 
-/// A pattern for the names of tools, in the form `server.tool`. In it, `*` matches any text.
+/// A pattern for the names of tools, in the form `server.tool`. A `*` in the pattern matches any
+/// text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Pattern(String);

@@ -74,7 +74,8 @@ pub(crate) fn text_field(object: &str, field: &str) -> Option<String> {
 pub(crate) struct MessageState<'a> {
     #[serde(borrow)]
     pub(crate) id: Option<&'a RawValue>,
-    /// The type of a message of opencode's second version, which has no role.
+    /// The type of a message of opencode's second version, which has no role. `None` in the first
+    /// version.
     #[serde(borrow, rename = "type")]
     pub(crate) kind: Option<&'a RawValue>,
     #[serde(borrow)]

@@ -38,7 +38,7 @@ impl Schema {
         if self.updated { "time_updated" } else { "time_created" }
     }
 
-    /// Reads from a database which columns its tables have. Fails if a needed table or column is
+    /// Reads the names of the columns of a database's tables. Fails if a needed table or column is
     /// missing.
     pub(crate) fn of(database: &Connection) -> Result<Self, ExpandError> {
         let mut tables = Vec::new();

@@ -174,8 +174,8 @@ impl Conversation {
         }
     }
 
-    /// If the part is the result of a call in a waiting item, adds the result to the call and
-    /// returns the number of that item. Otherwise returns `None`.
+    /// Adds the part to the call whose result it is, if that call is in a waiting item. Returns the
+    /// number of that item. Returns `None` if the part is no such result.
     fn earlier_call(&mut self, part: &Part) -> Option<usize> {
         let Part::ToolResult { call_id, .. } = part else { return None };
         let (item, block) = self.open.remove(call_id)?;
@@ -230,8 +230,8 @@ impl Iterator for Conversation {
     }
 }
 
-/// If the part is the result of a call in the same message, adds the result to the call. Some
-/// agents write such messages. Returns whether the part is such a result.
+/// Adds the part to the call whose result it is, if that call is in the same message. (Some agents
+/// write such messages.) Returns whether the part is such a result.
 fn own_call(
     part: &Part,
     calls: &mut Vec<(String, usize)>,

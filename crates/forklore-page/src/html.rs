@@ -153,8 +153,8 @@ fn summary(is_compaction: bool, time: &str, summary: &str) -> String {
     folded("summary", &format!("{what} <time>{time}</time>"), &inside)
 }
 
-/// Returns a folded block: it shows `line`, and after a reader unfolds it, also `inside`. Both are
-/// HTML.
+/// Returns a folded block, which shows `line`, and also `inside` after a reader has unfolded the
+/// block. `line` and `inside` are HTML.
 fn folded(class: &str, line: &str, inside: &str) -> String {
     format!("<details class=\"{class}\">\n<summary>{line}</summary>\n{inside}\n</details>\n")
 }

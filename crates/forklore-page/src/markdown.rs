@@ -97,7 +97,8 @@ fn diff(edit: &FileEdit) -> String {
     fenced("diff", &lines)
 }
 
-/// Returns a folded block: it shows `line`, and after a reader unfolds it, also `inside`.
+/// Returns a folded block, which shows `line`, and also `inside` after a reader has unfolded the
+/// block.
 fn folded(line: &str, inside: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("\n<details><summary>{}</summary>\n{inside}\n</details>\n", html::text(&line))

@@ -12,8 +12,8 @@ use crate::paths::absolute;
 use crate::sessions::integer;
 
 /// A property by which searches select documents, such as the tool. Each facet has a number. The
-/// index stores the numbers of a document's facets as words, so a search selects by them without a
-/// look-up.
+/// index stores the numbers of a document's facets as words of the document. So a search selects
+/// documents by facets as it does by words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Facet {
     kind: &'static str,
@@ -89,7 +89,8 @@ pub(crate) struct Position {
     pub(crate) ordinal: u64,
     /// The seq of the event in the session that wrote it.
     pub(crate) seq: u64,
-    /// The conversation index of the event. For a summary, that of the message after it.
+    /// The conversation index of the event. For a summary, the conversation index of the message
+    /// after the summary.
     pub(crate) index: u64,
     /// The time of the event, in microseconds.
     pub(crate) ts: i64,

@@ -116,7 +116,8 @@ impl DocumentRow {
     }
 
     /// Returns the seq of the document's event in the session with this number. In a session that
-    /// inherits the event, the seq equals the ordinal.
+    /// inherits the event, the seq equals the ordinal (the number of inheritable events up to the
+    /// event).
     pub(crate) fn seq_in(&self, session: i64) -> u64 {
         if session == self.session { self.seq } else { self.ordinal }
     }
@@ -255,8 +256,8 @@ impl<'a> Hits<'a> {
     }
 
     /// Checks whether the text of a document matches the regular expression. `document` contains
-    /// the texts of the document's event. It is `None` for a title and label, and for an event that
-    /// cannot be read.
+    /// the texts of the document's event. `document` is `None` for a title and label, and for an
+    /// event that cannot be read.
     pub(crate) fn matches(&self, row: &DocumentRow, document: Option<&Document>) -> Result<bool> {
         let (_, _, found) = match document {
             Some(document) => {
@@ -412,8 +413,7 @@ impl<'a> Hits<'a> {
 }
 
 impl Shown {
-    /// Returns the session's title or label. Returns no label for a root, because its label is not
-    /// indexed.
+    /// Returns the session's title or label. Returns an empty text for the label of a root.
     fn text_of(&self, kind: HitKind) -> &str {
         match kind {
             HitKind::Title => self.title.as_deref().unwrap_or_default(),
@@ -452,8 +452,8 @@ fn label(text: &str) -> Result<Label> {
     text.parse().map_err(|_| Fault::Damaged("a session has an impossible label"))
 }
 
-/// Returns the original from which a message was copied. Returns `None` if the message is not in
-/// the repeated part of a copy.
+/// Returns the session from which a message was copied. Returns `None` if the message is not in the
+/// repeated part of a copy.
 fn copied_from(row: &DocumentRow, writer: &Shown) -> Result<Option<SessionId>> {
     let is_copied = !row.is_head() && row.index < writer.copy_index;
     writer.copy_of.as_deref().filter(|_| is_copied).map(id).transpose()

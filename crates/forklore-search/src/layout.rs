@@ -15,11 +15,11 @@ pub(crate) static LAYOUT: Layout = Layout {
 
 /// The statements that create the tables.
 ///
-/// SQLite collects the words of a transaction in memory (`hashsize`) and writes them at its end as one
-/// segment. It merges 16 segments at once (`automerge`), so it merges each word less often than with
-/// its default of 4, and a search looks a word up in a few more segments. A row of a segment (`pgsz`)
-/// fits into a page of the file. The tokenizer only separates words at ASCII characters that are
-/// neither letters nor digits; any other character is folded or separated before
+/// SQLite collects the words of a transaction in memory (`hashsize`) and writes them at its end as
+/// one segment. SQLite merges 16 segments at once (`automerge`; the default is 4). So it merges
+/// each word less often, and a search looks a word up in a few more segments. A row of a segment
+/// (`pgsz`) fits into a page of the file. The tokenizer only separates words at ASCII characters
+/// that are neither letters nor digits; any other character is folded or separated before
 /// ([`crate::document`]).
 ///
 /// `document.ordinal` is the number of inheritable events up to the document's event. A descendant

@@ -3,7 +3,7 @@
 //!
 //! Use this crate to find messages, tool calls, results, titles and labels by their words. A
 //! message that a session shares with its forks is indexed once, under the session that wrote it.
-//! It is one hit, which lists the sessions whose history contains it.
+//! Such a message is one hit, which lists the sessions whose history contains the message.
 //!
 //! - [`SearchIndex`] answers a [`Search`] for words, and a [`Blame`]: which tool calls name a file.
 //!   Each search first reads what was written since the last search.

@@ -85,8 +85,8 @@ fn without_overlaps(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 /// Returns the kind of text that matches a query best, with the text and its matches. If several
-/// kinds match equally well, returns the first of them in [`HitKind::ALL`]. `kind` restricts the
-/// choice.
+/// kinds match equally well, returns the first of them in [`HitKind::ALL`]. If `kind` is set,
+/// considers only this kind of text.
 pub(crate) fn best<'a>(
     kind: Option<HitKind>,
     text_of: impl Fn(HitKind) -> &'a str,

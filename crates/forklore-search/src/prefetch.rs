@@ -61,8 +61,8 @@ struct Planned {
 
 /// A thread that reads sessions, in ascending order of their numbers.
 struct Stream {
-    /// The sessions that were not received completely. `next_seq` of the first one is that of the next
-    /// event to take.
+    /// The sessions that were not received completely. In the first of these sessions, `next_seq`
+    /// is the seq of the next event to take.
     planned: VecDeque<Planned>,
     received: IntoIter<Prepared>,
     /// `None` only while the stream is dropped.

@@ -38,7 +38,8 @@ impl Query {
     /// Parses a query.
     ///
     /// # Errors
-    /// `invalid_args` if the query has no word, or its regular expression is invalid.
+    /// `invalid_args` if the query has neither a word nor a regular expression, has too many words,
+    /// or has an invalid regular expression.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let (plain, regex) = split_regex(text);
         let regex = regex.map(compiled).transpose()?;

@@ -1,7 +1,8 @@
 //! Scores the documents that match a query.
 //!
-//! SQLite's `bm25` counts for each word all documents that have it, which takes long for a word that
-//! very many have. Such a word says little about a document, so it does not count in the score.
+//! SQLite's `bm25` counts for each word all documents that have it, which takes long for a word
+//! that very many documents have. Such a word says little about a document, so it does not count in
+//! the score.
 
 use std::collections::{HashMap, HashSet};
 

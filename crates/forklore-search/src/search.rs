@@ -37,8 +37,8 @@ impl<'a> SearchIndex<'a> {
     /// Answers a search about the sessions as they are at the time of the call.
     ///
     /// # Errors
-    /// `invalid_args` if the query has no word or an invalid regular expression; the store's error
-    /// if the sessions cannot be read.
+    /// `invalid_args` if the query has nothing to search for, too many words or an invalid regular
+    /// expression, or if the cursor is invalid; the store's error if the sessions cannot be read.
     pub fn search(&self, request: &Search) -> Result<SearchAnswer, Error> {
         self.search_with(request, &mut |_| {})
     }
@@ -67,7 +67,7 @@ impl<'a> SearchIndex<'a> {
     }
 
     /// Brings the index up to date with the families that have a session in `workspace`, and then
-    /// calls `find` with it. `None` means all families.
+    /// calls `find` with the engine and the index. A `workspace` of `None` means all families.
     pub(crate) fn with_index(
         &self,
         workspace: Option<&Workspace>,

@@ -115,8 +115,8 @@ fn ancestors(conn: &Connection, header: &Header) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns the next session that the index must read, in ascending order of number. The session's
-/// number is above `after`, and its family has a session in `workspace`.
+/// Returns the next session that the index must read: the one with the lowest number above `after`
+/// whose family has a session in `workspace`. A `workspace` of `None` means all families.
 pub(crate) fn next_pending(
     conn: &Connection,
     workspace: Option<&Workspace>,
@@ -132,8 +132,8 @@ pub(crate) fn next_pending(
     statement.query_and_then((after, workspace), SessionRow::of)?.next().transpose()
 }
 
-/// Returns at most `limit` sessions that are not deleted and that the index must read after the session
-/// with the number `after`, as [`next_pending`] does one by one.
+/// Returns at most `limit` sessions that are not deleted and that the index must read after the
+/// session with the number `after`, in the order of [`next_pending`].
 pub(crate) fn pending_after(
     conn: &Connection,
     workspace: Option<&Workspace>,

@@ -2,8 +2,8 @@
 //! MiB.
 //!
 //! Reading a session continues where the last transaction stopped. If a session was deleted, the
-//! index retains those of its events that another session still inherits. Events that were not read
-//! before the deletion are read from the other session.
+//! index retains the events of that session that another session still inherits. Events that were
+//! not read before the deletion are read from the other session.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -119,8 +119,9 @@ struct Batch<'a, 'c> {
     writer: Writer<'c>,
     /// The size of the payloads that were read, in bytes.
     bytes: u64,
-    /// The family of the deleted session that was read last, with the id of its root. The entry
-    /// stays valid, because no session changes in the index during the update.
+    /// The family of the deleted session that was read last, with the id of its root. `None` before
+    /// the first one. The entry stays valid, because no session changes in the index during the
+    /// update.
     family: Option<(SessionId, Rc<Family>)>,
 }
 

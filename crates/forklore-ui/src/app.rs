@@ -218,7 +218,8 @@ impl App {
         Size { width: usize::from(body.width), height: usize::from(body.height) }
     }
 
-    /// Returns the screen that is shown.
+    /// Returns the screen that is shown, which is the last one. Returns `None` if there is no
+    /// screen.
     pub(crate) fn screen(&self) -> Option<&Screen> {
         self.screens.last().map(|(_, screen)| screen)
     }

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::keys::Scope;
 
-/// The parts of the terminal. Each is empty if there is not enough space.
+/// The parts of the terminal. Each part is empty if there is not enough space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Areas {
     pub(crate) title: Rect,

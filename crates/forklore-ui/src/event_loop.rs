@@ -69,7 +69,7 @@ enum Happened {
     Broken,
 }
 
-/// Tells the event loop if the thread that owns this value panics.
+/// A guard that tells the event loop if the thread that owns the guard panics.
 struct Guard(Sender<Happened>);
 
 impl Drop for Guard {

@@ -462,7 +462,7 @@ pub(crate) fn bindings(scope: Scope) -> impl Iterator<Item = &'static Binding> {
     BINDINGS.iter().filter(move |binding| binding.scopes.contains(&scope))
 }
 
-/// Returns what a key does on a kind of screen.
+/// Returns what a key does on a kind of screen, or `None` if it does nothing there.
 #[must_use]
 pub(crate) fn command(scope: Scope, event: &KeyEvent) -> Option<Command> {
     let binding = bindings(scope).find(|binding| binding.keys.iter().any(|key| key.is(event)));

@@ -16,7 +16,7 @@ const INDENT: usize = 3;
 pub(crate) struct Layout<'a> {
     /// The width in columns.
     pub(crate) width: usize,
-    /// The text to highlight.
+    /// The text to highlight. `None` highlights nothing.
     pub(crate) needle: Option<&'a Needle>,
     /// The time zone in which times are shown.
     pub(crate) zone: &'a TimeZone,

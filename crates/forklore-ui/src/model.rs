@@ -14,7 +14,7 @@ pub struct Row {
     pub id: SessionId,
     /// The id of the family's root session.
     pub root: SessionId,
-    /// The id of the parent session.
+    /// The id of the parent session. `None` for a root.
     pub parent: Option<SessionId>,
     /// Whether the session is a root, a branch or a delegate.
     pub kind: SessionKind,
@@ -94,8 +94,8 @@ pub(crate) fn cut_text(cut: &Cut) -> Safe {
 pub enum EntryKind {
     /// A message.
     Message(Role),
-    /// A summary: of a part of this conversation, which it replaces for the model, or of another
-    /// branch.
+    /// A summary, which either replaces a part of this conversation for the model, or describes
+    /// another branch.
     Summary,
     /// Another event of the log.
     Event,

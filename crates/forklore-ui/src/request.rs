@@ -24,7 +24,8 @@ pub enum Request {
     },
     /// The first words that a person typed in each of these sessions.
     Words(Vec<SessionId>),
-    /// The current rows of those of these sessions that the list of a folder contains.
+    /// The current rows of some sessions. Leaves out the sessions that the list of the folder does
+    /// not contain.
     Rows {
         /// The sessions.
         sessions: Vec<SessionId>,
@@ -36,9 +37,9 @@ pub enum Request {
     Family(SessionId),
     /// The tree of the family of a session.
     Tree(SessionId),
-    /// The events of a session from a position on.
+    /// The events of a session after, before or around a position.
     Events(EventsRequest),
-    /// The next event that contains a text.
+    /// The next or previous event that contains a text.
     Find(FindRequest),
     /// The messages that only one of two sessions has, as pairs at the same position.
     Compare {
@@ -80,7 +81,7 @@ pub enum Position {
 pub struct EventsRequest {
     /// The session.
     pub session: SessionId,
-    /// Where to begin.
+    /// The position at which the reading begins.
     pub at: Position,
     /// The direction of reading.
     pub direction: Reading,

@@ -23,7 +23,8 @@ impl Safe {
         Self(terminal::cell(text, WIDEST).into_owned())
     }
 
-    /// Escapes a text of the interface or of its user. Spaces remain; a line break is shown as `\n`.
+    /// Escapes a text without shortening it. Spaces stay as they are, and a line break becomes
+    /// `\n`.
     #[must_use]
     pub fn inline(text: &str) -> Self {
         Self(terminal::line(text).into_owned())

@@ -78,7 +78,7 @@ impl<T> Scroll<T> {
         self.blocks.iter().map(|block| &block.item)
     }
 
-    /// Returns the block of the cursor.
+    /// Returns the block of the cursor, or `None` if the window is empty.
     pub(crate) fn current(&self) -> Option<&T> {
         self.blocks.get(self.cursor.block).map(|block| &block.item)
     }
@@ -167,9 +167,9 @@ impl<T> Scroll<T> {
         self.blocks.iter_mut().for_each(|block| block.is_new = true);
     }
 
-    /// Lays out the blocks that were added since the last call, and their neighbours, and those
-    /// whose neighbours were removed. `layout` also gets the block before each block, and whether
-    /// the block is the last one.
+    /// Lays out the blocks that were added since the last call, and the blocks next to added or
+    /// removed ones. `layout` also gets the block before each block, and whether the block is the
+    /// last one.
     pub(crate) fn lay_out(
         &mut self,
         height: usize,
@@ -316,7 +316,8 @@ impl<T> Scroll<T> {
         }
     }
 
-    /// Returns the end of the window at which more must be loaded, because the screen is near it.
+    /// Returns the end of the window at which more must be loaded, because the screen is near that
+    /// end. Returns `None` if nothing must be loaded.
     pub(crate) fn lacks(&self, height: usize) -> Option<End> {
         let most = height + MARGIN;
         let last = self.nearest(At { block: usize::MAX, line: usize::MAX });

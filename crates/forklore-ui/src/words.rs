@@ -13,8 +13,8 @@ const SIMILAR: f32 = 0.5;
 /// The maximum length in bytes of a text whose changes are marked.
 const LONGEST: usize = 20_000;
 
-/// Returns the ranges of a text that another text does not have, each with the tone that marks it.
-/// Returns `None` if the texts are equal, if they are not similar, or if one of them is longer than
+/// Returns the byte ranges of `own` whose words `other` does not have, each with `tone`. Returns
+/// `None` if the texts are equal, if they are not similar, or if one of them is longer than
 /// [`LONGEST`].
 pub(crate) fn changed(own: &Safe, other: &Safe, tone: Tone) -> Option<Vec<(Range<usize>, Tone)>> {
     let (own, other) = (own.as_str(), other.as_str());

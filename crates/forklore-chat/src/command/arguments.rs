@@ -16,7 +16,7 @@ pub(super) fn arguments<A: clap::Parser>(command: &Command, rest: &str) -> Resul
     arguments_of(command, words(rest)?)
 }
 
-/// Parses the arguments of a command. They are already split into `words`.
+/// Parses the arguments of a command, which are already split into `words`.
 pub(super) fn arguments_of<A: clap::Parser>(command: &Command, words: Vec<String>) -> Result<A> {
     A::try_parse_from(words).map_err(|error| {
         let usage = format!("/{} {}", command.name, command.usage);

@@ -51,7 +51,8 @@ pub(super) fn pick(
     picked
 }
 
-/// Asks for the number of a line, on a terminal whose cursor cannot be moved.
+/// Asks for the number of a line, on a terminal whose cursor cannot be moved. Returns the index of
+/// the line, or `None` if the user chooses none.
 fn by_number(title: &str, lines: &[String], no_echo: &NoEcho) -> Option<usize> {
     show(&format!("{title}\n"));
     for (number, line) in lines.iter().enumerate() {

@@ -40,7 +40,7 @@ impl Typeahead {
         }
     }
 
-    /// Removes and returns the next complete line.
+    /// Removes and returns the next complete line, or returns `None` if there is none.
     pub(super) fn line(&mut self) -> Option<String> {
         self.lines.pop_front()
     }

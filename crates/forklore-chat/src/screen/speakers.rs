@@ -15,7 +15,7 @@ use forklore_core::{SessionId, SessionKind};
 pub(super) struct Speakers {
     /// The names of the sub-agents.
     names: HashMap<SessionId, String>,
-    /// The session whose block is being written.
+    /// The session whose block is being written. `None` between blocks.
     writes: Option<SessionId>,
     /// The session whose output was shown last.
     last: Option<SessionId>,

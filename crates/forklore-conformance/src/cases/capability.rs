@@ -27,8 +27,8 @@ pub enum Capability {
     /// The store's log of operations persists when it is reopened, and several processes may write
     /// it at once.
     SharedOperations,
-    /// The test can remove a session from the open store without the store noticing, as damage of
-    /// the disk may.
+    /// The test can remove a session from the open store without the store noticing, as a damaged
+    /// disk may do.
     Loss,
 }
 

@@ -45,8 +45,8 @@ struct Line {
 }
 
 impl Model {
-    /// Returns, for each session, in which sessions' segments the events of its prefix would be
-    /// stored: one session id per event. This assumes a store that shares prefixes.
+    /// Returns, for each session, one session id per event of its prefix: the session whose segment
+    /// would contain the event in a store that shares prefixes.
     pub(super) fn references(&self) -> BTreeMap<&SessionId, Vec<&SessionId>> {
         let all = self.sessions.iter();
         all.map(|reported| {

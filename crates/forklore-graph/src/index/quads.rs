@@ -6,12 +6,12 @@ use rusqlite::Connection;
 use super::terms::{self, Numbers};
 use super::{Fault, Result};
 
-/// Adds quads to an index, in a transaction of the caller.
+/// A writer that adds quads to an index and removes them, in a transaction of the caller.
 pub(super) struct Writer<'c> {
     pub(super) conn: &'c Connection,
     numbers: Numbers,
-    /// The graph and the subject of the last quad. Most quads have the same graph and subject as
-    /// the quad before.
+    /// The graph and the subject of the last quad. `None` before the first quad. Most quads have
+    /// the same graph and subject as the quad before.
     last: Option<(i64, i64)>,
     count: usize,
 }

@@ -29,7 +29,8 @@ pub(super) struct Indexed {
     /// The number of the session's own events in the index. `None` if the index does not contain
     /// the session.
     pub(super) events: Option<u64>,
-    /// The label that the session's messages have in the index.
+    /// The label that the session's messages have in the index. `None` if the index does not
+    /// contain the session.
     pub(super) label: Option<String>,
     /// Whether the session is deleted in the index.
     pub(super) deleted: bool,

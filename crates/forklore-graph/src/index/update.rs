@@ -19,8 +19,8 @@ use crate::projection::Projection;
 use crate::session::Principals;
 use crate::{iri, session};
 
-/// Number of quads after which a transaction ends. It ends only after a whole family, so it may
-/// contain more quads.
+/// Number of quads after which a transaction ends. A transaction ends only after a whole family, so
+/// it may contain more quads.
 const BATCH: usize = 100_000;
 
 impl Index {

@@ -40,9 +40,9 @@ impl Limit {
         (used.cost, used.tokens) = (usage.cost, usage.tokens());
     }
 
-    /// Adds the usage of a request. `cost` is its cost, if that is known. `is_complete` says
-    /// whether the answer is complete. If a complete answer has no usage, the limit refuses all
-    /// further requests.
+    /// Adds the usage of a request. `cost` is the cost of the request, if it is known.
+    /// `is_complete` says whether the answer is complete. If a complete answer has no usage, the
+    /// limit refuses all further requests.
     pub(super) fn add(&self, usage: &TokenUsage, cost: Option<f64>, is_complete: bool) {
         let mut used = self.used();
         let is_measured = match self.most {

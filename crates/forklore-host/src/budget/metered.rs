@@ -65,7 +65,8 @@ impl Model for Metered {
     }
 }
 
-/// Counts the usage of one request. An answer that breaks off counts when its stream is dropped.
+/// A counter of the usage of one request. An answer that breaks off counts when its stream is
+/// dropped.
 struct Meter<'a> {
     model: &'a Metered,
     last: TokenUsage,

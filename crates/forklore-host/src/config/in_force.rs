@@ -12,9 +12,9 @@ use super::setting::shown;
 use super::trust::Trust;
 use super::{Config, ConfigError, Setting, read};
 
-/// Returns the settings in force: those of the configuration file, those of the command line, which
-/// override it, the keys of models in the environment, and the defaults of what is configured. The
-/// values of secrets are hidden.
+/// Returns the settings in force: those of the configuration file; those of the command line, which
+/// override the file; the environment variables with the keys of models; and the defaults of what
+/// is configured. The values of secrets are hidden.
 ///
 /// # Errors
 /// The errors of [`Configured::read_with`](super::Configured::read_with).

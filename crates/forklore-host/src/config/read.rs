@@ -75,7 +75,8 @@ fn overridden(path: &Path, text: &str, settings: &[Setting]) -> Result<Config, C
     })
 }
 
-/// Returns the last setting that may be the cause of an error at `path`.
+/// Returns the last setting that may be the cause of an error at `path`, or `None` if there is
+/// none.
 fn cause<'s>(settings: &'s [Setting], path: &[String]) -> Option<&'s Setting> {
     settings.iter().rev().find(|setting| setting.concerns(path))
 }

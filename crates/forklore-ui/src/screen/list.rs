@@ -58,7 +58,8 @@ pub(crate) struct List {
     words_requested: HashSet<SessionId>,
     finding: Option<Finding>,
     cursor: Cursor,
-    /// The session to which the cursor moves as soon as the list has it again.
+    /// The session to which the cursor moves as soon as the list contains that session again.
+    /// `None` if no session is awaited.
     awaited: Option<SessionId>,
     damaged: usize,
 }

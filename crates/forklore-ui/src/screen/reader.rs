@@ -113,12 +113,13 @@ impl Reader {
         self.finding.as_ref().map(|finding| finding.text.as_str())
     }
 
-    /// Returns the entry under the cursor.
+    /// Returns the entry under the cursor, or `None` if no entry is loaded.
     pub(crate) fn current(&self) -> Option<&Entry> {
         self.scroll.current()
     }
 
-    /// Returns the log position of the session's last event.
+    /// Returns the log position of the session's last event. Returns `None` if it is not loaded, or
+    /// if the session has no events.
     pub(crate) fn head(&self) -> Option<u64> {
         self.head
     }

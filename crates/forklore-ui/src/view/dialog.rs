@@ -79,7 +79,8 @@ fn frame(view: &mut View<'_, '_>, area: Rect, title: &str) -> Rect {
     Rect { x: inner.x + indent, width: inner.width - indent, ..inner }
 }
 
-/// Returns the number of the menu's item at a position of the terminal.
+/// Returns the index of the menu's item at a position of the terminal, or `None` if there is no
+/// item.
 pub(crate) fn item_at(dialog: &Dialog, size: (u16, u16), at: Position) -> Option<usize> {
     let Dialog::Menu { title, text, items, at: current } = dialog else { return None };
     let area = menu_area(title, text, items, size);

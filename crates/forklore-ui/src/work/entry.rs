@@ -17,7 +17,7 @@ const LONGEST: usize = 256 << 10;
 /// The maximum size in bytes of a text that is one line until it is unfolded.
 const LONGEST_FOLDED: usize = 64 << 10;
 
-/// Converts the events of one session, in ascending order.
+/// A converter of the events of one session. It gets the events in ascending order.
 pub(super) struct Entries<'a> {
     engine: &'a Engine,
     describer: Describer,

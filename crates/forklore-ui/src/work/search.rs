@@ -54,8 +54,8 @@ fn found(hit: &Hit) -> Found {
     }
 }
 
-/// Returns the text around the words, and the ranges of the words in it. Escaping changes lengths, so
-/// each piece is escaped alone.
+/// Returns the text around the words, and the byte ranges of the words in that text. Escaping
+/// changes lengths, so each piece is escaped separately.
 fn snippet(hit: &Hit) -> (Safe, Vec<std::ops::Range<usize>>) {
     let snippet = &hit.snippet;
     let piece = |from: usize, to: usize| -> String {
