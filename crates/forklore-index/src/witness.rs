@@ -23,8 +23,8 @@ struct Witness {
     events: i64,
     updated: String,
     head: i64,
-    /// A hash of the session's last event. `None` if the session was deleted, or if the event could
-    /// not be read.
+    /// A hash of the session's last event. `None` if the session was deleted, or if there was no
+    /// event that could be read.
     event: Option<String>,
 }
 

@@ -39,8 +39,8 @@ struct Named {
     id: String,
 }
 
-/// Looks for model servers at these ports of this machine, and returns those that answer with a list
-/// of models. Connects to the loopback address only, never through a proxy, and sends no key. Waits
+/// Looks for model servers at these ports of this machine. Returns those that answer with a list of
+/// models. Connects to the loopback address only, never through a proxy, and sends no key. Waits
 /// less than a second.
 pub async fn listening(ports: &[u16]) -> Vec<Listening> {
     let Ok(client) = http::client_without_proxy() else { return Vec::new() };

@@ -102,7 +102,7 @@ impl Family {
 
     /// Returns the session that inherits most of the history of the deleted session `writer` and is
     /// not deleted itself. Also returns how many events of that history the returned session
-    /// inherits. Returns `None` if no session inherits any.
+    /// inherits. Returns `None` if no branch below `writer` is left.
     pub(crate) fn heir(&self, writer: i64) -> Option<(SessionId, u64)> {
         let mut best: Option<(SessionId, u64)> = None;
         let mut waiting = vec![(writer, u64::MAX)];

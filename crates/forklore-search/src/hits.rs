@@ -236,7 +236,8 @@ impl<'a> Hits<'a> {
                 self.add(&row, candidate.score, None)?;
             }
         }
-        // The documents are in the order in which they were read, which is about that of their time.
+        // The numbers of documents follow the order in which they were read, which is not exactly
+        // the order of their times.
         self.hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.ts.cmp(&a.ts)));
         Ok(())
     }

@@ -65,8 +65,8 @@ impl Query {
         (!all.is_empty()).then(|| all.join(" AND "))
     }
 
-    /// Returns each phrase of the query as an expression of FTS5. `kind` restricts the search to one
-    /// kind of text.
+    /// Returns each phrase of the query as an expression of FTS5. `kind` restricts the search to
+    /// one kind of text.
     pub(crate) fn expressions(&self, kind: Option<HitKind>) -> Vec<String> {
         self.phrases.iter().map(|phrase| within(kind, &phrase.quoted())).collect()
     }

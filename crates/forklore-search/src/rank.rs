@@ -16,8 +16,8 @@ use crate::query::Query;
 /// The maximum number of documents that may contain a word or phrase that counts in a score.
 pub(crate) const COMMON: usize = 5_000;
 
-/// The weights of the index columns in a score: text, reasoning, call, result, title, label, summary,
-/// facet.
+/// The weights of the index columns in a score: text, reasoning, call, result, title, label,
+/// summary, facet.
 const WEIGHTS: &str = "2.0, 0.5, 1.0, 0.5, 4.0, 3.0, 1.0, 0.0";
 
 /// The score of a title or label if no word of the query counts. So titles and labels come before

@@ -203,9 +203,9 @@ pub struct Events {
     pub head: Option<u64>,
     /// The events, in ascending order.
     pub entries: Vec<Entry>,
-    /// The first log position that was looked at.
+    /// The log position of the first event that was read, shown or not.
     pub from: u64,
-    /// The log position after the last one that was looked at.
+    /// The log position after the last event that was read, shown or not.
     pub to: u64,
     /// The log position at which the reading began.
     pub at: u64,

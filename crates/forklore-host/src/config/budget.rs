@@ -46,8 +46,8 @@ impl Configured {
     /// to the configured budgets. A `model` of `None` is the default model.
     ///
     /// # Errors
-    /// Returns an error if there is a budget in money and the model has no price, or if the model is
-    /// not configured.
+    /// Returns an error if there is a budget in money and the model has no price, or if the model
+    /// is not configured.
     pub fn check_budget(&self, model: Option<&str>, max_cost: bool) -> Result<(), ConfigError> {
         let (name, model) = self.model(model)?;
         if !(max_cost || self.config.budget.is_in_money()) || self.config.price_of(model).is_some()

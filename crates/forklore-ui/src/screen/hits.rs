@@ -20,8 +20,8 @@ pub(crate) struct Hits {
     more: bool,
     cursor: Cursor,
     is_sent: bool,
-    /// A message that is shown instead of the hits: the progress, or why the search failed. `None`
-    /// once the hits are shown.
+    /// A message that is shown instead of the hits: the progress, that nothing was found, or why
+    /// the search failed. `None` once the hits are shown.
     state: Option<Safe>,
 }
 

@@ -45,7 +45,8 @@ pub(crate) struct Reader {
     row: Option<Row>,
     head: Option<u64>,
     scroll: Scroll<Entry>,
-    /// The log positions that were looked at, from the first to the one after the last.
+    /// The range of log positions that were read: `from` is the first, and `to` is the one after
+    /// the last.
     from: u64,
     to: u64,
     /// Where to go next, if a jump is in progress.

@@ -48,7 +48,8 @@ fn seq_of_turn(engine: &Engine, header: &Header, turn: u64) -> Result<Option<u64
     Ok(page.events.first().map(|stored| stored.seq))
 }
 
-/// Returns the entries before the log position `at`, and the first position that was looked at.
+/// Returns the entries before the log position `at`, and the position of the first event that was
+/// read.
 fn before(engine: &Engine, header: &Header, all: bool, at: u64) -> Result<(Vec<Entry>, u64)> {
     // Entries are converted in ascending order, so look for the beginning first.
     let mut from = at;
@@ -71,8 +72,8 @@ fn before(engine: &Engine, header: &Header, all: bool, at: u64) -> Result<(Vec<E
     Ok((events.filter_map(|event| event.entry(&mut entries)).collect(), from))
 }
 
-/// Returns the entries from the log position `from` on, and the position after the last one that was
-/// looked at. `end` is the position after the session's last event.
+/// Returns the entries from the log position `from` on, and the position after the last event that
+/// was read. `end` is the position after the session's last event.
 fn forward(
     engine: &Engine,
     session: &SessionId,
