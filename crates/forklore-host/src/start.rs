@@ -14,7 +14,8 @@ use crate::{Error, Result};
 pub struct Start {
     /// The session to continue. `None` creates a new session.
     pub session: Option<SessionId>,
-    /// The title of the new session. Unused if `session` names a session to continue.
+    /// The title of the new session; `None` is no title. Unused if `session` names a session to
+    /// continue.
     pub title: Option<String>,
     /// The permission ceiling of the new session and of its children; `None` is no limit. Unused if
     /// `session` names a session to continue.

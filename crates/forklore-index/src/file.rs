@@ -68,7 +68,8 @@ impl IndexFile {
     /// # Errors
     /// `Sql` if SQLite fails.
     pub fn temporary(layout: &'static Layout) -> Result<Self> {
-        // SQLite writes it to a file without a name if it does not fit into the page cache.
+        // SQLite writes the index to a file without a name if the index does not fit into the page
+        // cache.
         Self::prepared(Connection::open("")?, layout, None, None)
     }
 

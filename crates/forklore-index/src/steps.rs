@@ -11,7 +11,7 @@ use rusqlite::Connection;
 const REPORTED: i32 = 1_000;
 /// The part of the limit on the steps of one operation that does not depend on the size of the
 /// file. [`PER_BYTE`] steps are added for each byte of the file. An operation on an undamaged index
-/// stays below this limit.
+/// stays below the sum of both.
 const ALWAYS: u64 = 100_000_000;
 const PER_BYTE: u64 = 16;
 

@@ -40,8 +40,8 @@ impl fmt::Debug for HttpModel {
 
 impl HttpModel {
     /// Creates a client from a configuration. Reads the API key from the environment. A missing key
-    /// is no error here, so that the program can show a request without a key:
-    /// [`ready`](Model::ready) and requests report it.
+    /// is no error here, so that the program can show a request without a key.
+    /// [`ready`](Model::ready) and requests report a missing key.
     ///
     /// # Errors
     /// If the base URL is invalid, or the HTTP client cannot be created.

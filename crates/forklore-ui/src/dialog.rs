@@ -21,7 +21,7 @@ pub enum Outcome {
     ResumeIn {
         /// The name of the agent.
         agent: String,
-        /// The session.
+        /// The session to continue.
         session: SessionId,
     },
 }

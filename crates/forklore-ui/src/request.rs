@@ -263,11 +263,11 @@ pub enum Done {
         /// All sessions that this delete removed.
         sessions: Vec<SessionId>,
     },
-    /// Sessions came back.
+    /// Sessions were brought back.
     Undeleted {
         /// The session that the user named.
         session: SessionId,
-        /// All sessions that came back.
+        /// All sessions that were brought back.
         sessions: Vec<SessionId>,
     },
 }

@@ -246,7 +246,8 @@ impl<T> Scroll<T> {
         (lines + to.line.saturating_sub(at.line)).min(most)
     }
 
-    /// Moves the cursor by lines, and scrolls if it leaves the screen.
+    /// Moves the cursor down by `lines`, or up if `lines` is negative. Scrolls if the cursor leaves
+    /// the screen.
     pub(crate) fn step(&mut self, lines: isize, height: usize) {
         self.cursor = self.moved(self.cursor, lines);
         self.show_cursor(height);

@@ -52,7 +52,7 @@ pub fn check(path: &Path, settings: &[Setting]) -> Vec<ConfigProblem> {
 }
 
 /// Returns all problems and warnings of the text of a configuration file, and of `settings`, which
-/// override it. Problems name the file as `path`.
+/// override the file. Problems name the file as `path`.
 #[must_use]
 pub fn check_text(path: &Path, text: &str, settings: &[Setting]) -> Vec<ConfigProblem> {
     let (lines, errors) = KeyLines::parse(text);
