@@ -81,7 +81,6 @@ struct Shown {
     is_deleted: bool,
     copy_of: Option<String>,
     copy_index: u64,
-    is_root: bool,
 }
 
 impl DocumentRow {
@@ -124,7 +123,7 @@ impl DocumentRow {
 }
 
 impl Shown {
-    const COLUMNS: &'static str = "number, id, root, label, title, workspace, agent, deleted, copy_of, copy_index, parent IS NULL";
+    const COLUMNS: &'static str = "number, id, root, label, title, workspace, agent, deleted, copy_of, copy_index";
 
     fn find(conn: &Connection, condition: &str, value: impl rusqlite::ToSql) -> Result<Self> {
         let sql = format!("SELECT {} FROM session WHERE {condition}", Self::COLUMNS);
@@ -142,7 +141,6 @@ impl Shown {
             is_deleted: row.get(7)?,
             copy_of: row.get(8)?,
             copy_index: row.get::<_, Option<i64>>(9)?.unwrap_or(0).unsigned_abs(),
-            is_root: row.get(10)?,
         })
     }
 }
@@ -414,11 +412,12 @@ impl<'a> Hits<'a> {
 }
 
 impl Shown {
-    /// Returns the session's title or label. Returns an empty text for the label of a root.
+    /// Returns the session's title or label. Returns an empty text for the label `main`, which is not
+    /// indexed.
     fn text_of(&self, kind: HitKind) -> &str {
         match kind {
             HitKind::Title => self.title.as_deref().unwrap_or_default(),
-            HitKind::Label if !self.is_root => &self.label,
+            HitKind::Label if self.label != Label::main().as_str() => &self.label,
             _ => "",
         }
     }

@@ -30,6 +30,8 @@ fn appends_labels_and_titles_are_found_at_once() {
         engine.label(&id("child"), &"renamed".parse().unwrap()).unwrap();
         assert_eq!(lines(&engine, "label"), [""; 0]);
         assert_eq!(lines(&engine, "renamed"), ["child:label in child"]);
+        engine.label(&id("main"), &"trunk".parse().unwrap()).unwrap();
+        assert_eq!(lines(&engine, "trunk"), ["main:label in main"]);
         // The result of a call comes after an update of the index that contains the call.
         let call = json!({"id": "c", "name": "shell", "arguments": {}});
         say(&engine, "child", EventType::TOOL_CALL, &call);
