@@ -36,9 +36,10 @@ pub trait Model: Send + Sync {
         Ok(())
     }
 
-    /// Returns why the model takes no further request now, such as a budget that is used up. The
-    /// default is `None`: it takes requests. The kernel calls this function before each request. A
-    /// turn then ends as incomplete, with everything that was answered before.
+    /// Returns the reason why the model takes no further request now, such as a budget that is used
+    /// up. `None`, the default, means that the model takes requests. The kernel calls this function
+    /// before each request. If it returns a reason, the turn ends as incomplete, and everything
+    /// that was answered before stays.
     fn refusal(&self) -> Option<String> {
         None
     }
@@ -84,8 +85,8 @@ pub struct Request {
     pub forks: Vec<usize>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// The prompt-cache key, at most 96 bytes. It is derived from the id of the root session.
-    /// Therefore it is the same for all sessions with this root.
+    /// The prompt-cache key, at most 96 bytes. It is derived from the id of the root session. All
+    /// sessions with this root therefore have the same key.
     pub cache_key: String,
     /// The generation parameters, such as the temperature.
     pub options: Options,
@@ -100,7 +101,8 @@ pub struct Options {
     pub temperature: Option<f64>,
     /// Whether the model must call a tool instead of answering with text.
     pub must_call: bool,
-    /// Maximum time to wait for the next piece of the answer.
+    /// Maximum time to wait for the next piece of the answer. `None` leaves this time to the
+    /// implementation of [`Model`].
     pub patience: Option<Duration>,
 }
 

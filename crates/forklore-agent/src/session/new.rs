@@ -20,14 +20,16 @@ pub struct NewSession {
     pub workspace: Workspace,
     /// The title of the session.
     pub title: Option<String>,
-    /// The label of the session, if it is a child.
+    /// The label of the session. With `None`, a root gets the label `main`, and a child gets a label
+    /// that is derived from its id.
     pub label: Option<Label>,
     /// The application's metadata, stored with the session.
     pub metadata: Option<Data>,
-    /// The principal on whose behalf the session acts; `None` inherits the parent's.
+    /// The principal on whose behalf the session acts. With `None`, a child inherits its parent's,
+    /// and a root has none.
     pub principal: Option<String>,
-    /// The permission ceiling: the permissions that the session can have. `None` inherits those of
-    /// the parent.
+    /// The permission ceiling: the permissions that the session can have. With `None`, a child
+    /// inherits its parent's ceiling, and a root has no limit.
     pub permissions: Option<BTreeSet<String>>,
 }
 

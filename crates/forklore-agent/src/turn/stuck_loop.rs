@@ -1,5 +1,5 @@
 //! Detects a stuck turn: in several consecutive rounds, all calls fail, and each round fails in the
-//! same way as the round before it.
+//! same way as the round before it. A round is all tool calls of one answer of the model.
 
 use std::collections::BTreeSet;
 
