@@ -41,9 +41,9 @@ impl HeaderState {
         Some(Change::Title(file.title()))
     }
 
-    /// Returns a header change that names the session which the agent would resume. Returns `None`
-    /// if imports last wrote the same session. `leaf` is that session's number in the file, and
-    /// `id` is its id.
+    /// Returns a header change that names the session which the agent would resume. `leaf` is that
+    /// session's number in the file, and `id` is its id. Returns `None` if imports last wrote the
+    /// same session, or if there is no such session.
     pub(crate) fn leaf_change(
         &mut self,
         leaf: Option<u32>,

@@ -29,8 +29,8 @@ pub struct ImportReport {
     pub unchanged: u64,
     /// Number of files that were not imported, including sidecar files that were not stored.
     pub skipped: u64,
-    /// The first 20 of the skipped files in folders that no known agent wrote although
-    /// they look like session files, each with the reason. Files in `problems` are left out.
+    /// The first 20 files in the given folders that look like session files, but that no known
+    /// agent wrote. Each comes with the reason. Files in `problems` are left out.
     pub passed_over: Vec<Problem>,
     /// Counts of the sidecar files.
     pub sidecars: SidecarTotals,
@@ -107,8 +107,8 @@ impl ImportReport {
 
 impl ImportedFile {
     /// Returns the session to use where a user refers to this file, and the file's other sessions.
-    /// It is the session that the agent would resume, or else the first one that was not deleted.
-    /// Returns `None` if all sessions were deleted.
+    /// The session to use is the one that the agent would resume, or else the first one that was
+    /// not deleted. Returns `None` if all sessions were deleted.
     #[must_use]
     pub fn meant(&self) -> Option<(&SessionId, Vec<&SessionId>)> {
         let meant = self.leaf.as_ref().filter(|leaf| self.sessions.contains(leaf));

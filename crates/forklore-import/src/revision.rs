@@ -50,7 +50,7 @@ impl Revision {
     }
 
     /// Returns how often the file has been rewritten, as far as imports noticed; `None` if it was
-    /// not.
+    /// not rewritten.
     pub(crate) fn number(&self) -> Option<u64> {
         self.comparison.as_ref().map(Comparison::revision)
     }
@@ -62,10 +62,10 @@ impl Revision {
     }
 
     /// Returns the event of the file's earlier revision that this record repeats. Before the first
-    /// difference, the record must repeat the next record in order. After the first difference, it
-    /// may repeat any record of that revision that has the same id. Then its parent must also be
-    /// shared with that revision. A record without a parent is shared too, unless it is a
-    /// sub-agent's. Returns `None` for a record that is not shared.
+    /// difference, the record must repeat the next record of that revision. After the first
+    /// difference, the record must repeat the record with the same id, and its parent must be
+    /// shared with that revision too. A record without a parent needs no shared parent, but it must
+    /// not be a sub-agent's. Returns `None` for a record that is not shared.
     pub(crate) fn unchanged(
         &mut self,
         lookup: Lookup<'_>,

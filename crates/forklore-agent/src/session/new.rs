@@ -20,8 +20,8 @@ pub struct NewSession {
     pub workspace: Workspace,
     /// The title of the session.
     pub title: Option<String>,
-    /// The label of the session. With `None`, a root gets the label `main`, and a child gets a label
-    /// that is derived from its id.
+    /// The label of the session. With `None`, a root gets the label `main`. A child then gets a
+    /// label that is derived from its id.
     pub label: Option<Label>,
     /// The application's metadata, stored with the session.
     pub metadata: Option<Data>,
