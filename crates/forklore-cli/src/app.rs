@@ -125,7 +125,7 @@ impl App {
         workspace::of(self.globals.workspace.as_deref())
     }
 
-    /// Returns the folder that `--workspace` names.
+    /// Returns the folder that `--workspace` names; `None` without this option.
     pub(crate) fn named_workspace(&self) -> Option<&Path> {
         self.globals.workspace.as_deref()
     }

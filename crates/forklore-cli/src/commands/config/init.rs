@@ -67,8 +67,8 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns the model servers that listen on these ports of this machine, or on the usual ones if
-/// there are none.
+/// Returns the model servers that listen on these ports of this machine. If `ports` is empty, looks
+/// at the usual ports.
 fn servers(ports: &[u16]) -> Vec<LocalServer> {
     let usual: Vec<_> = LOCAL_PORTS.iter().map(|(port, _)| *port).collect();
     let found = listening_blocking(if ports.is_empty() { &usual } else { ports });

@@ -52,7 +52,7 @@ impl fmt::Display for Cost<'_> {
     }
 }
 
-/// Formats an amount of money with two to four decimal decimals.
+/// Formats an amount of money with two to four decimal places.
 fn amount(cost: f64) -> String {
     let text = format!("{cost:.4}");
     let short = text.trim_end_matches('0');
