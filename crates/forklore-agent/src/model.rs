@@ -117,7 +117,8 @@ pub enum StreamEvent {
     Thought {
         /// The complete readable text of the block.
         text: String,
-        /// Data that the provider requires back with the block, such as a signature.
+        /// Data that the provider requires back with the block, such as a signature; `None` if it
+        /// requires none.
         opaque: Option<Data>,
     },
     /// A complete tool call.
@@ -127,7 +128,7 @@ pub enum StreamEvent {
     Usage {
         /// Tokens used since the beginning of the answer.
         usage: TokenUsage,
-        /// The id that the provider gave the request.
+        /// The id that the provider gave the request; `None` if it gave none.
         request_id: Option<String>,
     },
     /// The end of a complete answer, with its reason and its usage.
@@ -141,7 +142,7 @@ pub struct End {
     pub reason: EndReason,
     /// Tokens that the request and its answer used.
     pub usage: TokenUsage,
-    /// The id that the provider gave the request.
+    /// The id that the provider gave the request; `None` if it gave none.
     pub request_id: Option<String>,
 }
 
@@ -155,9 +156,9 @@ pub struct ModelError {
     pub message: String,
     /// What can be done about the failure.
     pub kind: ModelErrorKind,
-    /// The HTTP status of the provider's response, if the response reports a failure.
+    /// The HTTP status of the provider's response; `None` if no response reported the failure.
     pub status: Option<u16>,
-    /// The underlying error, such as an I/O error.
+    /// The underlying error, such as an I/O error; `None` if there is none.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }

@@ -186,8 +186,8 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// Returns the word that is most similar to `typed`, if one is similar enough to be meant. A word
-/// that is equal to `typed` was refused, so it is not meant.
+/// Returns the word that is most similar to `typed`. Returns `None` if none is similar enough to be
+/// meant. A word that is equal to `typed` was refused, so it is not meant.
 fn similar<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |word: &str| strsim::normalized_damerau_levenshtein(typed, word);
     let others = words.into_iter().filter(|word| *word != typed);

@@ -13,8 +13,8 @@ use crate::agent_file::AgentFile;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct HeaderState {
-    /// The first 8 bytes of the sha256 of the session's title. The title itself is not stored here,
-    /// because it must disappear when the session is deleted.
+    /// The first 8 bytes of the sha256 of the session's title; `None` if no import wrote a title.
+    /// The title itself is not stored here, because it must disappear when the session is deleted.
     title_key: Option<RecordKey>,
     leaf: Option<u32>,
 }

@@ -100,7 +100,7 @@ impl NameConflicts {
 
     /// Returns the first unused id among `id(0)`, `id(1)`, ... Ids are used in this order and never
     /// become unused again, so the search doubles its steps and then halves them. It examines few
-    /// ids even if very many are used.
+    /// ids even if very many are used. Returns `None` if the search finds no unused id.
     fn first_free(
         &self,
         store: &dyn Store,

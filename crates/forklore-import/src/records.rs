@@ -72,7 +72,8 @@ impl<'a> Records<'a> {
         self.sessions.list()
     }
 
-    /// Returns the session that the agent would resume if it continued this file.
+    /// Returns the session that the agent would resume if it continued this file; `None` if that is
+    /// not known.
     pub(crate) fn leaf(&self) -> Option<&FileSession> {
         self.sessions.get(self.route.leaf?)
     }

@@ -68,7 +68,8 @@ pub struct ImportedFile {
     pub path: String,
     /// The file's first session, deleted or not. `None` if all sessions of the file were deleted.
     pub first: Option<SessionId>,
-    /// The session that the agent would resume if it continued this file.
+    /// The session that the agent would resume if it continued this file; `None` if that is not
+    /// known.
     pub leaf: Option<SessionId>,
     /// The file's sessions that were not deleted, in the order in which they begin.
     pub sessions: Vec<SessionId>,

@@ -55,8 +55,8 @@ impl Revision {
         self.comparison.as_ref().map(Comparison::revision)
     }
 
-    /// Returns the event of the record that was read last, if the earlier revision also has that
-    /// record.
+    /// Returns the event of the record that was read last, or `None` if the earlier revision does
+    /// not have that record.
     pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.comparison.as_ref()?.last_shared()
     }
@@ -129,8 +129,8 @@ impl Revision {
         renewal.map_or(Ok(Renewed::New), |renewal| renewal.next(lookup, original, line))
     }
 
-    /// Returns the event of the record that this record continues, if that record is shared. A
-    /// shared record is one that the earlier revision also has.
+    /// Returns the event of the record that `record` continues, or `None` if that record is not
+    /// shared. A shared record is one that the earlier revision also has.
     pub(crate) fn shared_parent(
         &mut self,
         lookup: Lookup<'_>,
@@ -190,8 +190,8 @@ impl Revision {
     }
 }
 
-/// Returns the event of the file's last record with this key, if that record is shared. A shared
-/// record is one that the earlier revision also has.
+/// Returns the event of the file's last record with this key, or `None` if that record is not
+/// shared. A shared record is one that the earlier revision also has.
 fn shared(
     comparison: &Comparison,
     earlier: &EarlierRevision,

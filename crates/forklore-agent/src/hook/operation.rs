@@ -18,7 +18,7 @@ pub(crate) const TO_EVENTS: &str = "the event";
 /// A session is about to be initialized.
 #[derive(Debug)]
 pub struct SessionInput<'a> {
-    /// The configuration that is stored with the session.
+    /// The configuration that is stored with the session; `None` if it has none.
     pub config: Option<&'a Data>,
 }
 
@@ -70,8 +70,8 @@ pub(crate) trait Operation: Send + Sync + Sized {
     /// Makes the change of a hook to the data.
     fn modify(&mut self, change: Self::Change);
 
-    /// Returns the tool call that a question to a person about this operation contains. The default
-    /// is no call.
+    /// Returns the tool call that a question to a person about this operation contains. Returns
+    /// `None`, the default, if the operation is not a tool call.
     fn call(&self) -> Option<&ToolCall> {
         None
     }

@@ -49,7 +49,7 @@ pub(super) struct RunningCalls {
 /// The outcome of a call, with the turn of its sub-agent.
 pub(super) struct Done {
     pub(super) outcome: ToolOutcome,
-    /// The sub-agent's turn, if the call was a delegation.
+    /// The sub-agent's turn; `None` if the call was not a delegation, or was given up.
     pub(super) turn: Option<Result<Turn>>,
 }
 

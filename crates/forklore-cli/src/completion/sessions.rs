@@ -29,7 +29,8 @@ pub(super) fn complete(typed: &Typed, word: &OsStr, deleted: bool) -> Vec<Comple
 }
 
 /// Returns the labels of the branches in the family of the session `reference`, in the form
-/// `REF@label`. Leaves out those that do not begin with `text`.
+/// `REF@label`. Leaves out those that do not begin with `text`. Returns `None` if the store or the
+/// session cannot be read.
 fn of_family(typed: &Typed, reference: &str, text: &str) -> Option<Vec<CompletionCandidate>> {
     let engine = typed.engine()?;
     let session = engine.resolve(reference, &typed.scope()?).ok()?;
@@ -45,7 +46,7 @@ fn of_family(typed: &Typed, reference: &str, text: &str) -> Option<Vec<Completio
 
 /// Returns completions for the sessions of the folder that were updated last: `last`, each label
 /// that only one of these sessions has (as `@label`), and their short ids. Leaves out those that do
-/// not begin with `text`.
+/// not begin with `text`. Returns `None` if the store cannot be read.
 fn of_folder(typed: &Typed, deleted: bool, text: &str) -> Option<Vec<CompletionCandidate>> {
     let engine = typed.engine()?;
     let workspace = typed.scope()?.workspace;
