@@ -88,8 +88,9 @@ impl App {
         Ok(self.engine.get_or_init(|| self.limited(engine)))
     }
 
-    /// Applies `--max-fork-depth`. This option can lower the limit that the store has, but not
-    /// raise it.
+    /// Applies `--max-fork-depth` to the engine. This option can lower the limit that the store
+    /// has, but not raise it. Also sets the program's name, which the store records with each
+    /// operation.
     fn limited(&self, engine: Engine) -> Engine {
         let limits = [self.globals.max_fork_depth, engine.max_fork_depth()];
         engine.with_max_fork_depth(limits.into_iter().flatten().min()).with_program("forklore")

@@ -33,7 +33,7 @@ pub(crate) struct Discovered {
     pub(crate) unknown: Vec<Problem>,
 }
 
-/// Searches for the files of one import. These are session files, and sidecar files.
+/// Searches for the files of one import: session files and sidecar files.
 pub(crate) struct Discovery<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,

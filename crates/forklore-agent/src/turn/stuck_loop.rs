@@ -57,8 +57,8 @@ pub(super) struct StuckLoop {
 
 impl StuckLoop {
     /// Counts a round. Returns the reason to end the turn if at least `most` consecutive rounds
-    /// have the same failures. Otherwise returns `None`: the turn may continue. If `most` is `None`,
-    /// the number of rounds has no limit.
+    /// have the same failures. Otherwise returns `None`: the turn may continue. If `most` is
+    /// `None`, the number of rounds has no limit.
     pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
         if round.succeeded {
             *self = Self::default();

@@ -1,4 +1,5 @@
-//! `config init`: writes a configuration file with the model servers and API keys that are there.
+//! `config init`: writes a configuration file with the model servers that run on this machine, and
+//! with the names of the environment variables that contain API keys.
 
 use std::io::Write as _;
 use std::path::Path;
