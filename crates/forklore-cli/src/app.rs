@@ -187,7 +187,8 @@ impl App {
     /// `reference` names a session file, imports the file first.
     ///
     /// # Errors
-    /// The errors of [`stored`](Self::stored), or an error of the import.
+    /// `invalid_args` for an ambiguous reference, `not_found` if no session matches, or an error of
+    /// the import.
     pub(crate) fn session(&self, reference: &SessionRef, output: &mut Output) -> Result<Header> {
         Ok(self.session_for(reference, false, output)?.0)
     }

@@ -54,8 +54,8 @@ const AT_ONCE: usize = 16;
 /// When an awaited call returns, its work is done. Every later call sees its effect: through this
 /// handle, a clone or another process. Concurrent futures run in any order, even two appends to one
 /// session. To fix the order, await the first future before creating the second, or put all events
-/// into one request. For an append, you can instead set `expect`, the head after which it must
-/// come. It is refused if another append changed the head first.
+/// into one request. For an append, you can instead set `expect`, the head after which its events
+/// must come. The append is refused if another append changed the head first.
 ///
 /// # Examples
 ///

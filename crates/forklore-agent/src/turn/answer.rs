@@ -225,7 +225,7 @@ impl Answer {
         })
     }
 
-    /// Returns the answer's text without reasoning, its text blocks joined by line feeds.
+    /// Returns the answer's text without reasoning. Line feeds separate its text blocks.
     pub(super) fn text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),

@@ -13,8 +13,8 @@ use super::typed::Typed;
 /// The maximum number of sessions that completion offers.
 const OFFERED: usize = 200;
 
-/// Returns the sessions that fit the text `word`, or with `deleted` those in the trash. If the text
-/// looks like a path, these are file names.
+/// Returns the sessions that fit the text `word`. With `deleted`, returns those in the trash. If
+/// the text looks like a path, returns file names instead.
 pub(super) fn complete(typed: &Typed, word: &OsStr, deleted: bool) -> Vec<CompletionCandidate> {
     let text = word.to_string_lossy();
     if text.contains('/') || text.contains('~') {

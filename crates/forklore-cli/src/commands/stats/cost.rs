@@ -26,7 +26,7 @@ impl Cost<'_> {
     }
 }
 
-/// The cost of usage of which nothing has a price.
+/// The text in place of a cost if nothing of the usage has a price.
 const NO_PRICE: &str = "no price";
 
 impl fmt::Display for Cost<'_> {
