@@ -27,7 +27,8 @@ pub struct SessionConfig {
     pub approve: Arc<dyn Approve>,
     /// Lets the model delegate work to sub-agents. With `None`, the model cannot delegate.
     pub delegation: Option<Arc<dyn Delegation>>,
-    /// The system instructions. They become the first message of an empty session.
+    /// The system instructions. They become the first message of an empty session. With `None`,
+    /// there are no instructions.
     pub system: Option<String>,
     /// Limits, timeouts and prices.
     pub settings: Settings,

@@ -57,8 +57,8 @@ impl Context {
         lock(&self.ids).identity.clone()
     }
 
-    /// Replaces the session's ids with the ids in the header of the session that was just created.
-    /// The ids of the parent may have been unknown before.
+    /// Replaces the session's ids with those in `header`, after the session was created. Before
+    /// that, the id of the root may have been wrong.
     pub(crate) fn made(&self, header: &Header) {
         lock(&self.ids).identity = Identity::from(header);
     }
@@ -95,7 +95,9 @@ impl Context {
         self.announce_as(&self.identity(), event);
     }
 
-    /// Notifies the listeners of an event, and then the hooks.
+    /// Notifies the listeners about an event, and then the hooks. If a hook panics, notifies the
+    /// listeners about that, but not the hooks. Does nothing if there are neither listeners nor
+    /// hooks.
     pub(crate) fn announce_as(&self, identity: &Identity, event: KernelEvent) {
         if !self.has_listeners() {
             return;
@@ -131,8 +133,8 @@ impl Context {
             || !self.kernel.hooks().is_empty()
     }
 
-    /// Marks the session as running work that can be interrupted. Dropping the returned value
-    /// removes the mark.
+    /// Records that work of the session begins, which [`interrupt`](Self::interrupt) can then
+    /// interrupt. The work ends when the returned value is dropped.
     pub(crate) fn begin(&self) -> Running<'_> {
         let cancel = CancellationToken::new();
         *lock(&self.cancel) = Some(cancel.clone());
@@ -160,8 +162,8 @@ impl Context {
     }
 }
 
-/// Marks the work of a session as running. Dropping this value cancels its token and removes the
-/// mark.
+/// The running work of a session. Dropping this value cancels the token, and the session then has
+/// no running work.
 pub(crate) struct Running<'a> {
     context: &'a Context,
     pub(crate) cancel: CancellationToken,

@@ -19,7 +19,8 @@ pub const DELEGATE: &str = "delegate";
 /// Maximum length of a sub-agent's name in characters. A longer name is truncated.
 const NAME: usize = 80;
 
-/// Limits of delegation to sub-agents, as the user's configuration contains them.
+/// Limits of delegation to sub-agents, as the user's configuration contains them. `None` means no
+/// limit.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {

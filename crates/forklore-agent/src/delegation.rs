@@ -16,7 +16,7 @@ use crate::turn::Turn;
 pub struct Delegate {
     /// The task, in the form of the sub-agent's prompt.
     pub prompt: String,
-    /// The name of the sub-agent, to show to people.
+    /// The name of the sub-agent, to show to people; `None` if it has no name.
     pub agent: Option<String>,
     /// The id of an existing sub-agent of the delegating session. This sub-agent receives the
     /// prompt, and the fields `id` to `permissions` are ignored. `None` creates a new sub-agent.
@@ -25,13 +25,13 @@ pub struct Delegate {
     pub id: Option<SessionId>,
     /// The label of the sub-agent's session; `None` generates one.
     pub label: Option<Label>,
-    /// The title of the sub-agent's session.
+    /// The title of the sub-agent's session; `None` gives it no title.
     pub title: Option<String>,
     /// Opaque data that is stored in the header of the sub-agent's session as its configuration;
     /// `None` stores nothing. The data has no effect on the sub-agent, which works with
     /// `session_config`.
     pub config: Option<Data>,
-    /// The application's metadata that is stored with the sub-agent's session.
+    /// The application's metadata that is stored with the sub-agent's session; `None` stores none.
     pub metadata: Option<Data>,
     /// The permissions of the sub-agent's session, a subset of its parent's; `None` inherits them.
     pub permissions: Option<BTreeSet<String>>,

@@ -142,8 +142,8 @@ pub trait Hook: Send + Sync {
     }
 
     /// Receives every event of every session after the event happened. Ephemeral events and events
-    /// of the application are included. The turn waits until this function returns, so it must
-    /// return quickly.
+    /// of the application are included. Only the report that a hook panicked in this function is
+    /// left out. The turn waits until this function returns, so it must return quickly.
     fn event(&self, notification: &Notification) -> Reaction {
         let _ = notification;
         Reaction::Continue

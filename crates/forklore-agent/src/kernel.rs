@@ -67,10 +67,10 @@ impl Kernel {
         }
     }
 
-    /// Returns a new session. The store has nothing of the session until it is
-    /// [initialized](AgentSession::initialize). Its first turn also initializes it. If the new
-    /// session has a parent that is not open in this kernel, this function blocks while it reads
-    /// the parent's ids from the store.
+    /// Returns a new session, which the store does not contain yet. Its first turn, or
+    /// [`initialize`](AgentSession::initialize), creates it in the store. If the new session has a
+    /// parent that is not open in this kernel, this function blocks while it reads the parent's ids
+    /// from the store.
     #[must_use]
     pub fn create(&self, new: NewSession, config: SessionConfig) -> AgentSession {
         AgentSession::create(&self.home, new, config)

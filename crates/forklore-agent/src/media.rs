@@ -50,7 +50,8 @@ pub struct Crowd {
 
 impl Capabilities {
     /// Returns the maximum size of an attachment of this media type, in bytes before base64. A
-    /// larger attachment is never sent. Returns `None` if the model does not accept the type.
+    /// larger attachment is never sent. Returns `None` if the model accepts no attachments of this
+    /// kind. All image types are one kind: a model that accepts one of them has a maximum for all.
     fn most_of(&self, media_type: &str) -> Option<usize> {
         if is_text(media_type) {
             return Some(self.text);

@@ -36,9 +36,10 @@ pub trait Model: Send + Sync {
         Ok(())
     }
 
-    /// Returns why the model takes no further request now, such as a budget that is used up. The
-    /// default is `None`: it takes requests. The kernel calls this function before each request. A
-    /// turn then ends as incomplete, with everything that was answered before.
+    /// Returns the reason why the model takes no further request now, such as a budget that is used
+    /// up. `None`, the default, means that the model takes requests. The kernel calls this function
+    /// before each request. If it returns a reason, the turn ends as incomplete, and everything
+    /// that was answered before stays.
     fn refusal(&self) -> Option<String> {
         None
     }
@@ -84,8 +85,8 @@ pub struct Request {
     pub forks: Vec<usize>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// The prompt-cache key, at most 96 bytes. It is derived from the id of the root session.
-    /// Therefore it is the same for all sessions with this root.
+    /// The prompt-cache key, at most 96 bytes. It is derived from the id of the root session. All
+    /// sessions with this root therefore have the same key.
     pub cache_key: String,
     /// The generation parameters, such as the temperature.
     pub options: Options,
@@ -100,7 +101,8 @@ pub struct Options {
     pub temperature: Option<f64>,
     /// Whether the model must call a tool instead of answering with text.
     pub must_call: bool,
-    /// Maximum time to wait for the next piece of the answer.
+    /// Maximum time to wait for the next piece of the answer. `None` leaves this time to the
+    /// implementation of [`Model`].
     pub patience: Option<Duration>,
 }
 
@@ -115,7 +117,8 @@ pub enum StreamEvent {
     Thought {
         /// The complete readable text of the block.
         text: String,
-        /// Data that the provider requires back with the block, such as a signature.
+        /// Data that the provider requires back with the block, such as a signature; `None` if it
+        /// requires none.
         opaque: Option<Data>,
     },
     /// A complete tool call.
@@ -125,7 +128,7 @@ pub enum StreamEvent {
     Usage {
         /// Tokens used since the beginning of the answer.
         usage: TokenUsage,
-        /// The id that the provider gave the request.
+        /// The id that the provider gave the request; `None` if it gave none.
         request_id: Option<String>,
     },
     /// The end of a complete answer, with its reason and its usage.
@@ -139,7 +142,7 @@ pub struct End {
     pub reason: EndReason,
     /// Tokens that the request and its answer used.
     pub usage: TokenUsage,
-    /// The id that the provider gave the request.
+    /// The id that the provider gave the request; `None` if it gave none.
     pub request_id: Option<String>,
 }
 
@@ -153,9 +156,9 @@ pub struct ModelError {
     pub message: String,
     /// What can be done about the failure.
     pub kind: ModelErrorKind,
-    /// The HTTP status of the provider's response, if the response reports a failure.
+    /// The HTTP status of the provider's response; `None` if no response reported the failure.
     pub status: Option<u16>,
-    /// The underlying error, such as an I/O error.
+    /// The underlying error, such as an I/O error; `None` if there is none.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }

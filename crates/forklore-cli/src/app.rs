@@ -88,8 +88,9 @@ impl App {
         Ok(self.engine.get_or_init(|| self.limited(engine)))
     }
 
-    /// Applies `--max-fork-depth`. This option can lower the limit that the store has, but not
-    /// raise it.
+    /// Applies `--max-fork-depth` to the engine. This option can lower the limit that the store
+    /// has, but not raise it. Also sets the program's name, which the store records with each
+    /// operation.
     fn limited(&self, engine: Engine) -> Engine {
         let limits = [self.globals.max_fork_depth, engine.max_fork_depth()];
         engine.with_max_fork_depth(limits.into_iter().flatten().min()).with_program("forklore")
@@ -125,7 +126,7 @@ impl App {
         workspace::of(self.globals.workspace.as_deref())
     }
 
-    /// Returns the folder that `--workspace` names.
+    /// Returns the folder that `--workspace` names; `None` without this option.
     pub(crate) fn named_workspace(&self) -> Option<&Path> {
         self.globals.workspace.as_deref()
     }
@@ -186,7 +187,8 @@ impl App {
     /// `reference` names a session file, imports the file first.
     ///
     /// # Errors
-    /// The errors of [`stored`](Self::stored), or an error of the import.
+    /// `invalid_args` for an ambiguous reference, `not_found` if no session matches, or an error of
+    /// the import.
     pub(crate) fn session(&self, reference: &SessionRef, output: &mut Output) -> Result<Header> {
         Ok(self.session_for(reference, false, output)?.0)
     }

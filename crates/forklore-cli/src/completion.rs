@@ -24,7 +24,7 @@ const SESSIONS: [&str; 6] = ["session", "a", "b", "parent", "branch", "into"];
 /// A line of the bash script that completes `@label` as one word. By default, bash treats the text
 /// after an `@` as a separate word, a host name.
 const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
-/// The command whose session is one in the trash.
+/// The command that takes a session in the trash.
 const OF_TRASH: &str = "undelete";
 
 /// Prints completions, if a shell requests them through [`COMPLETION_VARIABLE`]. Returns whether a
@@ -79,7 +79,7 @@ fn with_completer(verb: &str, arg: clap::Arg, commands: &[String]) -> clap::Arg 
     }
 }
 
-/// Reads what precedes the argument that is completed.
+/// Reads the command line that the user is typing.
 fn typed() -> Typed {
     Typed::of(env::args_os())
 }
@@ -88,7 +88,7 @@ fn agents() -> Vec<&'static str> {
     AGENT_FORMATS.iter().map(|format| format.name()).collect()
 }
 
-/// Completes an argument with those of the words that begin as the argument does.
+/// Completes an argument with those words that begin with the text typed so far.
 fn one_of<T: Into<String>>(words: Vec<T>) -> ArgValueCompleter {
     let words: Vec<String> = words.into_iter().map(Into::into).collect();
     ArgValueCompleter::new(move |typed: &OsStr| {

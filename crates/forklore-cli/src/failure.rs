@@ -28,7 +28,8 @@ pub(crate) enum Failure {
     /// A conversation failed.
     #[error(transparent)]
     Chat(#[from] forklore_chat::Error),
-    /// The command line is invalid, or requests something that this program cannot do.
+    /// The program itself, not a library, refused the request. For example, the command line is
+    /// invalid.
     #[error("{message}")]
     Refused {
         /// The error kind that scripts match on.

@@ -169,10 +169,11 @@ impl Output {
         self.answer_with(answer, people, None)
     }
 
-    /// Prints the answer of a command that fails nevertheless, for example because its turn was
-    /// interrupted. `failure` is the reason, if any. With `--json`, `ok` is then `false` and
-    /// `error` contains the reason, next to the fields of the answer. The caller tells users the
-    /// reason, and returns a failure.
+    /// Prints the answer of a command that may have failed nevertheless, for example because its
+    /// turn was interrupted. `failure` is the reason, or `None` if the command succeeded. With
+    /// `--json` and a `failure`, the field `ok` is `false` and the field `error` contains the
+    /// reason, next to the fields of the answer. The caller tells users the reason, and returns a
+    /// failure.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -274,8 +275,9 @@ impl Output {
         !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Checks whether the output can show a view that fills the terminal: the answer is not JSON, and
-    /// neither `--quiet` nor `--no-pager` is given.
+    /// Checks whether the output can show a view that fills the terminal: standard input and
+    /// standard output are a terminal, the answer is not JSON, and neither `--quiet` nor
+    /// `--no-pager` is given.
     pub(crate) fn can_draw(&self) -> bool {
         self.is_terminal && io::stdin().is_terminal() && !self.json && !self.silent && self.pages
     }
@@ -428,8 +430,9 @@ fn wants_color(choice: ColorChoice, stream: &impl RawStream) -> bool {
     }
 }
 
-/// Returns the width of the terminal that `stream` is connected to. For another stream, returns the
-/// width that the environment names, or the width of pipes.
+/// Returns the width, in columns, of the terminal that `stream` is connected to. For another
+/// stream, returns the width in the environment variable `COLUMNS`. If neither is known, or the
+/// width is less than 20, returns [`PIPE_WIDTH`].
 fn terminal_width(stream: &impl AsFd) -> usize {
     let named = || std::env::var("COLUMNS").ok()?.parse().ok();
     let real = terminal_size_of(stream).map(|(width, _)| usize::from(width.0));

@@ -93,7 +93,7 @@ pub(crate) fn make_private(folder: &Path) -> Result<()> {
     })
 }
 
-/// Creates a folder as [`make_private`] does.
+/// Creates a folder as [`make_private`] does, but returns the error of the operating system.
 ///
 /// # Errors
 /// When the folder cannot be created.

@@ -43,7 +43,8 @@ const SYNONYMS: [(&str, &str); 38] = [
     ("view", "ui"),
 ];
 
-/// Returns the command that does what `word` means in other programs.
+/// Returns the command that does what `word` means in other programs, or `None` if `word` is not in
+/// the list.
 pub(crate) fn command(word: &str) -> Option<&'static str> {
     SYNONYMS.iter().find(|(synonym, _)| *synonym == word).map(|(_, command)| *command)
 }

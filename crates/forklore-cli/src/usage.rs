@@ -31,8 +31,8 @@ pub(crate) fn failure(error: &clap::Error, words: &[OsString], program: &clap::C
     specific.unwrap_or_else(|| Failure::invalid(message(error))).or_try(help)
 }
 
-/// Returns the error for a value that must be one of `words` or similar text. The suggestion is the
-/// command line of this run with the similar word in the place of `typed`.
+/// Returns the error for the value `typed`, which is none of `words`. If one of `words` is similar,
+/// suggests the command line of this run with that word in the place of `typed`.
 pub(crate) fn no_such<'a>(
     message: impl Into<String>,
     typed: &str,
@@ -158,7 +158,8 @@ impl<'a> Typed<'a> {
     }
 }
 
-/// Returns clap's message and tips, without its usage block.
+/// Returns clap's message and tips, without its usage block. `...` replaces a value that is not
+/// plain ASCII text, because it may be hostile.
 fn message(error: &clap::Error) -> String {
     let mut text = error.render().to_string();
     for (_, value) in error.context() {
@@ -185,8 +186,8 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// Returns the word that is most similar to `typed`, if one is similar enough to be meant. A word
-/// that is equal to `typed` was refused, so it is not meant.
+/// Returns the word that is most similar to `typed`. Returns `None` if none is similar enough to be
+/// meant. A word that is equal to `typed` was refused, so it is not meant.
 fn similar<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |word: &str| strsim::normalized_damerau_levenshtein(typed, word);
     let others = words.into_iter().filter(|word| *word != typed);

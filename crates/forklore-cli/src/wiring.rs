@@ -22,7 +22,7 @@ pub(crate) const CONFIG_VARIABLE: &str = "FORKLORE_CONFIG";
 pub(crate) struct Run<'a> {
     /// The patterns of the tools that need no approval.
     pub(crate) allowed: &'a [Pattern],
-    /// How much the models may cost.
+    /// How much the models may cost; `None` means no limit.
     pub(crate) max_cost: Option<f64>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn read_configuration(app: &App) -> Result<Configured> {
 }
 
 /// Maps the providers' names of models to the names that the user configured. Omits a model whose
-/// two names are equal. Also omits models for which the provider has the same name.
+/// two names are equal. Also omits a provider's name that several configured models have.
 pub(crate) fn names(app: &App) -> HashMap<String, String> {
     // An invalid configuration must not prevent commands from reading sessions.
     let Ok(configured) = read_configuration(app) else { return HashMap::new() };

@@ -89,7 +89,8 @@ impl<'a> AgentFile<'a> {
         self.facts.title.as_ref().map(|title| record_key(title.as_bytes()))
     }
 
-    /// Returns the workspace of the file's session, if the file names a working directory.
+    /// Returns the workspace of the file's session, or `None` if the file names no working
+    /// directory.
     pub(crate) fn workspace(&self) -> Option<Workspace> {
         let cwd = self.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
         cwd.map(Workspace::new)

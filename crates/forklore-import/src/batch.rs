@@ -164,7 +164,7 @@ impl Batch {
         self.ranges.push(line);
     }
 
-    /// Records that a line repeats the event `spot` of an earlier revision (the file's content
+    /// Records that a line repeats the event at `spot` in an earlier revision (the file's content
     /// before a rewrite). The line is restored from that event, so its bytes are not stored again.
     pub(crate) fn shared(&mut self, spot: &EventLocation, line_end: LineEnd) {
         if let Some(SourceSpan::Shared { session, seq, count, end }) = self.ranges.last_mut()
@@ -178,9 +178,9 @@ impl Batch {
         self.ranges.push(SourceSpan::Shared { session, seq, count: 1, end: line_end });
     }
 
-    /// Records that a record repeats the event `spot` of an earlier revision. The event's payload
-    /// is one line, but the record has several lines in the file. `spread` is the layout (line
-    /// breaks and indentation) that restores the record from the payload.
+    /// Records that a record repeats the event at `spot` in an earlier revision. The payload of the
+    /// event is one line, but the record has several lines in the file. `spread` is the layout
+    /// (line breaks and indentation) that restores the record from the payload.
     pub(crate) fn shared_spread(&mut self, spot: &EventLocation, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         let EventLocation { session, seq } = spot.clone();

@@ -20,11 +20,11 @@ pub(crate) struct Candidate {
     pub(crate) size: u64,
     pub(crate) begun: Timestamp,
     /// The agent's own id of the file's session: from the records, or else the file name without
-    /// the extension.
+    /// the extension. `None` if there is neither.
     pub(crate) native_id: Option<String>,
     /// The session that this file's session continues, the session that called it as a sub-agent,
     /// or the session from which it was copied. The value is the agent's own id of that session, or
-    /// the path of its file.
+    /// the path of its file. `None` if there is no such session.
     pub(crate) base: Option<String>,
     /// Whether this file continues the session `base` and contains only the records added to it.
     /// Without `base`, such a file cannot be imported.
@@ -33,9 +33,9 @@ pub(crate) struct Candidate {
     /// a person named the file or a search found it.
     pub(crate) brought: bool,
     /// The title of the file's session from a list or document that the agent stores next to the
-    /// file.
+    /// file. `None` if there is no title there.
     pub(crate) title: Option<String>,
-    /// The working directory in the file's first records.
+    /// The working directory in the file's first records; `None` if they name none.
     pub(crate) cwd: Option<String>,
     /// Facts about the file's session from a separate document that the agent stores next to the
     /// file.
@@ -104,8 +104,8 @@ impl Candidate {
         }
     }
 
-    /// Returns the agent's own id of the session that this file continues, if it continues one. The
-    /// file cannot be imported without that session.
+    /// Returns the agent's own id of the session that this file continues. The file cannot be
+    /// imported without that session. Returns `None` if the file continues no session.
     pub(crate) fn continued(&self) -> Option<&str> {
         self.base.as_deref().filter(|_| self.continues)
     }

@@ -19,11 +19,11 @@ pub(crate) struct Comparison {
     /// Whether the comparison has found a difference between the rewritten file and its earlier
     /// revision.
     differs: bool,
-    /// The record that was read last, if the earlier revision also has it. Contains the record's
-    /// key, and the event of the earlier revision that the record repeats.
+    /// The record that was read last, if the earlier revision also has it; otherwise `None`.
+    /// Contains the record's key, and the event of the earlier revision that the record repeats.
     last: Option<(Option<RecordKey>, EventLocation)>,
-    /// The event after which the rewritten file's first session begins as a branch. It is an event
-    /// of the earlier revision.
+    /// The event of the earlier revision after which the rewritten file's first session begins as a
+    /// branch. `None` if the session begins after no event, or has not begun yet.
     begun: Option<EventLocation>,
     /// How far the rewritten file repeats the conversation of its earlier revision in another form.
     /// `None` if the file repeats records byte for byte, or repeats none.
@@ -78,14 +78,14 @@ impl Comparison {
         self.differs = true;
     }
 
-    /// Returns the event of the record that was read last, if the earlier revision also has that
-    /// record.
+    /// Returns the event of the record that was read last, or `None` if the earlier revision does
+    /// not have that record.
     pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.last.as_ref().map(|(_, spot)| spot)
     }
 
     /// Returns the event of the record that was read last, if it is a shared record with this key.
-    /// A shared record is one that the earlier revision also has.
+    /// A shared record is one that the earlier revision also has. Returns `None` otherwise.
     pub(crate) fn last_shared_with(&self, key: RecordKey) -> Option<&EventLocation> {
         self.last.as_ref().filter(|(last, _)| *last == Some(key)).map(|(_, spot)| spot)
     }

@@ -90,8 +90,8 @@ impl CopiedPrefix {
         Ok(repeated)
     }
 
-    /// Checks whether a record repeats the session from which the file may be copied. If the agent
-    /// gives copied records new ids, the caller must remove the record's id first.
+    /// Checks whether a record repeats an event of the session from which the file may be copied.
+    /// If the agent gives copied records new ids, the caller must remove the record's id first.
     fn compare(
         &mut self,
         lookup: Lookup<'_>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CopyProgress {
     /// The key of the copied file's first record, which the original file also has. The store finds
-    /// both files by this key.
+    /// both files by this key. `None` if the record has no id.
     name: Option<RecordKey>,
     /// The session with the event that the copied file repeats last. It is the original session or
     /// a branch of it.

@@ -33,7 +33,7 @@ pub(crate) struct Discovered {
     pub(crate) unknown: Vec<Problem>,
 }
 
-/// Searches for the files of one import. These are session files, and sidecar files.
+/// Searches for the files of one import: session files and sidecar files.
 pub(crate) struct Discovery<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
@@ -209,9 +209,10 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Returns the agent format of a file. If the content matches no format, returns the format of
-    /// the file's last import, because the file may have been rewritten since. Returns `None` if it
-    /// was never imported either.
+    /// Returns the agent format of a file. If the options name a format, returns that format and
+    /// does not examine the content. If the content matches no format, returns the format of the
+    /// file's last import, because the file may have been rewritten since. Returns `None` if the
+    /// file was never imported either.
     fn whose(&self, path: &Path, file: &Opened) -> Result<Option<&'static dyn AgentFormat>> {
         let formats = self.engine.agent_formats();
         if let Some(dialect) = self.only.or_else(|| formats.detect(path, &file.head)) {
@@ -221,8 +222,8 @@ impl<'a> Discovery<'a> {
         Ok(latest.and_then(|source| formats.named(&source.dialect)))
     }
 
-    /// Returns the problem message for a file whose agent format is unknown. It names the formats
-    /// that are known.
+    /// Returns the problem message for a file whose agent format is unknown. The message says that
+    /// the file is empty, or else names the known formats.
     fn unknown(&self, file: &Opened) -> String {
         if file.head.is_empty() {
             return "the file is empty".to_owned();

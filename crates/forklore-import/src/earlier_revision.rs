@@ -24,7 +24,7 @@ pub(crate) struct EarlierRevision {
     step: u64,
     ranges: VecDeque<SourceSpan>,
     /// The events that are returned next: the first one, and how many consecutive events of its
-    /// session are left, including the first.
+    /// session are left, including the first. `None` before the first span is read.
     run: Option<(EventLocation, u64)>,
     /// A cache of the session header that was read last, with the session's number in the file.
     header: Option<(u32, Header)>,

@@ -13,8 +13,8 @@ use crate::agent_file::AgentFile;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct HeaderState {
-    /// The first 8 bytes of the sha256 of the session's title. The title itself is not stored here,
-    /// because it must disappear when the session is deleted.
+    /// The first 8 bytes of the sha256 of the session's title; `None` if no import wrote a title.
+    /// The title itself is not stored here, because it must disappear when the session is deleted.
     title_key: Option<RecordKey>,
     leaf: Option<u32>,
 }
@@ -41,9 +41,9 @@ impl HeaderState {
         Some(Change::Title(file.title()))
     }
 
-    /// Returns a header change that names the session which the agent would resume. Returns `None`
-    /// if imports last wrote the same session. `leaf` is that session's number in the file, and
-    /// `id` is its id.
+    /// Returns a header change that names the session which the agent would resume. `leaf` is that
+    /// session's number in the file, and `id` is its id. Returns `None` if imports last wrote the
+    /// same session, or if there is no such session.
     pub(crate) fn leaf_change(
         &mut self,
         leaf: Option<u32>,

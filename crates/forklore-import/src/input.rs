@@ -144,8 +144,8 @@ impl Input {
     }
 
     /// Advances the reading position over a part of a line that is too long to be a record. The
-    /// store gets the part, so that the file can be restored. `first` and `last` mean that the line
-    /// begins or ends with this part.
+    /// store gets the part, so that the file can be restored. `first` means that the line begins
+    /// with this part, and `last` means that the line ends with it.
     pub(crate) fn retain_long(&mut self, batch: &mut Batch, bytes: &[u8], first: bool, last: bool) {
         if first {
             self.problem(ProblemKind::LineTooLong, "the line is too long for a record");

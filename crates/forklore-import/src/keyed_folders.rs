@@ -1,5 +1,6 @@
-//! Finds the workspaces of files whose agents write only a key of the folder that they worked in
-//! (docs/semantics.md, Sources and Workspaces).
+//! Finds the workspaces of files whose agents write only a key of the folder that they worked in. A
+//! key is the name of the folder and a part of the hash of its path (docs/semantics.md, Sources and
+//! Workspaces).
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,11 +16,11 @@ use crate::candidate::Candidate;
 const NAME: usize = 32;
 
 /// Sets the working directory of each file whose path contains only the key of that directory. The
-/// directory is the folder with this key among the known folders. These are `current`, the folders
-/// that the other files name, the workspaces in the store, the folders above all these, and the
-/// folders directly in any of them. If no known folder has this key, the agent worked in an unknown
-/// folder. The file's own folder then stands for the unknown one, so that the sessions of different
-/// folders do not mix.
+/// directory is the folder with this key among the known folders. The known folders are `current`,
+/// the folders that the other files name, the workspaces in the store, the folders above all these,
+/// and the folders directly in any of them. If no known folder has this key, the agent worked in an
+/// unknown folder. The file's own folder then stands for the unknown one, so that the sessions of
+/// different folders do not mix.
 pub(crate) fn assign(
     engine: &Engine,
     current: &Workspace,

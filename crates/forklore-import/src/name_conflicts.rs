@@ -1,6 +1,6 @@
-//! Session ids and labels that are not free for the new sessions of a file: those that the file's
-//! own sessions have got, and those that the store refused although they looked free. The next
-//! attempt to import the file avoids the latter.
+//! Session ids and labels that are not free for the new sessions of a file. The file's own sessions
+//! have some of them. The store refused the others although they looked free; the next attempt to
+//! import the file avoids these.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ pub(crate) struct NameConflicts {
     labels: HashSet<Label>,
     /// The ids of the sessions that this import creates. The store may not contain them yet.
     made: HashSet<SessionId>,
-    /// The labels of these sessions, for the root of each family.
+    /// The labels of the sessions that this import creates, by the root of their family.
     given: HashMap<SessionId, HashSet<Label>>,
 }
 
@@ -100,7 +100,7 @@ impl NameConflicts {
 
     /// Returns the first unused id among `id(0)`, `id(1)`, ... Ids are used in this order and never
     /// become unused again, so the search doubles its steps and then halves them. It examines few
-    /// ids even if very many are used.
+    /// ids even if very many are used. Returns `None` if the search finds no unused id.
     fn first_free(
         &self,
         store: &dyn Store,

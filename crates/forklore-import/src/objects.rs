@@ -3,7 +3,7 @@
 
 use serde::de::IgnoredAny;
 
-/// A part of a line. It is used for a line that is not simply one JSON object.
+/// A part of a line that is not simply one JSON object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     /// White space, zero bytes, or a byte order mark.

@@ -184,8 +184,8 @@ impl Opened {
         io::copy(&mut self.rest(0)?, &mut io::sink())
     }
 
-    /// Returns a reader of the file's content from byte `offset` on. The reader ends at the size
-    /// that the file had when it was opened.
+    /// Returns a reader of the file's content from byte `offset` on. For a file that is not
+    /// compressed, the reader ends at the size that the file had when it was opened.
     pub(crate) fn rest(&self, offset: u64) -> io::Result<Box<dyn Read + '_>> {
         let mut file = self.file.try_clone()?;
         if !self.packed {

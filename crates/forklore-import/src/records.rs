@@ -72,7 +72,8 @@ impl<'a> Records<'a> {
         self.sessions.list()
     }
 
-    /// Returns the session that the agent would resume if it continued this file.
+    /// Returns the session that the agent would resume if it continued this file; `None` if that is
+    /// not known.
     pub(crate) fn leaf(&self) -> Option<&FileSession> {
         self.sessions.get(self.route.leaf?)
     }
@@ -133,7 +134,7 @@ impl<'a> Records<'a> {
         self.revision.unchanged(*lookup, file, output, record, text)
     }
 
-    /// Records that a record repeats the event `spot` of the file's earlier revision.
+    /// Records that a record repeats the event at `spot` in the file's earlier revision.
     pub(crate) fn add_shared(&mut self, record: &Record, spot: EventLocation) {
         let key = key_of(record);
         self.output.remember(key, SHARED);

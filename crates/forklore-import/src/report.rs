@@ -29,8 +29,8 @@ pub struct ImportReport {
     pub unchanged: u64,
     /// Number of files that were not imported, including sidecar files that were not stored.
     pub skipped: u64,
-    /// The first 20 of the skipped files in folders that no known agent wrote although
-    /// they look like session files, each with the reason. Files in `problems` are left out.
+    /// The first 20 files in the given folders that look like session files, but that no known
+    /// agent wrote. Each comes with the reason. Files in `problems` are left out.
     pub passed_over: Vec<Problem>,
     /// Counts of the sidecar files.
     pub sidecars: SidecarTotals,
@@ -68,7 +68,8 @@ pub struct ImportedFile {
     pub path: String,
     /// The file's first session, deleted or not. `None` if all sessions of the file were deleted.
     pub first: Option<SessionId>,
-    /// The session that the agent would resume if it continued this file.
+    /// The session that the agent would resume if it continued this file; `None` if that is not
+    /// known.
     pub leaf: Option<SessionId>,
     /// The file's sessions that were not deleted, in the order in which they begin.
     pub sessions: Vec<SessionId>,
@@ -107,8 +108,8 @@ impl ImportReport {
 
 impl ImportedFile {
     /// Returns the session to use where a user refers to this file, and the file's other sessions.
-    /// It is the session that the agent would resume, or else the first one that was not deleted.
-    /// Returns `None` if all sessions were deleted.
+    /// The session to use is the one that the agent would resume, or else the first one that was
+    /// not deleted. Returns `None` if all sessions were deleted.
     #[must_use]
     pub fn meant(&self) -> Option<(&SessionId, Vec<&SessionId>)> {
         let meant = self.leaf.as_ref().filter(|leaf| self.sessions.contains(leaf));

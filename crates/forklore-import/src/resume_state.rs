@@ -86,8 +86,8 @@ impl ResumeState {
         }
     }
 
-    /// Returns the number in the file of the session that the agent would resume, if a record
-    /// states it.
+    /// Returns the number in the file of the session that the agent would resume; `None` if that is
+    /// not known.
     pub(crate) fn leaf(&self) -> Option<u32> {
         self.leaf
     }

@@ -50,22 +50,22 @@ impl Revision {
     }
 
     /// Returns how often the file has been rewritten, as far as imports noticed; `None` if it was
-    /// not.
+    /// not rewritten.
     pub(crate) fn number(&self) -> Option<u64> {
         self.comparison.as_ref().map(Comparison::revision)
     }
 
-    /// Returns the event of the record that was read last, if the earlier revision also has that
-    /// record.
+    /// Returns the event of the record that was read last, or `None` if the earlier revision does
+    /// not have that record.
     pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.comparison.as_ref()?.last_shared()
     }
 
     /// Returns the event of the file's earlier revision that this record repeats. Before the first
-    /// difference, the record must repeat the next record in order. After the first difference, it
-    /// may repeat any record of that revision that has the same id. Then its parent must also be
-    /// shared with that revision. A record without a parent is shared too, unless it is a
-    /// sub-agent's. Returns `None` for a record that is not shared.
+    /// difference, the record must repeat the next record of that revision. After the first
+    /// difference, the record must repeat the record with the same id, and its parent must be
+    /// shared with that revision too. A record without a parent needs no shared parent, but it must
+    /// not be a sub-agent's. Returns `None` for a record that is not shared.
     pub(crate) fn unchanged(
         &mut self,
         lookup: Lookup<'_>,
@@ -129,8 +129,8 @@ impl Revision {
         renewal.map_or(Ok(Renewed::New), |renewal| renewal.next(lookup, original, line))
     }
 
-    /// Returns the event of the record that this record continues, if that record is shared. A
-    /// shared record is one that the earlier revision also has.
+    /// Returns the event of the record that `record` continues, or `None` if that record is not
+    /// shared. A shared record is one that the earlier revision also has.
     pub(crate) fn shared_parent(
         &mut self,
         lookup: Lookup<'_>,
@@ -190,8 +190,8 @@ impl Revision {
     }
 }
 
-/// Returns the event of the file's last record with this key, if that record is shared. A shared
-/// record is one that the earlier revision also has.
+/// Returns the event of the file's last record with this key, or `None` if that record is not
+/// shared. A shared record is one that the earlier revision also has.
 fn shared(
     comparison: &Comparison,
     earlier: &EarlierRevision,

@@ -145,8 +145,9 @@ impl<'r> Router<'r> {
     }
 
     /// Returns the number of the session that waits for one of the record's tool results. Prefers
-    /// the session of the parent record. Otherwise returns the session that made the call last.
-    /// Returns `None` if no session waits for one of them.
+    /// the session of the parent record. If several other sessions wait for the same result,
+    /// returns the one that made the call last. Returns `None` if no session waits for any of the
+    /// results.
     fn holder(self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
         let results = || {
             record.effect.calls.iter().filter_map(|step| match step {

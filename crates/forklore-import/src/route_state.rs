@@ -12,15 +12,18 @@ const OPEN_CALLS: usize = 1_000;
 /// import needs them to choose the session of the next record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RouteState {
-    /// The last time in the file's records so far. A following record without a time gets this
-    /// time. The time may come from a record that has no event of its own.
+    /// The time that the next record gets if it has none. It is the time of the last event that was
+    /// added, or of a later record that has a time but no event of its own. `None` if there is
+    /// neither.
     pub(crate) last_ts: Option<Timestamp>,
-    /// The session to which the last record was appended, by its number in the file.
+    /// The session to which the last record was appended, by its number in the file; `None` before
+    /// the first record.
     pub(crate) last: Option<u32>,
     /// The session to which the last record that is not a sub-agent's was appended, by its number
     /// in the file.
     pub(crate) last_main: Option<u32>,
-    /// The session that the agent would resume, by its number in the file.
+    /// The session that the agent would resume, by its number in the file; `None` if that is
+    /// not known.
     pub(crate) leaf: Option<u32>,
     /// The ids of tool calls without a result, oldest first. Each comes with its session's number
     /// in the file.

@@ -1,4 +1,4 @@
-//! One import: its files one after another, and then their report.
+//! Runs one import: imports its files one after another, and then builds the report.
 
 use std::cell::RefCell;
 use std::collections::HashSet;

@@ -31,7 +31,8 @@ pub(crate) enum SourceState {
         /// new file.
         latest: Option<SourceId>,
         /// The store's copy of the file's content before it was rewritten. The rewritten file may
-        /// repeat records of that content. `None` if the file shares records with no such copy.
+        /// repeat records of that content. `None` if there is no such copy, or if the file must
+        /// not share records with it.
         earlier: Option<Box<Source>>,
     },
 }
@@ -87,8 +88,8 @@ fn with_sessions(sources: &dyn Store, path: &str) -> Result<Option<Box<Source>>>
     Ok(all.into_iter().rfind(|source| !source.sessions.is_empty()).map(Box::new))
 }
 
-/// Makes the import write a session's new title although its file has not changed. For this, it
-/// replaces `Unchanged` by `Grown` if the title differs.
+/// Returns the state `Grown` instead of `Unchanged` if the agent has given the session a new title.
+/// The import then writes the title although the file has not changed. Otherwise returns `state`.
 pub(crate) fn called(
     state: SourceState,
     file: &Opened,

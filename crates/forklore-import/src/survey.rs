@@ -16,11 +16,11 @@ use crate::sidecar::Sidecars;
 use crate::walk::{self, Wanted};
 
 impl Importer<'_> {
-    /// Counts the files at these paths and in these folders whose paths fit the agent format
-    /// `dialect`. Also counts how many of them are in the store. Opens only container files (files
-    /// with several sessions) that have no entry of their own in the store, to compare each session
-    /// with the store. If the store has no sessions, opens none. A path that does not exist or
-    /// cannot be examined does not count.
+    /// Counts the files of the agent format `dialect`. Every file among `paths` counts. In a folder
+    /// among `paths`, a file counts if its path fits the format. Also counts how many of these
+    /// files are in the store. Opens only container files (files with several sessions) that have
+    /// no entry of their own in the store, to compare each session with the store. If the store has
+    /// no sessions, opens no file. A path that does not exist or cannot be examined does not count.
     ///
     /// # Errors
     /// `unsupported` if the store does not support sources, `invalid_args` for an unknown format

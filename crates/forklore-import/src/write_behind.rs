@@ -1,9 +1,10 @@
 //! Writes the import steps of many small files together.
 //!
 //! The import of a small file is one transaction. Thousands of such transactions would each write
-//! the same pages of the store, and wait for the disk. This store holds such transactions back and
-//! passes them on together. A read that may concern one of them passes all of them on first, so
-//! that every read returns what it would return without this store.
+//! the same pages of the store, and wait for the disk. [`WriteBehind`] is a store that holds such
+//! transactions back and passes them on together to the store behind it. A read that may concern
+//! one of them passes all of them on first, so that every read returns what it would return without
+//! [`WriteBehind`].
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -83,8 +84,8 @@ impl WriteBehind {
         Ok(committed)
     }
 
-    /// Passes on several transactions as parts of the import's operation. The first one gives it
-    /// its number, so it is passed on alone.
+    /// Passes on several transactions as parts of the import's operation. The transaction that
+    /// gives the operation its number is passed on alone.
     fn commit_all_now(&self, mut transactions: Vec<Transaction>) -> Result<Vec<Result<Committed>>> {
         let mut done = Vec::with_capacity(transactions.len());
         while self.operation().continues.is_none()

@@ -16,15 +16,18 @@ use crate::open::{OpenError, StoreUrl};
 use pool::Pool;
 pub use rows::Rows;
 
-/// The default maximum number of engine calls that run at the same time on a store. The number is
-/// somewhat higher than the number of a store's read connections, so that no read connection is
-/// idle while calls wait. It is low enough that a burst of calls does not create many threads.
+/// The default maximum number of engine calls that a handle and its clones run at the same time.
+/// The number is somewhat higher than the number of a store's read connections, so that no read
+/// connection is idle while calls wait. It is low enough that a burst of calls does not create many
+/// threads.
 const AT_ONCE: usize = 16;
 
 /// A store and the operations on its sessions, for async programs.
 ///
-/// Every method has the name, the meaning and the errors of a method of [`Engine`]. Requests are
-/// passed by value. Where [`Engine`] returns an iterator, `Forklore` returns a stream ([`Rows`]).
+/// Nearly every method has the name, the meaning and the errors of a method of [`Engine`]. The
+/// others, such as [`import`](Forklore::import) and [`search`](Forklore::search), call other crates
+/// that this crate re-exports. Requests are passed by value. Where [`Engine`] returns an iterator,
+/// `Forklore` returns a stream ([`Rows`]).
 ///
 /// A `Forklore` is cheap to clone; clones share the store and its pool. It requires no particular
 /// executor: each call runs on a blocking thread. At most 16 calls of a handle and its clones run
@@ -51,8 +54,8 @@ const AT_ONCE: usize = 16;
 /// When an awaited call returns, its work is done. Every later call sees its effect: through this
 /// handle, a clone or another process. Concurrent futures run in any order, even two appends to one
 /// session. To fix the order, await the first future before creating the second, or put all events
-/// into one request. For an append, you can instead set `expect`, the head after which it must
-/// come. It is refused if another append changed the head first.
+/// into one request. For an append, you can instead set `expect`, the head after which its events
+/// must come. The append is refused if another append changed the head first.
 ///
 /// # Examples
 ///
@@ -117,8 +120,7 @@ impl Forklore {
         Self { pool: Pool::of(at_once.get()), ..self }
     }
 
-    /// Returns the engine of this store. Its methods are the same operations, but block the calling
-    /// thread.
+    /// Returns the engine of this store. The methods of the engine block the calling thread.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine

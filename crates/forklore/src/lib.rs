@@ -7,8 +7,8 @@
 //! turns.
 //!
 //! - [`open`] returns a [`Forklore`], whose methods are the operations. They return futures that
-//!   run on any executor. Without an executor, [`blocking::open`] gives an [`Engine`] with the same
-//!   methods as blocking calls.
+//!   run on any executor. Without an executor, [`blocking::open`] gives an [`Engine`]. Its methods
+//!   block. Imports, searches and pages over an engine are in [`import`], [`search`] and [`page`].
 //! - [`prelude`] has the types that these methods take and return.
 //! - [`StoreUrl`] is the address of a store: one SQLite file, a directory of JSON lines, or memory.
 //! - [`page`] writes a session as one page of HTML or Markdown.
@@ -39,9 +39,10 @@
 //!
 //! # Errors
 //!
-//! Every method that fails returns an [`Error`]. Its [`kind`](Error::kind) is one of a few kinds
-//! (`not_found`, `conflict`, `busy`, ...; docs/semantics.md, Errors). Its
-//! [`details`](Error::details) are the facts as JSON.
+//! Every method that fails returns an [`Error`]. The [`kind`](Error::kind) of the error is one of a
+//! few kinds (`not_found`, `conflict`, `busy`, ...; docs/semantics.md, Errors). The
+//! [`details`](Error::details) are its facts as JSON. A function that opens a store returns an
+//! [`OpenError`] instead.
 //!
 //! # Features
 //!

@@ -65,8 +65,9 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// Checks whether [`open`] would create no store, because something exists at this location: a
-    /// store, or something that `open` refuses. Writes nothing. A store in memory always exists.
+    /// Checks whether something exists at this location: a store, or something that [`open`]
+    /// refuses. In both cases `open` creates no store. Writes nothing. A store in memory always
+    /// exists.
     #[must_use]
     pub fn exists(&self) -> bool {
         match self {
@@ -78,9 +79,9 @@ impl StoreUrl {
         }
     }
 
-    /// Returns a warning if the store's locks may not work across machines. This is so for a store
-    /// of files on a network file system. Such a store works as long as no two machines write to it
-    /// at once.
+    /// Returns a warning if the store's locks may not work across machines: for `files:` and
+    /// `graph:` on a network file system. Such a store works as long as no two machines write to it
+    /// at once. Returns `None` for every other store.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         match self {
@@ -123,7 +124,8 @@ fn graph(location: &str, url: &str) -> Result<StoreUrl, OpenError> {
     if path.is_empty() { Err(refused()) } else { Ok(StoreUrl::Graph(path.into(), profile)) }
 }
 
-/// The importers of files that contain many sessions, such as a database of the agent OpenCode.
+/// The readers of agents' files and folders that contain many sessions: the database and the older
+/// folders of the agent OpenCode.
 static CONTAINERS: &[&dyn SessionContainer] =
     &[&forklore_opencode::Database, &forklore_opencode::Storage];
 

@@ -140,8 +140,8 @@ fn passed<T: Operation>(judged: HookOutcome<T>) -> Result<(T, Vec<String>)> {
     }
 }
 
-/// Returns the event that reports a hook that failed and was skipped. `what` names the data that
-/// the hook received, for example `the prompt`.
+/// Logs that a hook failed and was skipped, and returns the event that reports this. `what` names
+/// the data that the hook received, for example `the prompt`.
 pub(super) fn hook_failed(
     identity: &Identity,
     hook: String,

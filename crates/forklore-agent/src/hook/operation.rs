@@ -11,14 +11,14 @@ use super::{
 use crate::model::Request;
 use crate::tool::{ToolCall, ToolOutcome};
 
-/// Names the input of a failed hook in a report if the input was an event. If the input was an
-/// operation, the report contains [`Operation::WHAT`].
+/// The name of an event in the report of a hook that failed when it received the event. For an
+/// operation, the report has [`Operation::WHAT`] instead.
 pub(crate) const TO_EVENTS: &str = "the event";
 
 /// A session is about to be initialized.
 #[derive(Debug)]
 pub struct SessionInput<'a> {
-    /// The configuration that is stored with the session.
+    /// The configuration that is stored with the session; `None` if it has none.
     pub config: Option<&'a Data>,
 }
 
@@ -51,7 +51,8 @@ pub struct ResultInput<'a> {
 
 /// The data of an operation that hooks decide about.
 pub(crate) trait Operation: Send + Sync + Sized {
-    /// The type of the data that can replace this data; [`Infallible`] if no hook can change it.
+    /// The type of the change that a hook can make to the data; [`Infallible`] if no hook can make
+    /// one.
     type Change: Send;
     /// The type of the message that a hook can inject with the operation; [`Infallible`] if no hook
     /// can inject one.
@@ -66,11 +67,11 @@ pub(crate) trait Operation: Send + Sync + Sized {
         moment: Moment<'a, Self>,
     ) -> Decision<'a, Verdict<Self::Change, Self::Message>>;
 
-    /// Replaces the data.
+    /// Makes the change of a hook to the data.
     fn modify(&mut self, change: Self::Change);
 
-    /// Returns the tool call that a question to a person about this operation contains. The default
-    /// is no call.
+    /// Returns the tool call that a question to a person about this operation contains. Returns
+    /// `None`, the default, if the operation is not a tool call.
     fn call(&self) -> Option<&ToolCall> {
         None
     }

@@ -23,8 +23,8 @@ pub(crate) struct HookOutcome<T> {
     pub(crate) person_consulted: bool,
     /// The notes of a person who answered questions of hooks and allowed the operation.
     pub(crate) notes: Vec<String>,
-    /// The name of a hook and the reason, if the operation was denied. The hook denied it, or a
-    /// person denied it after the hook had asked.
+    /// The name of a hook and the reason for the denial; `None` if the operation was not denied.
+    /// The hook denied the operation, or a person denied it after the hook had asked.
     pub(crate) denied: Option<(String, String)>,
     /// The hooks that failed: the name of each, and the reason.
     pub(crate) failed: Vec<(String, String)>,

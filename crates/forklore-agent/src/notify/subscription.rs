@@ -55,8 +55,8 @@ struct Items {
 }
 
 impl Subscription {
-    /// Creates both halves of a queue that drops new ephemeral notifications while it has
-    /// `capacity` entries. A capacity of 0 counts as 1.
+    /// Creates both halves of a queue. The queue drops new ephemeral notifications while it has at
+    /// least `capacity` entries. A capacity of 0 counts as 1.
     pub(super) fn new(capacity: usize) -> (Arc<Queue>, Self) {
         let queue = Arc::new(Queue {
             items: Mutex::default(),

@@ -1,5 +1,5 @@
-//! Writes notifications as JSON lines to a trace file. Only its owner may access a file that is
-//! created.
+//! Writes notifications as JSON lines to a trace file. If the file does not exist, creates it, and
+//! then only its owner may access it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

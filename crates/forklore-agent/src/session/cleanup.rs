@@ -15,10 +15,10 @@ use crate::turn::is_within;
 type Ending = (usize, Arc<Inner>);
 
 impl AgentSession {
-    /// Ends the session in this process: interrupts a running turn and announces `session:end`
-    /// once, with the status of the last turn. With `cascade_children`, first ends all descendants
-    /// of the session that are open in this process, children before their parents. Deletes
-    /// nothing: to continue the session, open it again.
+    /// Ends the session in this process and interrupts its running turn. If a turn of the session
+    /// ran in this process, announces `session:end` once, with the status of the last turn. With
+    /// `cascade_children`, first ends all descendants of the session that are open in this process,
+    /// children before their parents. Deletes nothing: to continue the session, open it again.
     ///
     /// A tool may call this function for a session whose turn called the tool. The function then
     /// returns at once, and the session ends when its turn has ended.

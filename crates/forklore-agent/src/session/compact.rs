@@ -10,9 +10,9 @@ use crate::{Error, Result};
 use futures_util::future::{BoxFuture, FutureExt};
 
 impl AgentSession {
-    /// Returns how full the context window is. Computes it from the log alone: the usage of the
-    /// last model call, in this session or in the inherited history, plus an estimate for the later
-    /// messages.
+    /// Returns how full the context window is. Computes the number of tokens from the log alone. It
+    /// is the usage of the last model call, in this session or in the inherited history, plus an
+    /// estimate for the later messages.
     ///
     /// # Errors
     /// - `not_found`: the session does not exist or was deleted.

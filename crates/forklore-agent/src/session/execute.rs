@@ -18,7 +18,7 @@ use crate::notify::event::{
 use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
 use crate::{Error, Result};
 
-/// Tells the model to continue an answer that was cut short.
+/// The message that asks the model to continue an answer that was cut short.
 const GO_ON: &str = "[Your last answer was cut off. Go on from where it stopped.]";
 
 impl AgentSession {

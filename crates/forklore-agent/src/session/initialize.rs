@@ -34,10 +34,10 @@ impl Inner {
         self.make_ready_for(&self.context).await
     }
 
-    /// Initializes the session as [`make_ready`](Self::make_ready) does. If the session to
-    /// initialize is a child, `creator` asks the hooks whether the child may be created. `creator`
-    /// belongs to the session that needs the child. If there is no such open session, `creator`
-    /// belongs to the child itself.
+    /// Initializes the session as [`make_ready`](Self::make_ready) does. If the session is a child
+    /// that does not exist yet, the hooks are asked through `creator`. For a sub-agent that a
+    /// session starts, `creator` is the context of that session. Otherwise it is this session's own
+    /// context.
     pub(super) async fn make_ready_for(&self, creator: &Context) -> Result<()> {
         let identity = self.context.identity();
         let plan = {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// A list of weak references to values that are still in use.
+/// A list of weak references to values. A value leaves the list when nothing else refers to it.
 pub(crate) struct Live<T>(Mutex<Vec<Weak<T>>>);
 
 impl<T> Default for Live<T> {

@@ -8,7 +8,8 @@ use forklore_core::{Data, Label, SessionId};
 /// The properties of a session that is to be created.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// The configuration of the session: opaque data that is stored with the session.
+    /// The configuration of the session: opaque data that is stored with the session. `None` stores
+    /// none.
     pub config: Option<Data>,
     /// The id of the session; `None` generates one.
     pub id: Option<SessionId>,
@@ -18,16 +19,18 @@ pub struct NewSession {
     pub parent_id: Option<SessionId>,
     /// The workspace of the session.
     pub workspace: Workspace,
-    /// The title of the session.
+    /// The title of the session; `None` gives it no title.
     pub title: Option<String>,
-    /// The label of the session, if it is a child.
+    /// The label of the session. With `None`, a root gets the label `main`. A child then gets a
+    /// label that is derived from its id.
     pub label: Option<Label>,
-    /// The application's metadata, stored with the session.
+    /// The application's metadata, stored with the session; `None` stores none.
     pub metadata: Option<Data>,
-    /// The principal on whose behalf the session acts; `None` inherits the parent's.
+    /// The principal on whose behalf the session acts. With `None`, a child inherits its parent's,
+    /// and a root has none.
     pub principal: Option<String>,
-    /// The permission ceiling: the permissions that the session can have. `None` inherits those of
-    /// the parent.
+    /// The permission ceiling: the permissions that the session can have. With `None`, a child
+    /// inherits its parent's ceiling, and a root has no limit.
     pub permissions: Option<BTreeSet<String>>,
 }
 

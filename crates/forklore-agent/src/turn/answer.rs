@@ -31,8 +31,8 @@ pub(super) struct Answer {
     /// If true, listeners are not told of the pieces of the answer.
     unannounced: bool,
     measure: Measure,
-    /// The usage so far and the request's id. Set if the provider sent them before the end of the
-    /// answer.
+    /// The usage so far and the request's id, if the provider sent them before the end of the
+    /// answer; otherwise `None`.
     pub(super) so_far: Option<(TokenUsage, Option<String>)>,
     /// The end of the answer; `None` until the answer is complete.
     pub(super) end: Option<End>,
@@ -225,7 +225,7 @@ impl Answer {
         })
     }
 
-    /// Returns the answer's text without reasoning, its text blocks joined by line feeds.
+    /// Returns the answer's text without reasoning. Line feeds separate its text blocks.
     pub(super) fn text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),

@@ -85,6 +85,7 @@ fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attach
 /// Stores the inline bytes of `part` as an attachment, and returns a part that references it. If
 /// the base64 data is damaged, returns a text part that describes the data. If the store cannot
 /// store the bytes, returns `part` unchanged, or the text part if `part` is longer than [`INLINE`].
+/// Returns `None` if the new part cannot be encoded as JSON.
 fn named(
     engine: &Engine,
     part: &RawValue,

@@ -19,7 +19,8 @@ use crate::panic::panic_text;
 
 /// The result of all attempts of a model call.
 pub(super) struct ModelCall {
-    /// The complete answer. If there is none, the last incomplete answer that had text.
+    /// The complete answer. If there is none, the last incomplete answer that had text, or an empty
+    /// answer.
     pub(super) answer: Answer,
     /// How long the last attempt took, from its request to its end.
     pub(super) took: Duration,
@@ -49,7 +50,8 @@ impl From<Failed> for Error {
     }
 }
 
-/// Calls the model until it answers, the turn is interrupted, or another attempt cannot succeed.
+/// Calls the model until it answers, the turn is interrupted, another attempt cannot succeed, or
+/// `settings` allows no further attempt.
 pub(super) async fn call_model(
     context: &Context,
     model: &dyn Model,

@@ -33,7 +33,8 @@ pub(super) struct RunningCalls {
     running: JoinSet<(usize, Done)>,
     outcomes: Vec<Option<Done>>,
     grace: Duration,
-    /// The grace period while no sub-agent runs: how long cancelled calls may take to end.
+    /// The grace period without sub-agents: how long cancelled calls may take to end. `grace` is
+    /// longer as soon as a sub-agent was started.
     shortest_grace: Duration,
     /// The time at which the calls and the sub-agents that still run are given up. `None` until an
     /// interruption or the end of all calls starts the grace period.
@@ -48,7 +49,7 @@ pub(super) struct RunningCalls {
 /// The outcome of a call, with the turn of its sub-agent.
 pub(super) struct Done {
     pub(super) outcome: ToolOutcome,
-    /// The sub-agent's turn, if the call was a delegation.
+    /// The sub-agent's turn; `None` if the call was not a delegation, or was given up.
     pub(super) turn: Option<Result<Turn>>,
 }
 

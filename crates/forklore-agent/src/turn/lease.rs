@@ -56,9 +56,10 @@ impl Lease {
         hold(&self.kernel, &self.session(), &self.owner).await
     }
 
-    /// Releases the lease of the current session, but does not stop the renewal: it continues after
-    /// [`move_to`](Self::move_to). A turn calls this before it continues in a fork, because another
-    /// runtime wrote to the session while the lease was expired.
+    /// Releases the lease of the current session. Does not stop the renewal, because
+    /// [`move_to`](Self::move_to) gives it another lease to renew. A turn calls this before it
+    /// continues in a fork, because another runtime wrote to the session while the lease was
+    /// expired.
     pub(crate) async fn leave(&self) {
         let (session, owner) = (self.session(), self.owner.clone());
         let _ = self.kernel.run(move |engine| engine.release(&session, &owner)).await;

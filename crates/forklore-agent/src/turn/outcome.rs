@@ -10,8 +10,9 @@ use crate::notify::event::TurnUsage;
 pub struct Turn {
     /// The session in which the turn ended.
     pub session_id: SessionId,
-    /// The session in which the turn began. Set if another runtime took over that session, so that
-    /// the turn continued in a fork (docs/semantics.md, Writing).
+    /// The session in which the turn began, if another runtime took over that session and the turn
+    /// continued in a fork (docs/semantics.md, Writing). `None` if the turn ended in the session in
+    /// which it began.
     pub moved_from: Option<SessionId>,
     /// How the turn ended: complete, interrupted or cut short.
     pub status: Status,

@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
     /// If the model refuses the request as too long, compacts the history and returns `None`: the
     /// caller tries again with the shorter history. Also returns `None` if the turn is stopped
     /// during that compaction; the caller then ends the turn. If the provider refuses the reasoning
-    /// in the request, leaves the reasoning out and returns `None`, once.
+    /// in the request, leaves the reasoning out and returns `None`, but only once for each request.
     async fn call_model(
         &self,
         log: &mut Log<'_>,

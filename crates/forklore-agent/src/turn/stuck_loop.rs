@@ -1,5 +1,5 @@
 //! Detects a stuck turn: in several consecutive rounds, all calls fail, and each round fails in the
-//! same way as the round before it.
+//! same way as the round before it. A round is all tool calls of one answer of the model.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,8 @@ pub(super) struct StuckLoop {
 
 impl StuckLoop {
     /// Counts a round. Returns the reason to end the turn if at least `most` consecutive rounds
-    /// have the same failures.
+    /// have the same failures. Otherwise returns `None`: the turn may continue. If `most` is
+    /// `None`, the number of rounds has no limit.
     pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
         if round.succeeded {
             *self = Self::default();

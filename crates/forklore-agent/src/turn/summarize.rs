@@ -72,7 +72,8 @@ pub(crate) async fn summarize(
     Ok(Summarize::Fallback { why, usage })
 }
 
-/// Removes the last word of a text that was cut at the token limit. This word may be incomplete.
+/// Replaces the last word of a text that was cut at the token limit by `...`, because this word may
+/// be incomplete.
 fn whole_words(text: &str) -> String {
     let end = text.rfind(char::is_whitespace).unwrap_or(text.len());
     format!("{} ...", text.get(..end).unwrap_or(text).trim_end())

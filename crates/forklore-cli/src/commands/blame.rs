@@ -108,7 +108,8 @@ fn show(page: &mut Page, answer: &BlameAnswer) {
     table.show(page);
 }
 
-/// Returns the other sessions whose history contains the call.
+/// Describes the other sessions whose history contains the call: the label of the only one, or the
+/// number of several. Returns an empty string if there is none.
 fn also(hit: &Hit) -> String {
     match (hit.branches.get(1), hit.branch_count) {
         (Some(branch), 2) => branch.label.to_string(),

@@ -112,8 +112,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Adds to an error about the children of a session what helps in a store that deletes no session
-/// before its children are detached.
+/// Converts an error of `delete` to a failure. Some stores delete no session before its children
+/// are detached. For such a store, an error about children suggests the commands that detach them.
 fn refused(error: Error, engine: &Engine) -> Failure {
     let Error::Store(StoreError::HasChildren { session, children, .. }) = &error else {
         return error.into();

@@ -108,7 +108,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&answer.problems, output)
 }
 
-/// Returns the names of the agents whose records a store can have.
+/// Returns a parser that accepts the names of the agents whose records a store can have.
 fn agents() -> PossibleValuesParser {
     let read = AGENT_FORMATS.iter().map(|format| format.name());
     PossibleValuesParser::new(read.chain(["forklore"]))
@@ -142,7 +142,7 @@ fn suggest(answer: &SearchAnswer, request: &Search, output: &mut Output) {
     }
 }
 
-/// Returns the options with which the request selects hits.
+/// Returns the command-line options that select the same hits as the request.
 fn options(request: &Search) -> String {
     let role = request.role.map(|role| role.as_str().to_owned());
     let limit = (request.limit != Search::LIMIT).then(|| request.limit.to_string());

@@ -37,7 +37,7 @@ const WITHOUT_SESSIONS: [Step; 3] = [
 
 /// What the first screen shows: sessions, and agents with files that are not imported.
 struct Found {
-    /// The last updated sessions, of this folder if it has any.
+    /// The last updated sessions of this folder. If it has none, those of all folders.
     sessions: Vec<Session>,
     is_elsewhere: bool,
     agents: Vec<FoundAgent>,

@@ -10,7 +10,7 @@ use super::typed::Typed;
 /// The maximum number of events, from the end of the session, in which turns are looked for.
 const LOOKED_AT: u64 = 500;
 
-/// The forms of a cut that need no session.
+/// The forms of a cut, each with an explanation. They are offered even without a session.
 const FORMS: [(&str, &str); 7] = [
     ("start", "before everything: an empty history"),
     ("end", "after everything"),
@@ -39,7 +39,8 @@ fn turns_of_session(typed: &Typed) -> Option<Vec<(String, String)>> {
     turns(&engine, &session).ok()
 }
 
-/// Returns the latest turns of the session with what began them.
+/// Returns the latest turns of the session, the last turn first: the cut after each turn, and the
+/// text of the message with which the turn began.
 fn turns(engine: &Engine, session: &Header) -> Result<Vec<(String, String)>> {
     let from = u64::try_from(session.head_seq()).unwrap_or(0).saturating_sub(LOOKED_AT);
     let range = LogRange { from, ..LogRange::default() };

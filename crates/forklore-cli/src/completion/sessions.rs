@@ -13,8 +13,8 @@ use super::typed::Typed;
 /// The maximum number of sessions that completion offers.
 const OFFERED: usize = 200;
 
-/// Returns the sessions that fit the text `word`, or with `deleted` those in the trash. If the text
-/// looks like a path, these are file names.
+/// Returns the sessions that fit the text `word`. With `deleted`, returns those in the trash. If
+/// the text looks like a path, returns file names instead.
 pub(super) fn complete(typed: &Typed, word: &OsStr, deleted: bool) -> Vec<CompletionCandidate> {
     let text = word.to_string_lossy();
     if text.contains('/') || text.contains('~') {
@@ -28,7 +28,9 @@ pub(super) fn complete(typed: &Typed, word: &OsStr, deleted: bool) -> Vec<Comple
     found.unwrap_or_default()
 }
 
-/// Returns the labels of the sessions that are related to `reference`, in the form `REF@label`.
+/// Returns the labels of the branches in the family of the session `reference`, in the form
+/// `REF@label`. Leaves out those that do not begin with `text`. Returns `None` if the store or the
+/// session cannot be read.
 fn of_family(typed: &Typed, reference: &str, text: &str) -> Option<Vec<CompletionCandidate>> {
     let engine = typed.engine()?;
     let session = engine.resolve(reference, &typed.scope()?).ok()?;
@@ -42,8 +44,9 @@ fn of_family(typed: &Typed, reference: &str, text: &str) -> Option<Vec<Completio
     Some(offered.collect())
 }
 
-/// Returns `last`, each label that only one of the sessions has, and the short ids of the sessions
-/// that were updated last.
+/// Returns completions for the sessions of the folder that were updated last: `last`, each label
+/// that only one of these sessions has (as `@label`), and their short ids. Leaves out those that do
+/// not begin with `text`. Returns `None` if the store cannot be read.
 fn of_folder(typed: &Typed, deleted: bool, text: &str) -> Option<Vec<CompletionCandidate>> {
     let engine = typed.engine()?;
     let workspace = typed.scope()?.workspace;
@@ -63,8 +66,8 @@ fn of_folder(typed: &Typed, deleted: bool, text: &str) -> Option<Vec<CompletionC
     Some(fitting.filter_map(|(value, header)| candidate(&engine, &value, header)).collect())
 }
 
-/// Returns a completion with the session's title, or with its first words. `None` if a shell might
-/// understand a character of `value`, which comes from the store.
+/// Returns the completion `value`, described by the session's title or first words. Returns `None`
+/// if `value`, which comes from the store, has a character that a shell might interpret.
 fn candidate(engine: &Engine, value: &str, header: &Header) -> Option<CompletionCandidate> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "@-_.".contains(c);
     if !value.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! The part of a command line that the user typed before the argument that is completed.
+//! The unfinished command line that the user is typing.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -9,7 +9,8 @@ use forklore::engine::{Engine, Scope};
 
 use crate::{store, workspace};
 
-/// The options and words that precede the completed argument and decide what it may be.
+/// The options and words of the unfinished command line that decide what the completed argument may
+/// be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Typed {
     store: Option<String>,
@@ -49,7 +50,9 @@ impl Typed {
         url.exists().then(|| blocking::open_url(&url).ok())?
     }
 
-    /// Returns the folder whose sessions the command would use; `None` with `--all`.
+    /// Returns the scope that the command would use: the sessions of a folder, or with `--all` the
+    /// sessions of all folders. Returns `None` if the folder is the current directory and was
+    /// deleted.
     pub(super) fn scope(&self) -> Option<Scope> {
         let folder = || workspace::of(self.workspace.as_deref()).ok();
         let workspace: Option<Workspace> = if self.all { None } else { Some(folder()?) };

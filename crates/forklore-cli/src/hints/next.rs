@@ -176,7 +176,7 @@ fn shown_by(elsewhere: &Elsewhere) -> String {
 }
 
 /// Suggests what to do about an error of the operating system, such as a full disk. Returns `None`
-/// if the user can do nothing.
+/// if there is no suggestion.
 fn way_out(source: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<String> {
     use rustix::io::Errno;
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};

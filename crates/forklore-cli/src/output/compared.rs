@@ -75,8 +75,8 @@ fn plain(block: &Block) -> Vec<Line> {
     escaped(&block.text).lines().map(|line| words(line, block.tone)).collect()
 }
 
-/// Returns the lines of `block` with marked words; `None` if the two texts are equal or not
-/// similar.
+/// Returns the lines of `block` with marked words. Returns `None` if the two texts are equal, not
+/// similar, of different tones, or longer than [`LONGEST`].
 fn changed(side: Side, block: &Block, peer: &Block, color: bool) -> Option<Vec<Line>> {
     let is_long = block.text.len().max(peer.text.len()) > LONGEST;
     if peer.tone != block.tone || peer.text == block.text || is_long {

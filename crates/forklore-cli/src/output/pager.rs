@@ -16,8 +16,8 @@ pub(super) enum Out {
 }
 
 impl Out {
-    /// Passes the following output through a pager as soon as this output has more than `rows`
-    /// lines. Does nothing if `PAGER` is empty or `cat`, or the terminal cannot move its cursor.
+    /// Passes the following output through a pager as soon as this output has `rows` lines. Does
+    /// nothing if `PAGER` is empty or `cat`, or the terminal cannot move its cursor.
     pub(super) fn page(self, rows: usize) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         match (self, program(variable("PAGER").as_deref(), variable("TERM").as_deref())) {
@@ -61,7 +61,8 @@ impl Write for Out {
     }
 }
 
-/// Returns the command line of the pager. `None` if the user wants none.
+/// Returns the command line of the pager. Returns `None` if the value `pager` of `PAGER` requests
+/// no pager, or the terminal cannot move its cursor.
 fn program(pager: Option<&str>, terminal: Option<&str>) -> Option<Vec<String>> {
     if terminal == Some("dumb") {
         return None;
@@ -71,7 +72,7 @@ fn program(pager: Option<&str>, terminal: Option<&str>) -> Option<Vec<String>> {
     (!words.is_empty() && words != ["cat"]).then_some(words)
 }
 
-/// Holds an answer back until it is longer than the screen, and then passes it to a pager.
+/// Holds an answer back until it fills the screen, and then passes it to a pager.
 pub(super) struct Pager {
     program: Vec<String>,
     rows: usize,

@@ -4,7 +4,7 @@ use forklore::api::ConfigProblem;
 
 use super::{Page, Tone};
 
-/// The column, from 0, in which what is wrong begins.
+/// The column, from 0, in which the place and the description of a problem begin.
 const INDENT: usize = 9;
 
 /// Shows each problem and warning with its place and what to do.

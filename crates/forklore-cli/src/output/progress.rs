@@ -40,7 +40,7 @@ impl Progress {
 }
 
 impl Progress {
-    /// Shows that `done` of `all` bytes were read.
+    /// Shows that `done` of `all` bytes were read, with a message about the work.
     pub(crate) fn bytes(&self, done: u64, all: u64, message: &'static str) {
         self.0.set_length(all.max(done));
         self.0.set_position(done);

@@ -12,7 +12,8 @@ pub(crate) struct Entry {
     pub(crate) lines: Vec<Line>,
 }
 
-/// Prints a row of two messages, each with at most `most` lines. `None` leaves its column empty.
+/// Prints a row of two messages: the heading of each, and at most `most` of its lines. `None`
+/// leaves its column empty.
 pub(crate) fn row(page: &mut Page, entries: [Option<Entry>; 2], most: usize) {
     let width = page.look().width.saturating_sub(BETWEEN.chars().count()) / 2;
     let [left, right] =

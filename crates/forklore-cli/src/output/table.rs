@@ -65,7 +65,8 @@ pub(crate) struct Cell {
     /// stored text.
     lead: String,
     text: String,
-    /// How many characters of the text have the cell's tone. The others are dim.
+    /// How many characters at the beginning of the text have the cell's tone. The others are dim.
+    /// `None` means that all have the cell's tone.
     toned: Option<usize>,
 }
 

@@ -29,7 +29,7 @@ impl Zone {
         self.at(at).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
-    /// Formats a time without its year, for lists.
+    /// Formats a time with the precision of a second, but without its year, for lists.
     pub(crate) fn minute(self, at: Timestamp) -> String {
         self.at(at).strftime("%m-%d %H:%M:%S").to_string()
     }

@@ -436,8 +436,8 @@ impl Forklore {
         self.step(move |engine| engine.usage_report(&scope)).await
     }
 
-    /// Computes the model usage as [`usage_report`](Self::usage_report) does. Applies the prices of
-    /// `options`, and sums by what they name.
+    /// Computes the model usage as [`usage_report`](Self::usage_report) does. Applies the prices in
+    /// `options`. If `options` names a grouping, such as days, also sums the usage of each group.
     ///
     /// # Errors
     /// See [`usage_report`](Self::usage_report).

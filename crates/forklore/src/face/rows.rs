@@ -1,4 +1,5 @@
-//! Streams the items that a reading method iterates over, one page at a time on the pool.
+//! The streams of rows that reading methods return. The rows are read on the pool, one page at a
+//! time.
 
 use std::fmt;
 use std::future::Future;

@@ -183,11 +183,11 @@ impl Forklore {
         self.engine.agents_to_export_to()
     }
 
-    /// Counts the files at `paths` that are session files of the agent format `dialect`, judged by
-    /// their names. Also counts how many of these files are imported in the store. Searches the
-    /// directories among the paths. Opens no file, with one exception: if the store has sessions,
-    /// opens files that may contain many sessions, such as databases, to compare these sessions
-    /// with the store.
+    /// Counts the session files of the agent format `dialect`. Every file among `paths` counts. In
+    /// a directory among `paths`, a file counts if its name fits the format. Also counts how many
+    /// of these files are imported in the store. Opens no file, with one exception: if the store
+    /// has sessions, opens files that may contain many sessions, such as databases, to compare
+    /// these sessions with the store.
     ///
     /// # Errors
     /// `unsupported` if the store cannot retain imported files, `invalid_args` for an unknown
@@ -201,8 +201,9 @@ impl Forklore {
         self.step(move |engine| Importer::new(engine).survey(&dialect, &locations)).await
     }
 
-    /// Returns the sessions that were imported from the file at this path. Includes the sessions of
-    /// earlier versions, if the file was rewritten. The file need not exist any more.
+    /// Returns the sessions that were imported from the file at this path, without deleted
+    /// sessions. Includes the sessions of earlier versions, if the file was rewritten. The file
+    /// need not exist any more.
     ///
     /// # Errors
     /// `unsupported` if the store cannot retain imported files, and failures of the store.

@@ -19,8 +19,9 @@ impl Forklore {
         self.step(move |engine| engine.model_view(&session, model.as_deref())).await
     }
 
-    /// Returns the messages that the model `model` would receive if the session were forked at
-    /// `cut`. Creates no fork and writes nothing.
+    /// Returns the messages that the model `model` would receive in a fork of the session `parent`
+    /// at `cut`. For `model`, see [`model_view`](Self::model_view). Creates no fork and writes
+    /// nothing.
     ///
     /// # Errors
     /// `corrupt` if the session's stored data is damaged, `missing_ancestor` if an ancestor whose

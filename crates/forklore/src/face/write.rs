@@ -78,8 +78,8 @@ impl Forklore {
     ///   [`ToolCallPolicy::Error`](forklore_core::ToolCallPolicy::Error), or the chain of ancestors
     ///   would be too long.
     /// - `permission_denied`: the child would have permissions that its parent lacks.
-    /// - `already_exists`: the id or the label is in use, or the child with this id differs from
-    ///   what the request asks for.
+    /// - `already_exists`: the label is in use, or the id belongs to a session that differs from
+    ///   the requested child.
     pub async fn fork(&self, request: Fork) -> Result<Forked> {
         self.step(move |engine| engine.fork(&request)).await
     }
@@ -163,9 +163,10 @@ impl Forklore {
     /// branch child inherits the history of its parent (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
-    /// `has_children` if the session has branch children and the request does not allow deleting it
-    /// nevertheless, `busy` if a runtime has leased a session that would be deleted, `not_found` if
-    /// the session does not exist. In each case nothing was deleted.
+    /// `has_children` if the session has branch children and the request's mode is
+    /// [`DeleteMode::Refuse`](forklore_engine::DeleteMode::Refuse), `busy` if a runtime has leased
+    /// a session that would be deleted, `not_found` if the session does not exist. In each case
+    /// nothing was deleted.
     pub async fn delete(&self, request: Delete) -> Result<Deleted> {
         self.step(move |engine| engine.delete(&request)).await
     }

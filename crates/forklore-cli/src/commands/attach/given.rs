@@ -16,7 +16,8 @@ pub(super) struct Given {
 
 impl Given {
     /// Opens a regular file, or standard input if the path is `-`. Refuses any other path, because
-    /// opening a pipe could block forever.
+    /// opening a pipe could block forever. Also refuses a file with more than [`ATTACHMENT_BYTES`]
+    /// bytes.
     pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             if io::stdin().is_terminal() {

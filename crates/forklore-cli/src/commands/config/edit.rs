@@ -75,7 +75,8 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Creates the copy next to the file, so that it can take its place in one step.
+/// Creates the copy that the user edits. The copy is next to the file, so that a rename can put the
+/// copy in the place of the file.
 fn copy_of(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         store::create_private(folder).map_err(new_file::failed(folder))?;
@@ -86,7 +87,7 @@ fn copy_of(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
 }
 
 /// Runs the editor until the text has no problems or the user gives up. Returns the warnings, or
-/// `None` if nothing changed.
+/// `None` if the user changed nothing. If the user gives up, returns an error.
 fn edit(
     named: &Path,
     copy: &Path,

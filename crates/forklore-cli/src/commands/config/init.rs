@@ -1,4 +1,5 @@
-//! `config init`: writes a configuration file with the model servers and API keys that are there.
+//! `config init`: writes a configuration file with the model servers that run on this machine, and
+//! with the names of the environment variables that contain API keys.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -67,8 +68,8 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns the model servers that listen on these ports of this machine, or on the usual ones if
-/// there are none.
+/// Returns the model servers that listen on these ports of this machine. If `ports` is empty, looks
+/// at the usual ports.
 fn servers(ports: &[u16]) -> Vec<LocalServer> {
     let usual: Vec<_> = LOCAL_PORTS.iter().map(|(port, _)| *port).collect();
     let found = listening_blocking(if ports.is_empty() { &usual } else { ports });

@@ -54,8 +54,9 @@ fn of_program(app: &App, path: &str) -> Result<Vec<ConfigSetting>> {
     ])
 }
 
-/// Returns the setting of an option of the program, which an environment variable may set too.
-/// `named` is the value that one of the two has.
+/// Returns the setting of an option of the program, which the environment variable `variable` may
+/// set too. `named` is the value that the option has on the command line or from the environment;
+/// `None` if it has none, or if there is only the variable and no such option.
 fn of_option(key: &str, value: Value, named: Option<String>, variable: &str) -> ConfigSetting {
     let in_environment = std::env::var(variable).ok().filter(|value| !value.is_empty());
     let from = match (named, in_environment) {

@@ -38,7 +38,7 @@ pub(super) fn paths(from: Option<&str>, app: &App, output: &mut Output) -> Resul
     Ok(answer.agents.into_iter().flat_map(|agent| agent.paths).collect())
 }
 
-/// Returns the agents with session files on this machine that are not imported completely.
+/// Returns the agents that have files on this machine with data that is not imported yet.
 ///
 /// # Errors
 /// If their folders or the store cannot be read.

@@ -1,11 +1,11 @@
-//! Says in words what an operation did.
+//! Describes in words what an operation did.
 
 use forklore::api::{OperationKind, OperationSession, OperationSummary, Outcome};
 use forklore::core::ShortIds;
 
 use crate::output::count;
 
-/// Says what an operation did to which sessions.
+/// Describes what an operation did, and to which sessions.
 pub(super) fn what(operation: &OperationSummary) -> String {
     let did = match operation.kind {
         OperationKind::Delete => "deleted",
@@ -55,7 +55,7 @@ fn short(session: &OperationSession) -> String {
     ShortIds::of([&session.session_id]).get(&session.session_id).to_owned()
 }
 
-/// Says what happened to one session.
+/// Describes what happened to one session, such as `erased`.
 pub(super) fn did(outcome: &Outcome) -> String {
     let title = |title: &Option<String>| title.clone().unwrap_or_else(|| "none".to_owned());
     match outcome {

@@ -26,7 +26,7 @@ impl Cost<'_> {
     }
 }
 
-/// The cost of usage of which nothing has a price.
+/// The text in place of a cost if nothing of the usage has a price.
 const NO_PRICE: &str = "no price";
 
 impl fmt::Display for Cost<'_> {
@@ -52,7 +52,7 @@ impl fmt::Display for Cost<'_> {
     }
 }
 
-/// Formats an amount of money with two to four decimal decimals.
+/// Formats an amount of money with two to four decimal places.
 fn amount(cost: f64) -> String {
     let text = format!("{cost:.4}");
     let short = text.trim_end_matches('0');

@@ -61,7 +61,8 @@ fn empty_forks(
     forks
 }
 
-/// Checks whether a branch has no own event except the record of its fork.
+/// Checks whether a node is a branch that has no own event except the record of its fork. Returns
+/// `false` if the branch has a title, is running, or is deleted, missing or damaged.
 fn is_empty(node: &TreeNode) -> bool {
     let is_plain = !node.deleted && !node.missing && !node.damaged && !node.cycle;
     node.header.as_ref().is_some_and(|header| {
