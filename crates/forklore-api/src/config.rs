@@ -83,9 +83,10 @@ pub struct ConfigProblem {
     pub warning: bool,
     /// The error kind, such as `invalid_args`.
     pub kind: ErrorKind,
-    /// What is wrong. It repeats no value, because a value may be a misplaced key.
+    /// A description of what is wrong. It repeats no value of the configuration, because a value
+    /// may be an API key in the wrong place.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do about the problem.
     pub hint: String,
 }
 
@@ -119,7 +120,7 @@ pub struct LocalServer {
     pub models: Vec<String>,
 }
 
-/// The answer of `config edit`.
+/// The answer of `config edit`: whether the file changed, and the problems that it has now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigEdited {

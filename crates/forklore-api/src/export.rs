@@ -65,26 +65,27 @@ pub struct ResumeInRequest {
     pub dry_run: bool,
 }
 
-/// Counts of what an export wrote, and of the events that the target format cannot express.
+/// Counts of what an export wrote, and of what it left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exported {
     /// The number of written entries: records that the agent itself had written, and messages
     /// converted from other events.
     pub events: u64,
-    /// The event types that the target format cannot express, each with the number of omitted
-    /// events.
+    /// What the export left out, because the target format cannot express it or because a summary
+    /// replaces it.
     pub lossy: Vec<LeftOut>,
 }
 
-/// An event type, with the number of its events that an export left out.
+/// A kind of events or of message parts, with the number of those that an export left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// The type of the events that the export left out.
+    /// The kind of what the export left out: an event type, or a kind of message part such as
+    /// `image`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The number of events of this type that the export left out.
+    /// The number of events or parts of this kind that the export left out.
     pub count: u64,
 }
 
@@ -97,8 +98,8 @@ pub struct ExportedFile {
     /// The number of written entries: records that the agent itself had written, and messages
     /// converted from other events.
     pub events: u64,
-    /// The event types that the target format cannot express, each with the number of omitted
-    /// events.
+    /// What the export left out, because the target format cannot express it or because a summary
+    /// replaces it.
     pub lossy: Vec<LeftOut>,
 }
 
@@ -118,7 +119,7 @@ pub struct ResumeIn {
     /// The number of written entries: records that the agent itself had written, and messages
     /// converted from other events.
     pub events: u64,
-    /// The event types that the agent's format cannot express, each with the number of omitted
-    /// events.
+    /// What was left out, because the agent's format cannot express it or because a summary
+    /// replaces it.
     pub lossy: Vec<LeftOut>,
 }

@@ -63,8 +63,8 @@ pub struct Fork {
     /// Configuration of the child, set by the application. forklore does not interpret it. `null`
     /// sets none.
     pub config: Option<Data>,
-    /// Whether the fork takes a conversation back to an earlier position. The store then records it
-    /// as an operation, which can be undone.
+    /// Whether the fork takes a conversation back to an earlier position. The store then records
+    /// the fork as an operation, which can be undone.
     #[serde(default)]
     pub rewind: bool,
     /// Whether to return only the plan for the child, and write nothing.

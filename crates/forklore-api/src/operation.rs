@@ -11,14 +11,15 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct OperationsRequest {
-    /// Lists only operations older than this one: the `next` of an earlier answer.
+    /// Lists only operations that are older than this one. The `next` of an answer, passed here,
+    /// gives the following page. `null` begins with the newest operation.
     pub before: Option<OperationId>,
     /// The maximum number of operations; 0 means no limit.
     pub limit: usize,
 }
 
 impl OperationsRequest {
-    /// The number of operations that are listed, unless a request says otherwise.
+    /// The default for the maximum number of operations in an answer.
     pub const LIMIT: usize = 20;
 }
 
@@ -33,13 +34,14 @@ impl Default for OperationsRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UndoState {
-    /// It can be undone.
+    /// The operation can be undone. Events that an import added to an existing session remain.
     Possible,
-    /// Some of its sessions changed since. The rest can be undone.
+    /// A part of what the operation did cannot be undone, for example because a session changed
+    /// since. The rest can be undone.
     Partial,
-    /// It was undone.
+    /// The operation was undone.
     Undone,
-    /// Nothing of it can be undone.
+    /// Nothing of what the operation did can be undone.
     Impossible,
 }
 
@@ -49,44 +51,47 @@ pub enum UndoState {
 pub struct OperationSummary {
     /// The number of the operation.
     pub id: OperationId,
-    /// What was asked for.
+    /// The kind of the operation.
     pub kind: OperationKind,
-    /// When it was recorded, by the store's clock.
+    /// When the operation was recorded, by the store's clock.
     pub at: Timestamp,
-    /// The program that did it. Absent if it is not known.
+    /// The program that executed the operation. Absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// The principal on whose behalf it was done. Absent if it is not known.
+    /// The principal on whose behalf the operation was executed. Absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
-    /// The operation that this one undid.
+    /// The number of the operation that this operation undid. Absent if this operation is no undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<OperationId>,
-    /// The operation that undid this one, unless that was undone too.
+    /// The number of the operation that undid this operation. Absent if there is none, or if that
+    /// undo was itself undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_by: Option<OperationId>,
-    /// Whether it can be undone.
+    /// Whether the operation can be undone.
     pub undo: UndoState,
-    /// The number of its sessions.
+    /// The number of sessions that the operation changed.
     pub sessions: u64,
-    /// The first of its sessions, at most 3.
+    /// The first sessions that the operation changed, at most 3.
     pub first: Vec<OperationSession>,
-    /// The former label or title, if the operation changed only that.
+    /// The former label or title. Absent if there was none, or if the operation did not change
+    /// exactly one label or one title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The new label or title, if the operation changed only that.
+    /// The new label or title. Absent if there is none, or if the operation did not change exactly
+    /// one label or one title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// A session of an operation.
+/// A session that an operation changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationSession {
     /// The id of the session.
     pub session_id: SessionId,
-    /// Its present title, or what a person typed first in it. `null` if it has neither or was
-    /// erased.
+    /// The present title of the session or, if it has none, what a person typed first in it. `null`
+    /// if the session has neither or was erased.
     pub name: Option<String>,
 }
 
@@ -96,45 +101,48 @@ pub struct OperationSession {
 pub struct OperationPage {
     /// The operations, the newest first.
     pub operations: Vec<OperationSummary>,
-    /// The `before` of the next page. `null` on the last page.
+    /// The value of `before` in the request of the next page. `null` on the last page.
     pub next: Option<OperationId>,
-    /// The records of operations that cannot be read.
+    /// The problems of records of operations that cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
 
-/// The answer of `op show`: an operation with all that it did.
+/// The answer of `op show`: an operation with everything that it did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationAnswer {
-    /// The operation.
+    /// The operation, as a list shows it. In JSON, its fields are direct fields of the answer.
     #[serde(flatten)]
     pub summary: OperationSummary,
-    /// What the operation did, in order.
+    /// What the operation did to each session, in order.
     pub outcomes: Vec<Outcome>,
-    /// The sessions in which an undo could not take something back.
+    /// The sessions to which the operation did something that an undo could not undo.
     pub left: Vec<LeftAlone>,
 }
 
-/// A session in which an undo cannot take something back, and why.
+/// A session to which an operation did something that an undo cannot undo, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftAlone {
     /// The id of the session.
     pub session_id: SessionId,
-    /// Why it remains as it is.
+    /// Why the session remains as it is. In JSON, the fields of the reason are direct fields of
+    /// this object.
     #[serde(flatten)]
     pub obstacle: Obstacle,
 }
 
-/// The request of `op undo`: takes an operation back.
+/// The request of `op undo`: undoes an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Undo {
-    /// The operation. `null` takes the latest one that is no undo and that can be undone.
+    /// The number of the operation to undo. `null` undoes the latest operation that can be undone
+    /// and is not itself an undo.
     pub operation: Option<OperationId>,
-    /// Whether to take back the rest if some of its sessions changed since.
+    /// Whether to undo the rest if a part of what the operation did cannot be undone, for example
+    /// because a session changed since. If `false`, the undo is then refused.
     pub partial: bool,
     /// Whether to return only the plan, and change nothing.
     pub dry_run: bool,
@@ -148,17 +156,18 @@ impl Undo {
     }
 }
 
-/// The answer of `op undo`.
+/// The answer of `op undo`: what the undo did, and what it could not undo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Undone {
-    /// The operation that was undone.
+    /// The number of the operation that was undone.
     pub operation: OperationId,
-    /// The operation as which the undo was recorded. To undo that is to redo. `null` in a dry run.
+    /// The number of the operation as which the undo was recorded. An undo of that operation is a
+    /// redo. `null` in a dry run.
     pub recorded_as: Option<OperationId>,
-    /// What the undo did. In a dry run: what it would do.
+    /// What the undo did to each session. In a dry run: what it would do.
     pub outcomes: Vec<Outcome>,
-    /// The sessions in which something could not be taken back.
+    /// The sessions to which the operation did something that the undo could not undo.
     pub left: Vec<LeftAlone>,
     /// Whether this answer is only a plan: nothing was changed.
     pub dry_run: bool,

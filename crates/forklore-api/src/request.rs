@@ -211,13 +211,13 @@ pub enum Request {
     },
     /// Lists operations, the newest first. The answer is [`OperationPage`](crate::OperationPage).
     Operations(OperationsRequest),
-    /// Returns an operation with all that it did. The answer is
+    /// Returns an operation with everything that it did. The answer is
     /// [`OperationAnswer`](crate::OperationAnswer).
     Operation {
         /// The number of the operation.
         operation: OperationId,
     },
-    /// Takes an operation back. The answer is [`Undone`](crate::Undone).
+    /// Undoes an operation. The answer is [`Undone`](crate::Undone).
     Undo(Undo),
     /// Erases the sessions that have been in the trash long enough, and removes the bytes of erased
     /// sessions from the store's files. The answer is [`Collected`](crate::Collected).

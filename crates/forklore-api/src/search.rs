@@ -8,7 +8,8 @@ use forklore_core::{EventId, Label, Role, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The request of `search`: the words to find, and the sessions and messages to search.
+/// The request of `search`: the words to find, and conditions on the sessions and messages to
+/// search. A condition that is `null` excludes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -38,9 +39,10 @@ pub struct Search {
     /// The largest number of hits. 0 means the most that the search index allows.
     #[serde(default = "limit")]
     pub limit: usize,
-    /// The field `next` of an earlier answer to the same request. This answer then has the hits that
-    /// follow it. `null` means the best hits. The cursor counts hits: if hits appear or vanish
-    /// meanwhile, a hit may be repeated or skipped.
+    /// The field `next` of an earlier answer to the same request. The new answer then begins after
+    /// the last hit of the earlier answer. `null` begins with the best hit. The position is a
+    /// number of hits: if hits appear or vanish between the two requests, a hit may be repeated or
+    /// skipped.
     #[serde(default)]
     pub after: Option<String>,
 }
@@ -99,8 +101,8 @@ pub struct SearchAnswer {
     pub hits: Vec<Hit>,
     /// Whether there may be further hits.
     pub more: bool,
-    /// The value of [`Search::after`] for the hits that follow. Absent if there are none, or if the
-    /// index answers no more of them.
+    /// The value of [`Search::after`] in the request for the hits that follow. Absent if no hits
+    /// follow, or if the search index returns no more hits for one query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// The problems of sessions that could not be read completely. The unread parts were not
@@ -242,7 +244,7 @@ impl FromStr for HitKind {
 pub struct Blame {
     /// The absolute path of the file. It need not exist.
     pub path: String,
-    /// Finds only what was written at or after this time.
+    /// Finds only calls that were written at or after this time. `null` finds calls of any time.
     #[serde(default)]
     pub since: Option<Timestamp>,
     /// The largest number of calls. 0 means the most that the search index allows.

@@ -22,9 +22,9 @@ pub struct Stats {
     /// in bytes.
     pub saved_bytes: u64,
     /// The tokens and the cost of the model calls of the counted sessions. If the answer also has
-    /// usage by model, this is its sum. Otherwise only calls that the log records in events of their
-    /// own are counted, which many agents do not write. Deleted sessions of a counted family or store
-    /// are then included.
+    /// usage by model, this is the sum over all models. Otherwise, only calls that have a usage
+    /// record of their own in the log are counted. Many agents write no such records. The deleted
+    /// sessions of a counted family or store are then included.
     pub usage: Usage,
     /// The total size of the store's files in bytes. Present only if the whole store is counted and
     /// the store supports maintenance.
@@ -49,14 +49,14 @@ pub enum UsageScope {
     Everything,
 }
 
-/// By what the usage of model calls is summed.
+/// The property of model calls by which their usage is grouped. The usage of each group is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UsageGrouping {
     /// By day, such as `2026-01-31`.
     Day,
-    /// By week of the ISO calendar, such as `2026-W05`. It begins on Monday.
+    /// By week of the ISO calendar, such as `2026-W05`. A week begins on Monday.
     Week,
     /// By model.
     Model,
@@ -70,8 +70,8 @@ pub enum UsageGrouping {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageReport {
-    /// The total usage of all models and sessions in the report. The cost is that of the calls whose
-    /// cost is known: a record states it, or the model has a price.
+    /// The total usage of all models and sessions in the report. The cost is that of the calls
+    /// whose cost is known: a record states it, or the model has a price.
     pub usage: Usage,
     /// The number of tokens in calls whose cost is not known.
     #[serde(default)]
@@ -81,8 +81,8 @@ pub struct UsageReport {
     /// Usage by session, without sessions that have no usage. A session comes before its imported
     /// copies, and an older session before a newer one.
     pub by_session: Vec<SessionUsage>,
-    /// Usage by what the request names: days, weeks, models, folders or agents. Each call is in one
-    /// group.
+    /// Usage by day, week, model, folder or agent, as the request demands. Each call is in one
+    /// group. Empty if the request demands no groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<UsageGroup>,
     /// The problems of sessions that could not be read completely.
@@ -112,7 +112,8 @@ pub struct ModelUsage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageGroup {
-    /// The name of the group. `null` for calls whose records do not name a model.
+    /// The name of the group, such as the day or the model. `null` for calls whose records do not
+    /// name a model.
     pub key: Option<String>,
     /// The number of model calls.
     pub calls: u64,
@@ -167,8 +168,8 @@ pub struct StatsAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageByModel {
-    /// The number of tokens in calls whose cost is not known. If it is not 0, the cost in `usage` is
-    /// only a part of the cost.
+    /// The number of tokens in calls whose cost is not known. If it is not 0, the cost in `usage`
+    /// is only a part of the cost.
     pub unpriced_tokens: u64,
     /// The models whose cost is not known, or known in part only. `null` stands for calls whose
     /// records do not name a model.
@@ -178,11 +179,11 @@ pub struct UsageByModel {
     /// Usage by session, without sessions that have no usage. A session comes before its imported
     /// copies, and an older session before a newer one.
     pub by_session: Vec<SessionUsage>,
-    /// By what `groups` sums the usage.
+    /// The property by which `groups` groups the calls. Absent if the request demands no groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<UsageGrouping>,
-    /// Usage by day, week, model, folder or agent. Each call is in one group, so the groups add up to
-    /// `usage`.
+    /// Usage by day, week, model, folder or agent. Each call is in one group, so the groups add up
+    /// to the field `usage` of the answer. Empty if the request demands no groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<UsageGroup>,
 }

@@ -55,7 +55,8 @@ pub struct TreeNode {
     /// from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// Whether the session's parent links lead back to the session itself.
+    /// Whether the session's parent links lead into a cycle. The node is then the root of its tree.
+    /// The other sessions of the cycle are below this node and are not marked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,
     /// The summaries of other branches that were recorded in this session. Always empty if the

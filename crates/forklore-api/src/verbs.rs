@@ -3,8 +3,8 @@
 /// The form in which a verb (forklore command) prints its answer with `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Prints one object: `ok`, and the fields of the answer's type. `ok` is `true`, except if
-    /// `doctor` found a problem or an `import` failed in part.
+    /// Prints one object: `ok`, and the fields of the answer's type. `ok` is `false` if the verb
+    /// failed in part, for example because a turn was interrupted, or if `doctor` found a problem.
     Object,
     /// Prints one line for each item of the answer, without `ok`.
     Lines,
@@ -14,7 +14,7 @@ pub enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerbAnswer {
     /// The command line of the verb, for example `attach SESSION FILE`. A remark may follow, as in
-    /// `chat -p, at the end`. One entry lists two command lines.
+    /// `chat -p, at the end`. Some entries list two command lines.
     pub usage: &'static str,
     /// The verb's name in [`Request`](crate::Request). `None` for commands that exist only in a
     /// terminal.

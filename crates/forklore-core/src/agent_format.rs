@@ -363,7 +363,7 @@ impl FileFacts {
 /// One event of a session file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The id that the agent gave the record.
+    /// The id that the agent gave the record; `None` if the agent gave it none.
     pub native_id: Option<String>,
     /// The key by which other records refer to this record. `None` if they refer to it by its
     /// `native_id`.
@@ -446,7 +446,7 @@ impl<'a> AgentFormats<'a> {
     }
 
     /// Returns the first agent format that recognises the file with this path and these first
-    /// bytes.
+    /// bytes; `None` if no format recognises the file.
     #[must_use]
     pub fn detect(&self, path: &Path, head: &[u8]) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.detect(path, head))

@@ -13,7 +13,8 @@ pub struct CallUsage {
     pub model: Option<String>,
     /// The tokens and cost of the call. `input` includes the `cached` tokens.
     pub usage: Usage,
-    /// How many of the input tokens the provider wrote to its cache, if the record states it.
+    /// How many of the input tokens the provider wrote to its cache; 0 if the record does not state
+    /// it.
     pub cache_written: u64,
     /// Whether the record states that the call cost nothing. A cost of 0 in `usage` alone states no
     /// cost.

@@ -14,17 +14,19 @@ use crate::units::{bytes, count};
 pub use edit::{Change, FileEdit, file_edits};
 pub use result::{Outcome, shortened};
 
-/// The maximum length in bytes of a description.
+/// The maximum length in bytes of the description of a whole message, and of each text that the
+/// description of a part quotes.
 const LONGEST: usize = 400;
 
-/// The maximum length in bytes of a result whose text is part of its description. The description
-/// of a longer result gives only its size.
+/// The maximum length in bytes of a one-line result whose description gives its text instead of its
+/// size. The description of any other result gives the size, and the beginning of the text only if
+/// the tool failed.
 const SHORT_RESULT: usize = 80;
 
 /// Describes the messages of one session, in their order.
 ///
-/// A result names only the id of its call, so the describer remembers the tools of the calls that
-/// have no result yet.
+/// A result may name only the id of its call, so the describer remembers the tools of the calls
+/// that have no result yet.
 #[derive(Clone, Debug, Default)]
 pub struct Describer {
     folder: Option<String>,
@@ -39,8 +41,8 @@ impl Describer {
         Self { folder: Some(folder.to_owned()), tools: HashMap::new() }
     }
 
-    /// Adds a call that was made before the first described message, so that its result can be
-    /// described.
+    /// Adds a call that was made before the first described message, so that the description of its
+    /// result can name the tool.
     pub fn open(&mut self, id: &str, tool: &str) {
         self.tools.insert(id.to_owned(), tool.to_owned());
     }
@@ -90,9 +92,9 @@ impl Describer {
         format!("{tool} {essence}").trim_end().to_owned()
     }
 
-    /// Returns the name of the tool that gave a result. Its call no longer counts as one without a
-    /// result. `None` if the part is no result, or if neither the part nor an earlier call names
-    /// the tool.
+    /// Returns the name of the tool that gave the result in `part`, and forgets the call, because
+    /// the call now has a result. `None` if the part is no result, or if neither the part nor an
+    /// earlier call names the tool.
     pub fn tool_of(&mut self, part: &Part) -> Option<String> {
         let Part::ToolResult { call_id, name, .. } = part else { return None };
         let of_call = self.tools.remove(call_id);

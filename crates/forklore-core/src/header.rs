@@ -131,8 +131,9 @@ impl Header {
     }
 
     /// Returns the session's lease if it is valid at `now` and belongs to a runtime other than
-    /// `owner`. The process of that runtime may be gone: this method does not check that, but
-    /// `lease_of_other` of the store port does.
+    /// `owner`. If `owner` is `None`, the lease may belong to any runtime. The process of that
+    /// runtime may be gone: this method does not check that, but `lease_of_other` of the store port
+    /// does.
     #[must_use]
     pub fn leased_by_other(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
         self.lease.as_ref().filter(|lease| lease.holds_at(now) && Some(&*lease.owner) != owner)
@@ -148,7 +149,7 @@ pub struct Lease {
     /// When the lease expires, unless the runtime renews it.
     pub expires: Timestamp,
     /// The log position of the last event before the turn began, which is the end of the last
-    /// closed turn.
+    /// closed turn; -1 if the log was empty.
     pub began_at: i64,
 }
 

@@ -160,7 +160,7 @@ impl SessionId {
     }
 
     /// Generates a UUIDv8 for a session that begins at `unix_millis` (milliseconds since the Unix
-    /// epoch). `random` gives the random bits. Its last bytes are the most random.
+    /// epoch). `random` gives the random bits. The id begins with the last bytes of `random`.
     ///
     /// The id has the bytes of a UUIDv7 in reverse order: it begins with random digits and ends
     /// with the time. The first eight digits of an id are therefore almost always unique, even in a
@@ -186,12 +186,12 @@ impl SessionId {
         Self(format!("fork-{}-{unix_millis}", &hex[..16]).into())
     }
 
-    /// Derives an id for an imported session: `<dialect>-<16 hex of sha256(dialect, parts)>`. It is
-    /// used if the id that the agent gave the session is not usable, and for each branch inside an
-    /// imported file (docs/semantics.md, Sources).
+    /// Derives an id for an imported session: `<dialect>-<16 hex of sha256(dialect, parts)>`. A
+    /// session gets such an id if the id that its agent gave it is not valid or not free. Each
+    /// branch inside an imported file also gets such an id (docs/semantics.md, Sources).
     ///
     /// # Errors
-    /// If `dialect` is not a valid name.
+    /// If `dialect` is too long for an id, or contains a character that ids may not contain.
     pub fn derived(dialect: &str, parts: &[&str]) -> Result<Self, IdError> {
         format!("{dialect}-{}", &digest_hex(dialect, parts)[..16]).parse()
     }
@@ -205,8 +205,9 @@ impl Label {
     }
 
     /// Returns the default label of a fork: two words that sha256(id) chooses, such as
-    /// `brave-otter`. `attempt` counts from 0. The next four attempts add two hex digits of the hash
-    /// each, and the further ones a number, so that the labels never end (docs/semantics.md, Fork).
+    /// `brave-otter`. If the label is in use, the caller tries the next `attempt`; attempts count
+    /// from 0. Attempts 1 to 4 add 2, 4, 6 and 8 hex digits of the hash. Each later attempt also
+    /// adds a number, from 2 on, so a free label always exists (docs/semantics.md, Fork).
     #[must_use]
     pub fn of_fork(id: &SessionId, attempt: usize) -> Self {
         let hash = Sha256::digest(id.as_str().as_bytes());
@@ -215,9 +216,9 @@ impl Label {
         Self::with_digits(&words::name(first, second), &rest, 0, attempt)
     }
 
-    /// Returns the default label of a child: for a branch, the label of [`Label::of_fork`]; for a
-    /// delegate, `delegate-` and the first 8 hex digits of sha256(id), with more for each further
-    /// attempt as [`Label::of_fork`] adds them.
+    /// Returns the default label of a child. A branch gets the label of [`Label::of_fork`]. A
+    /// delegate gets `delegate-` and the first 8 hex digits of sha256(id). Further attempts add
+    /// digits and a number to it as in [`Label::of_fork`].
     #[must_use]
     pub fn of_child(kind: SessionKind, id: &SessionId, attempt: usize) -> Self {
         if kind != SessionKind::Delegate {
@@ -227,8 +228,9 @@ impl Label {
         Self::with_digits("delegate", &hash, 8, attempt)
     }
 
-    /// Joins `name` and the first `digits` digits of `hash`; with two digits more for each attempt up
-    /// to [`DIGIT_ATTEMPTS`], and with a number from 2 on for each attempt after that.
+    /// Joins `name` and the first `digits` digits of `hash`. Each attempt up to [`DIGIT_ATTEMPTS`]
+    /// adds two more digits. Each attempt after that keeps these digits and adds a number, from 2
+    /// on.
     fn with_digits(name: &str, hash: &str, digits: usize, attempt: usize) -> Self {
         let digits = digits + 2 * attempt.min(DIGIT_ATTEMPTS);
         let mut label = name.to_owned();

@@ -55,19 +55,19 @@ pub struct NotSpans {
     pub at: usize,
 }
 
-/// Returns the index in `spans` of the span in which the count of `unit` first reaches `want`. This
-/// is the last span before which the count is below `want`. `None` if the count reaches `want`
-/// before the first span, or if `spans` is empty.
+/// Returns the index of the last span in `spans` before which the count of `unit` is below `want`.
+/// If the count reaches `want` anywhere in `spans`, it first does so in this span. `None` if the
+/// count reaches `want` before the first span, or if `spans` is empty.
 #[must_use]
 pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
     spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
 /// Returns the beginning of `spans` that a child inherits. `spans` are a part of the parent's
-/// history. The result has the spans that begin before the first `inheritable` inheritable events
-/// of the history end. The last of them is shortened to end at `to`: the position after the last
-/// inherited event, in that span's segment. The result is empty if the child inherits no event of
-/// `spans`.
+/// history, and the child inherits the first `inheritable` inheritable events of that history. The
+/// result has the spans that begin within these events. The last of these spans is shortened to end
+/// at `to`: the position after the last inherited event, in that span's segment. The result is
+/// empty if the child inherits no event of `spans`.
 #[must_use]
 pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =

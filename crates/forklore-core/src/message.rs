@@ -80,7 +80,7 @@ pub enum Part {
     /// Reasoning of the model. Its field `opaque` contains what the provider needs to continue the
     /// reasoning.
     Reasoning {
-        /// The readable text of the model's reasoning.
+        /// The readable text of the model's reasoning; empty if the provider gave none.
         text: String,
         /// The provider of the model, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -32,7 +32,7 @@ impl FromStr for OperationId {
     }
 }
 
-/// What a person or a program asked for.
+/// The kind of an operation: what a person or a program requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -64,16 +64,17 @@ pub enum Outcome {
     Created {
         /// The id of the session.
         session_id: SessionId,
-        /// The seq of its last event afterwards.
+        /// The seq of the session's last event directly after the operation; -1 if the session had
+        /// no events.
         head_seq: i64,
     },
-    /// Events were appended.
+    /// An import appended events to the session, which existed before.
     Appended {
         /// The id of the session.
         session_id: SessionId,
-        /// The number of events.
+        /// The number of appended events.
         events: u64,
-        /// The seq of its last event afterwards.
+        /// The seq of the session's last event directly after the operation.
         head_seq: i64,
     },
     /// The session went into the trash.
@@ -90,7 +91,8 @@ pub enum Outcome {
     Restored {
         /// The id of the session.
         session_id: SessionId,
-        /// The seq of its last event.
+        /// The seq of the session's last event directly after the operation; -1 if the session had
+        /// no events.
         head_seq: i64,
     },
     /// The label changed.
@@ -106,26 +108,28 @@ pub enum Outcome {
     Renamed {
         /// The id of the session.
         session_id: SessionId,
-        /// The former title.
+        /// The former title; null if the session had none.
         before: Option<String>,
-        /// The new title.
+        /// The new title; null if the session has none now.
         after: Option<String>,
     },
-    /// The leaf changed: the branch of an imported file that its agent would resume.
+    /// The leaf of an imported file changed. The leaf is the branch that the file's agent would
+    /// resume.
     Leaf {
-        /// The id of the session.
+        /// The id of the session whose header records the leaf.
         session_id: SessionId,
-        /// The former leaf.
+        /// The id of the former leaf; null if there was none.
         before: Option<SessionId>,
-        /// The new leaf.
+        /// The id of the new leaf; null if there is none now.
         after: Option<SessionId>,
     },
-    /// The session was detached.
+    /// The session was detached: it got its own copy of the events that it inherits.
     Detached {
         /// The id of the session.
         session_id: SessionId,
     },
-    /// The label or the title changed, but the session was erased since, and its names with it.
+    /// The label or the title of the session changed. The session was erased later, so the record
+    /// no longer contains its labels and titles.
     Forgotten {
         /// The id of the session.
         session_id: SessionId,
@@ -133,7 +137,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the session.
+    /// Returns the id of the session that the outcome is about.
     #[must_use]
     pub fn session(&self) -> &SessionId {
         match self {
@@ -150,7 +154,8 @@ impl Outcome {
         }
     }
 
-    /// Returns why this outcome cannot be taken back whatever happens since; `None` if it can.
+    /// Returns why this outcome can never be undone, whatever the present state of its session.
+    /// `None` if that state decides whether the outcome can be undone.
     #[must_use]
     pub fn why_final(&self) -> Option<Obstacle> {
         match self {
@@ -161,8 +166,8 @@ impl Outcome {
         }
     }
 
-    /// Returns what changed in the session with this header since the outcome; `None` if the
-    /// outcome is still as it was.
+    /// Returns the change of the session since this outcome that prevents an undo of the outcome.
+    /// `now` is the present header of the session. `None` if this header shows no such change.
     #[must_use]
     pub fn changed_since(&self, now: &Header) -> Option<Obstacle> {
         if now.is_erased() {
@@ -186,8 +191,8 @@ impl Outcome {
         }
     }
 
-    /// Removes the label or title from the outcome, because the session was erased. Returns whether
-    /// there was one.
+    /// Removes the labels or titles from the outcome, because the session was erased. Returns
+    /// whether the outcome contained any.
     pub fn forget(&mut self) -> bool {
         let (Self::Labelled { session_id, .. } | Self::Renamed { session_id, .. }) = self else {
             return false;
@@ -197,38 +202,38 @@ impl Outcome {
     }
 }
 
-/// Why an outcome cannot be taken back.
+/// Why an outcome of an operation cannot be undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum Obstacle {
     /// The session was erased.
     Erased,
-    /// A detach is not taken back: every read of the session is the same.
+    /// The session was detached. A detach changes no read of the session, so it has no undo.
     Detached,
-    /// Nothing removes events from a session.
+    /// The operation appended events to the session, and nothing removes events from a session.
     EventsStay {
-        /// The number of events.
+        /// The number of events that the operation appended.
         events: u64,
     },
-    /// The session is in the trash since.
+    /// The session was deleted after the operation and is in the trash.
     InTrash,
-    /// The session came back from the trash since.
+    /// The session came back from the trash after the operation.
     BroughtBack,
-    /// The session has gained events since.
+    /// The session has gained events after the operation.
     Appended {
-        /// The number of events.
+        /// The number of events gained.
         events: u64,
     },
-    /// The session got another label since.
+    /// The session got another label after the operation.
     Labelled,
-    /// The session got another title since.
+    /// The session got another title after the operation.
     Renamed,
-    /// The session got another leaf since.
+    /// The session got another leaf after the operation.
     OtherLeaf,
-    /// Another session of the family has the former label now.
+    /// Another session of the family now has the session's former label.
     LabelInUse,
-    /// Branches build on the session.
+    /// The session has branches, which inherit its events.
     HasBranches {
         /// The number of branches.
         branches: u64,
@@ -272,22 +277,23 @@ impl fmt::Display for Obstacle {
 pub struct Operation {
     /// The number of the operation.
     pub id: OperationId,
-    /// What was asked for.
+    /// The kind of the operation.
     pub kind: OperationKind,
     /// When the operation was recorded, by the store's clock.
     pub at: Timestamp,
-    /// The program that did it, if it is known.
+    /// The program that executed the operation, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// The principal on whose behalf it was done, if it is known.
+    /// The principal on whose behalf the operation was executed, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
-    /// The operation that this one undid.
+    /// The number of the operation that this operation undid. Absent if this operation is no undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<OperationId>,
-    /// The operation that undid this one, unless that was undone too.
+    /// The number of the operation that undid this operation. Absent if there is none, or if that
+    /// undo was itself undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_by: Option<OperationId>,
-    /// What the operation did, in order.
+    /// What the operation did to each session, in order.
     pub outcomes: Vec<Outcome>,
 }

@@ -29,8 +29,9 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Returns the cost of a model call, without the noise of binary fractions. `input` includes the
-    /// `cached` and the `written` tokens: those that were read from the cache, and written to it.
+    /// Returns the cost of a model call with these numbers of tokens, without the noise of binary
+    /// fractions. The provider read `cached` tokens from its cache and wrote `written` tokens to
+    /// it. `input` includes both.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no request has 2^53 tokens")]
     pub fn cost(&self, input: u64, output: u64, cached: u64, written: u64) -> f64 {

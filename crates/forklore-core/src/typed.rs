@@ -2,9 +2,9 @@
 //!
 //! Agents send more under the role of the user than a person typed: the working directory, rules
 //! from files, reminders, the output of commands. Such text must not become a session's title, and
-//! it begins no turn. This module recognises such text by marks: the elements around it, or its
-//! first words. Whether a message begins a turn is decided when it is written. A later change of
-//! the marks thus changes only the titles of stored sessions.
+//! it begins no turn. This module recognises such text by marks: the XML elements around it, or its
+//! first words. Whether a message begins a turn is decided when the message is written. A later
+//! change of the marks thus changes only the titles of stored sessions.
 //!
 //! The marks are listed by agent, but the marks of all agents count in every session. A session may
 //! be continued in another agent, so one agent's text may be in another agent's files.
@@ -16,7 +16,8 @@ use crate::message::{Content, Message, Part};
 pub enum Typed {
     /// Text for the model.
     Text(String),
-    /// A command for the agent, such as `/clear` or `!ls`. It may also have made the model answer.
+    /// A command for the agent, such as `/clear` or `!ls`. The agent may have passed text to the
+    /// model instead of the command.
     Command(String),
 }
 
@@ -88,8 +89,8 @@ const RULES: &str = "# AGENTS.md instructions";
 /// The headings with which editors separate what they add from what the person typed.
 const REQUESTS: [&str; 2] = ["## My request for Codex:", "## My request:"];
 
-/// Returns what a person typed in a user message. Returns `None` if an agent wrote all of it, or if
-/// it contains no text.
+/// Returns what a person typed in a user message. A command counts only if the person typed nothing
+/// else. Returns `None` if an agent wrote the whole message, or if the message contains no text.
 #[must_use]
 pub fn typed(message: &Message) -> Option<Typed> {
     let mut texts = Vec::new();
@@ -118,7 +119,7 @@ fn texts_of(message: &Message) -> Vec<&str> {
 }
 
 /// Returns what a person typed in one text of a user message. Returns `None` if an agent wrote all
-/// of it.
+/// of the text.
 #[must_use]
 pub fn typed_text(text: &str) -> Option<Typed> {
     if let Some(command) = Command::of(text) {
@@ -144,7 +145,8 @@ pub fn is_for_model(text: &str) -> bool {
     !rest.is_empty()
 }
 
-/// A command that a person typed. In the text, an agent represents it by elements.
+/// A command that a person typed. An agent writes the command into the text of a message as XML
+/// elements.
 struct Command {
     /// The command as the person typed it.
     line: String,
@@ -153,9 +155,10 @@ struct Command {
 }
 
 impl Command {
-    /// Parses the command in a text. Claude Code writes the element `command-message` first if the
-    /// model gets a text instead of the command. It writes `command-name` first if it carries out
-    /// the command itself. Pi replaces the name of a skill by the text of the skill.
+    /// Parses the command in a text; `None` if the text is no command. Claude Code writes the
+    /// element `command-message` first if the model gets a text instead of the command. Claude Code
+    /// writes `command-name` first if it carries out the command itself. Pi replaces the name of a
+    /// skill by the text of the skill.
     fn of(text: &str) -> Option<Self> {
         let text = text.trim_start();
         if text.starts_with("<bash-input>") {
@@ -178,7 +181,8 @@ impl Command {
     }
 }
 
-/// Returns the text inside the element `name`.
+/// Returns the text inside the first element `name`, without white space around it; `None` if
+/// `text` has no such element.
 fn inside<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, behind) = text.split_once(&format!("<{name}>"))?;
     let (inside, _) = behind.split_once(&format!("</{name}>"))?;

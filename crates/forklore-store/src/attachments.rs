@@ -44,8 +44,8 @@ pub trait Attachments: Send + Sync {
     ///
     /// # Errors
     /// `Corrupt` if the path of the attachment is not a regular file; `Denied` if the storage is
-    /// read-only or the operating system forbids the access; `Io` if the file cannot be accessed
-    /// for another reason.
+    /// read-only or the operating system forbids the access; `Poisoned` if a sync of the disk
+    /// failed; `Io` if the file cannot be accessed for another reason.
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>>;
 
     /// Opens an attachment for reading, without verifying its bytes; [`Checked`] verifies them.

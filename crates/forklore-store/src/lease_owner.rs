@@ -18,7 +18,7 @@ pub fn name(application: &str, unique: &str) -> String {
     name_of(application, unique, process::id())
 }
 
-/// Returns the name under which the process with this id acquires leases, like [`name`].
+/// Returns the name that [`name`] would return in the process with this id.
 #[must_use]
 pub fn name_of(application: &str, unique: &str, id: u32) -> String {
     let readable = format!("{application} (process {id}, {unique})");

@@ -73,8 +73,9 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// The error of the first rejected write (see [`Write`]); `Stale` if the transaction's source
-    /// (the imported file) is not in the expected state; `Invalid` if an attachment does not exist.
-    /// After an error, nothing was written.
+    /// (the imported file) is not in the expected state, or if what the transaction undoes has
+    /// changed since; `Invalid` if an attachment does not exist. After an error, nothing was
+    /// written.
     fn commit(&self, transaction: Transaction) -> Result<Committed>;
 
     /// Executes several transactions in order. Each is executed atomically, and succeeds or fails
@@ -170,7 +171,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Unsupported` if the store lacks the capability `operations`; `Io` or `Corrupt` if the log
-    /// cannot be read at all.
+    /// of operations cannot be read at all.
     fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
         let _ = (before, limit);
         Err(no_operations())

@@ -144,7 +144,8 @@ pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Res
     }
 }
 
-/// Returns the lease that `owner` gets. A renewed lease retains the head (seq of the session's last
+/// Returns the lease that `owner` gets at `now`, the store's time. The lease is valid for `lasts`,
+/// but at most for [`LONGEST_LEASE`]. A renewed lease retains the head (seq of the session's last
 /// event) that it recorded when it was acquired.
 ///
 /// # Errors

@@ -119,7 +119,7 @@ fn with_derived_fields(schema: &mut schemars::Schema) {
 pub struct Identity {
     /// The session's own id.
     pub session_id: SessionId,
-    /// The id of the session's parent. `null` for a root.
+    /// The id of the session's parent. `None` for a root.
     pub parent_id: Option<SessionId>,
     /// The id of the root of the session's family (a root with all its descendants).
     pub root_id: SessionId,

@@ -105,8 +105,9 @@ pub struct TurnUsage {
     /// The number of input tokens that the provider read from its cache, in all model calls of the
     /// turn.
     pub cached: u64,
-    /// The cost of the turn's model calls, in the currency of the configured prices. `null` if no
-    /// price is configured.
+    /// The cost of the turn's model calls, in the currency of the configured prices. A call counts
+    /// only if the model has a configured price and the provider reported its tokens. `null` if no
+    /// call counts.
     pub cost: Option<f64>,
 }
 

@@ -137,8 +137,8 @@ fn searched(fields: &Map<String, Value>, path: Option<&str>) -> Option<String> {
     })
 }
 
-/// Returns the arguments with short values as `name=value`. Leaves out lists and objects. If there
-/// are no other arguments, returns all arguments as JSON.
+/// Returns the arguments whose values are strings, numbers or booleans, as `name=value`. If there
+/// are no such arguments, returns all arguments as JSON.
 fn pairs(fields: &Map<String, Value>) -> String {
     let short = fields.iter().filter_map(|(name, value)| match value {
         Value::String(text) => Some(format!("{name}={}", one_line(text))),

@@ -1,10 +1,10 @@
 //! Stores attachments as files in a folder, for every store on disk.
 //!
 //! The attachment `sha256:abcd...` is the file `ab/cd...`. A put writes the file under a temporary
-//! name, syncs it, and only then renames it to `ab/cd...`. No reader therefore ever finds a partial
-//! file. A pin takes a shared lock on the file and changes its modification time. A sweep removes a
-//! file only if it gets an exclusive lock and the modification time is still the one that was
-//! listed.
+//! name, syncs it, and only then gives it the name `ab/cd...`. No reader therefore ever finds a
+//! partial file. A pin takes a shared lock on the file and changes its modification time. A sweep
+//! removes a file only if it gets an exclusive lock and the modification time is still the one that
+//! was listed.
 
 mod file;
 mod put;

@@ -207,9 +207,9 @@ impl Gate {
     }
 }
 
-/// Says whether a call still waits for the lock that a thread acquires for it. After the call has
-/// timed out, the thread opens no file, because that could create a file again that another process
-/// has removed.
+/// Says whether a call of [`Gate::pass`] still waits for the lock. A separate thread acquires the
+/// lock for the call. After the call has timed out, the thread opens no file, because that could
+/// create a file again that another process has removed.
 #[derive(Clone, Debug, Default)]
 struct Wanted {
     ended: Arc<Mutex<bool>>,

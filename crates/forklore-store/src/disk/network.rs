@@ -34,8 +34,8 @@ const NETWORK_FUSE: [&str; 10] = [
     "fuse.grpcfuse",
 ];
 
-/// Returns the type of the network file system that contains `folder`, such as `nfs`; `None` if the
-/// folder is on a local file system.
+/// Returns the type of the network file system that contains `folder`, such as `nfs`. `None` if the
+/// folder is on a local file system, or if the type of its file system cannot be determined.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn network(folder: &Path) -> Option<String> {

@@ -12,7 +12,7 @@ use crate::port::{Changes, SessionChange};
 /// 0 if no commit made that kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// The number of the commit that created the session.
+    /// The number of the last commit that created the session or brought it back from the trash.
     pub created: u64,
     /// The number of the last commit that appended events to the session.
     pub appended: u64,
@@ -24,7 +24,7 @@ pub struct Stamp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
-    /// The commit created the session.
+    /// The commit created the session or brought it back from the trash.
     Created,
     /// The commit appended events to the session.
     Appended,
@@ -69,7 +69,8 @@ impl Stamp {
     }
 }
 
-/// Returns a session's entry in the initial list of all sessions, with which a feed begins.
+/// Returns a session's entry in the initial list of all sessions, which a new reader of a feed gets
+/// first.
 #[must_use]
 pub fn listed(header: &Header) -> SessionChange {
     SessionChange {
@@ -84,9 +85,9 @@ pub fn listed(header: &Header) -> SessionChange {
 
 /// Returns the next page of the list of all sessions, which a new reader of a feed gets first.
 /// `list` contains the sessions after the position `from`, in order, each with its key. If more
-/// than `limit` sessions remain, `list` has at least `limit` + 1 entries. After the list, the
-/// reader continues with the commits after `from.base`. `last` is the number of the store's last
-/// commit.
+/// than `limit` sessions remain, `list` has at least `limit` + 1 entries. A `limit` of 0 means no
+/// limit. After the list, the reader continues with the commits after `from.base`. `last` is the
+/// number of the store's last commit.
 #[must_use]
 pub fn list_page(
     from: &Position,
@@ -110,7 +111,7 @@ pub fn list_page(
 /// Returns the next page of the feed, which lists the sessions that commits changed. `found`
 /// contains the changes after the position `from`, without gaps, each with the numbers of its
 /// commit and of its session. If more than `limit` changes remain, `found` has at least `limit` + 1
-/// entries. `last` is the number of the store's last commit.
+/// entries. A `limit` of 0 means no limit. `last` is the number of the store's last commit.
 #[must_use]
 pub fn commit_page(
     from: &Position,

@@ -180,7 +180,8 @@ impl Preview {
         Ok(())
     }
 
-    /// Copies the headers of the sessions of a family that have a label.
+    /// Copies from the base to `layer` the headers of the sessions that have this label in the
+    /// family of `root`.
     fn copy_labelled(&self, layer: &mut Layer, root: &SessionId, label: &Label) -> Result<()> {
         let (family, label) = (Some(root.clone()), Some(label.clone()));
         let filter = Filter { family, label, ..Filter::default() };

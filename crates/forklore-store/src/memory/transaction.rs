@@ -27,7 +27,8 @@ enum Undo {
 fn news(write: &Write) -> Option<(SessionId, What)> {
     match write {
         Write::Append { session, .. } => Some((session.clone(), What::Appended)),
-        // All its events are new for a reader to whom it was removed.
+        // A reader of the feed saw the session removed. All events of the session are new for this
+        // reader.
         Write::Change { session, change: Change::Undelete(_) } => {
             Some((session.clone(), What::Created))
         }

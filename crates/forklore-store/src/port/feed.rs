@@ -79,16 +79,16 @@ pub struct SessionChange {
     pub session: SessionId,
     /// The seq of the session's last event; -1 if its log is empty.
     pub head_seq: i64,
-    /// Whether the session was created after the reader's last position. If so, all its events up
-    /// to `head_seq` are new for the reader.
+    /// Whether the session was created, or came back from the trash, after the reader's last
+    /// position. If so, all its events up to `head_seq` are new for the reader.
     pub created: bool,
     /// Whether events were appended to the session after the reader's last position. The last of
     /// them has the seq `head_seq`.
     pub appended: bool,
-    /// Whether the session's header changed after the reader's last position. A new label, title,
-    /// lease or strategy is such a change, for example. New counts alone are not.
+    /// Whether the session's header changed after the reader's last position. A new label, title or
+    /// lease is such a change, for example, and so is a detach. New counts alone are not.
     pub changed: bool,
-    /// Whether the session was deleted. If so, only its tombstone (the header that remains) can be
-    /// read.
+    /// Whether the session was deleted: it is in the trash, or it was erased. Its header can still
+    /// be read.
     pub removed: bool,
 }

@@ -5,28 +5,32 @@ use forklore_core::operation::{Operation, OperationId, OperationKind, Outcome};
 
 use crate::error::Error;
 
-/// The operation to which the writes of a transaction belong. The store derives its outcomes from
-/// the writes, and records it with them. A transaction without outcomes records nothing.
+/// The operation to which the writes of a transaction belong. The store derives the outcomes of the
+/// operation from these writes, and records the operation in the same transaction. If the writes
+/// have no outcomes, the store records nothing. The store also records nothing if all outcomes are
+/// appends, unless the transaction continues a recorded operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewOperation {
-    /// What was asked for.
+    /// The kind of the operation: what a person or a program requested.
     pub kind: OperationKind,
-    /// The program that does it, if it is known.
+    /// The program that executes the operation, if it is known.
     pub program: Option<String>,
-    /// The principal on whose behalf it is done, if it is known.
+    /// The principal on whose behalf the operation is executed, if it is known.
     pub principal: Option<String>,
-    /// The recorded operation that the transaction belongs to. Its outcomes are added to that one.
-    /// `None` records a new operation. An import gives the number that its first step got.
+    /// The number of a recorded operation that the transaction continues. The store adds the
+    /// transaction's outcomes to that record. `None` records a new operation. Each later step of an
+    /// import continues the operation of the first step.
     pub continues: Option<OperationId>,
-    /// The operation that this one undoes. Rejected with `Stale` if it was undone already.
+    /// The number of the operation that this operation undoes; `None` if this operation is no undo.
+    /// The transaction is rejected with `Stale` if the other operation was already undone.
     pub undoes: Option<OperationId>,
-    /// The outcomes that must still be as they were, because the transaction takes them back.
-    /// Rejected with `Stale` if the session of one of them changed since.
+    /// The outcomes that the transaction undoes; empty if it is no undo. The transaction is
+    /// rejected with `Stale` if the session of one of these outcomes has changed since.
     pub expected: Vec<Outcome>,
 }
 
 impl NewOperation {
-    /// Returns a new operation of this kind, by nobody known.
+    /// Creates a new operation of this kind. All other fields are empty.
     #[must_use]
     pub fn of(kind: OperationKind) -> Self {
         let (program, principal, continues, undoes) = <_>::default();
@@ -41,6 +45,6 @@ pub struct Operations {
     pub found: Vec<Operation>,
     /// The errors of the records that cannot be read, each with its location.
     pub damaged: Vec<Error>,
-    /// Whether the store has older operations.
+    /// Whether the store has operations that are older than those on this page.
     pub more: bool,
 }

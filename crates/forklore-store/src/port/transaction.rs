@@ -53,8 +53,9 @@ pub enum Write {
     },
     /// Changes a session's header or storage, but not its log.
     ///
-    /// Rejected with `NotFound` if no session has the id; `Deleted` if the session was deleted;
-    /// `LabelInUse` if another session with the same root has the new label; `Leased` if another
+    /// Rejected with `NotFound` if no session has the id; `Deleted` if the session was deleted (for
+    /// [`Change::Undelete`], only if it was erased); `LabelInUse` if another session with the same
+    /// root has the new label; `Leased` if another
     /// runtime has the lease to acquire; `LeaseLost` if the caller does not have the lease to
     /// release; `MissingAncestor` if the store no longer has inherited events that a detach must
     /// copy into the session.

@@ -10,7 +10,7 @@ use crate::port::Deletion;
 /// What a delete did to one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deleted {
-    /// Nothing: there was nothing more to delete.
+    /// The delete did nothing, because [`is_deleted_by`] is false for the session.
     Skipped,
     /// The session is now in the trash.
     Trashed,
@@ -19,8 +19,9 @@ pub enum Deleted {
     Erased,
 }
 
-/// Checks whether a delete changes the session with this header. If not, neither its children nor
-/// its lease refuse the delete.
+/// Checks whether a delete changes the session with this header. If the delete does not change the
+/// session, a store must skip the session, and the children and the lease of the session do not
+/// prevent the delete.
 #[must_use]
 pub fn is_deleted_by(header: &Header, deletion: Deletion) -> bool {
     match (header.deleted, deletion) {
@@ -49,9 +50,9 @@ pub fn delete(header: &mut Header, deletion: Deletion, now: Timestamp) -> Delete
     Deleted::Erased
 }
 
-/// Turns the header of a session into a tombstone (what remains of an erased session). The header
-/// retains the session's lineage and usage, and loses title, principal, metadata, config, leaf
-/// and lease.
+/// Turns the header of a session into a tombstone (what remains of an erased session). `deleted` is
+/// the time at which the session was deleted. The header retains the session's lineage and usage,
+/// and loses title, principal, metadata, config, leaf and lease.
 pub fn make_tombstone(header: &mut Header, deleted: Timestamp) {
     header.deleted = Some(Tombstone { deleted, restorable: false });
     header.title = None;

@@ -18,17 +18,18 @@ pub const RETAINED_OPERATIONS: usize = 10_000;
 pub struct Recording<'t> {
     operation: &'t NewOperation,
     outcomes: Outcomes,
-    /// The header before the change that is executed now.
+    /// The session's header before the change that is being executed; `None` if that write has no
+    /// outcome that depends on the header.
     former: Option<Box<Header>>,
 }
 
 impl<'t> Recording<'t> {
-    /// Begins a transaction of the operation. `header` returns the header of a session as it is
-    /// before the transaction.
+    /// Begins to record a transaction that belongs to `operation`. `header` returns the header of a
+    /// session as it is before the transaction.
     ///
     /// # Errors
-    /// `Stale` if an outcome that the operation expects is not as it was, and the errors of
-    /// `header`.
+    /// `Stale` if the session of an expected outcome ([`NewOperation::expected`]) has changed
+    /// since, and the errors of `header`.
     pub fn begin<E: From<Error>>(
         operation: &'t NewOperation,
         mut header: impl FnMut(&SessionId) -> Result<Header, E>,
@@ -61,7 +62,8 @@ impl<'t> Recording<'t> {
         Ok(())
     }
 
-    /// Notes what the write did.
+    /// Adds the outcomes of a write that the store has executed. `written` is the result of the
+    /// write.
     pub fn after(&mut self, write: &Write, written: &Written) {
         match (write, written) {
             (Write::Create(_), Written::Created(header)) => {
@@ -96,7 +98,7 @@ impl<'t> Recording<'t> {
         }
     }
 
-    /// Returns what the store must record; `None` if the transaction did nothing that is recorded.
+    /// Returns what the store must record; `None` if it must record nothing about this transaction.
     #[must_use]
     pub fn end(self) -> Option<Recorded<'t>> {
         let (operation, outcomes) = (self.operation, self.outcomes.into_vec());
@@ -112,7 +114,7 @@ impl<'t> Recording<'t> {
 pub struct Recorded<'t> {
     /// The operation to which the transaction belongs.
     pub operation: &'t NewOperation,
-    /// What the transaction did.
+    /// What the transaction did to each session, in order.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -175,17 +177,19 @@ fn changed_to(change: &Change, former: Header, now: &Header) -> Option<Outcome> 
     }
 }
 
-/// The outcomes of an operation. A session has one outcome for its creation and all appends, and
-/// one for all changes of its label, of its title and of its leaf. A session that the operation
-/// created has only the former.
+/// The outcomes of an operation, with related outcomes joined. The creation of a session and all
+/// appends to it are one outcome. All changes of its label are one outcome, and so are all changes
+/// of its title and all changes of its leaf. If the operation created the session, changes of its
+/// label, title and leaf are left out.
 #[derive(Debug, Default)]
 pub struct Outcomes {
     all: Vec<Outcome>,
-    /// Where the outcomes are to which later ones are added.
+    /// The index in `all` of each outcome that a later outcome of the same kind and session joins.
     growing: HashMap<(What, SessionId), usize>,
 }
 
-/// What outcomes of one session have in common, so that they become one.
+/// The kind of an outcome that can be joined with other outcomes of this kind and of the same
+/// session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum What {
     Events,
@@ -204,7 +208,8 @@ fn what(outcome: &Outcome) -> Option<What> {
     }
 }
 
-/// Checks whether the outcome is another label, title or leaf, also if its names were erased.
+/// Checks whether the outcome is a change of the label, title or leaf. This includes a change whose
+/// labels or titles were erased from the record.
 fn is_of_header(outcome: &Outcome) -> bool {
     matches!(
         outcome,
@@ -216,7 +221,8 @@ fn is_of_header(outcome: &Outcome) -> bool {
 }
 
 impl Outcomes {
-    /// Adds what happened next.
+    /// Adds the next outcome, or joins it with an earlier outcome. Ignores a change of the label,
+    /// title or leaf if the operation created the session.
     pub fn add(&mut self, outcome: Outcome) {
         let begun = (What::Events, outcome.session().clone());
         let begun = self.growing.get(&begun).and_then(|at| self.all.get(*at));
@@ -245,7 +251,8 @@ impl Outcomes {
     }
 }
 
-/// Adds an outcome to an earlier one of the same session. Returns it if it cannot be added.
+/// Joins `outcome` with an earlier outcome of the same session. Returns `outcome` if there is no
+/// earlier outcome, or if the two cannot be joined.
 fn joined(earlier: Option<&mut Outcome>, outcome: Outcome) -> Option<Outcome> {
     match (earlier, outcome) {
         (Some(Outcome::Created { head_seq, .. }), Outcome::Appended { head_seq: head, .. }) => {
@@ -274,9 +281,9 @@ impl Extend<Outcome> for Outcomes {
     }
 }
 
-/// Marks what the new operation `by` undoes. `change` applies a function to the record of an
-/// operation, if the store has it, and returns the function's result. An undo of an undo puts the
-/// operation before it into effect again.
+/// Marks the operation `undone` as undone by the new operation `by`. `change` applies a function to
+/// the record of an operation, and returns whether the store has that record. If `undone` is itself
+/// an undo, the operation that it undid is in effect again and is marked so.
 ///
 /// # Errors
 /// `Stale` if `undone` was undone already or is not recorded any more, and the errors of `change`.

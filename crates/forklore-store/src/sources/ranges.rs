@@ -128,7 +128,7 @@ pub enum SourceSpan {
         /// How many of the bytes that wait so far continue to wait. The bytes of this span follow
         /// them. If the number is 0, the bytes of this span replace all bytes that wait so far.
         after: u64,
-        /// The bytes.
+        /// The waiting bytes that this span contains.
         bytes: Vec<u8>,
         /// The SHA-256 of the whole file up to the last of these bytes.
         sha256: [u8; 32],
