@@ -123,7 +123,8 @@ impl DocumentRow {
 }
 
 impl Shown {
-    const COLUMNS: &'static str = "number, id, root, label, title, workspace, agent, deleted, copy_of, copy_index";
+    const COLUMNS: &'static str =
+        "number, id, root, label, title, workspace, agent, deleted, copy_of, copy_index";
 
     fn find(conn: &Connection, condition: &str, value: impl rusqlite::ToSql) -> Result<Self> {
         let sql = format!("SELECT {} FROM session WHERE {condition}", Self::COLUMNS);
