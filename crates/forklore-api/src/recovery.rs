@@ -49,7 +49,8 @@ pub enum LostKind {
     /// The `data` of an event. In the new store, an event of type `x.lost` replaces the event. The
     /// new event has the same id, timestamp and class.
     Data,
-    /// An imported file, or a sidecar file of one. It can no longer be restored byte for byte.
+    /// An imported file, or a sidecar file of one. The lost file can no longer be restored byte for
+    /// byte.
     Source,
     /// The bytes of an attachment. The messages that reference it remain.
     Attachment,

@@ -111,7 +111,7 @@ pub struct SearchAnswer {
     pub problems: Vec<Problem>,
 }
 
-/// A message, a title or a label that contains what was looked for. A message that several sessions
+/// A message, a title or a label that `search` or `blame` found. A message that several sessions
 /// share is one hit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -298,8 +298,8 @@ pub struct FileFacts {
     /// first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
-    /// If this session is a sub-agent's: the id that the agent gave the session that called the
-    /// sub-agent. If several lines name one, the first counts.
+    /// For the session of a sub-agent, the id that the agent gave the session that called the
+    /// sub-agent. If several lines name a caller, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
     /// The id that the agent gave another session, if the agent continues this file when it resumes
@@ -389,7 +389,7 @@ pub struct Record {
     /// records of a file, the agent resumes after the last of them.
     pub leaf: bool,
     /// The usage (tokens and cost) that the record reports, if reporting usage is its only purpose
-    /// (docs/semantics.md, Types, classes, inheritance).
+    /// (docs/semantics.md, Types, classes, inheritance). For any other record, all numbers are 0.
     pub usage: Usage,
     /// Facts in the record about its session as a whole.
     pub facts: FileFacts,

@@ -58,7 +58,7 @@ pub enum CutError {
         valid: String,
     },
     /// A fork at the selected position would inherit nothing. Only the selectors `start` and
-    /// `index:0` may request an empty history, and the selector is another one.
+    /// `index:0` may request an empty history, and the requested selector is neither of them.
     #[error("{requested} keeps nothing; to begin with an empty history say start")]
     NothingToFork {
         /// The selector that the caller requested.

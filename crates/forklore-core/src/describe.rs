@@ -18,9 +18,9 @@ pub use result::{Outcome, shortened};
 /// description of a part quotes.
 const LONGEST: usize = 400;
 
-/// The maximum length in bytes of a one-line result whose description gives its text instead of its
-/// size. The description of any other result gives the size, and the beginning of the text only if
-/// the tool failed.
+/// The maximum length in bytes of a result that is described by its text. The result must also be a
+/// single line. The description of any other result gives its size, and the beginning of its text
+/// only if the tool failed.
 const SHORT_RESULT: usize = 80;
 
 /// Describes the messages of one session, in their order.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of an error. Each kind has a stable name, so that scripts can test for it, and
-/// determines the exit code of the program.
+/// The kind of an error. Each kind has a stable name, so that scripts can test for the kind. The
+/// kind also determines the exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

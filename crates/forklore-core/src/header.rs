@@ -78,7 +78,7 @@ pub struct Header {
     /// Whether the session was detached: it has its own copy of its prefix and needs no ancestor.
     pub detached: bool,
     /// The id of the session that the agent of the imported file would resume, if one file became
-    /// several sessions. It is recorded on the first of these sessions.
+    /// several sessions. Only the first of these sessions records this id.
     pub leaf: Option<SessionId>,
     /// The path of the file from which the session was imported; `None` if it was not imported.
     pub source: Option<String>,

@@ -93,7 +93,7 @@ pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
 }
 
 /// Encodes the spans compactly, as varints. Each count of [`Span::base`] is encoded as the
-/// difference from that count of the previous span. Only the count `open` is encoded as it is.
+/// difference from the same count of the previous span. Only the count `open` is encoded as it is.
 #[must_use]
 pub fn encode(spans: &[Span]) -> Vec<u8> {
     let mut out = Vec::with_capacity(spans.len() * 12);

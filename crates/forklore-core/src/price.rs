@@ -122,8 +122,8 @@ pub struct PriceTable {
 }
 
 impl PriceTable {
-    /// Returns the prices of a model. An exact name comes before a pattern, and a long pattern
-    /// before a short one. `None` if the table does not have the model.
+    /// Returns the prices of a model. An exact name takes precedence over a pattern, and a longer
+    /// pattern over a shorter one. `None` if no name and no pattern of the table fits the model.
     #[must_use]
     pub fn of(&self, model: &str) -> Option<&Prices> {
         self.prices.get(model).or_else(|| {
@@ -133,10 +133,11 @@ impl PriceTable {
         })
     }
 
-    /// Returns the cost of a model call: the cost that its record states, or else the one that
-    /// follows from the prices. `None` if neither is there. `by_agent` says whether an agent's
-    /// record reports the call: agents state costs in US dollars, which count only if that is the
-    /// currency of the table.
+    /// Returns the cost of a model call: the cost that its record states, or else the cost that
+    /// follows from the prices of the model. `None` if the record states no cost and the table has
+    /// no prices for the model. `by_agent` says whether another agent wrote the record. Agents
+    /// state costs in US dollars, so such a cost counts only if US dollars are the currency of the
+    /// table.
     #[must_use]
     pub fn cost(&self, call: &CallUsage, by_agent: bool) -> Option<f64> {
         let usage = &call.usage;

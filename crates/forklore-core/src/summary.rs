@@ -82,8 +82,8 @@ pub struct Summarizer {
 
 impl Summarizer {
     /// Adds the next event to the summary. For a conversation event, `index` is its index among the
-    /// conversation events, and `message` is the event converted to a message. Of any other event,
-    /// the summary contains only its type in the counts.
+    /// conversation events, and `message` is the event converted to a message. For any other event,
+    /// both are `None`, and the summary only counts the event by its type.
     pub fn add(&mut self, event: &Event, index: Option<u64>, message: Option<&Message>) {
         *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
         self.open.step(&event.effect);

@@ -4,9 +4,9 @@
 //!
 //! An owner counts as gone only if there is no doubt. First, the checking process must run in the
 //! same boot of the machine and in the same namespaces as the owner. Only then does a process id
-//! mean the same process. Second, no process has the owner's process id, or the process that has it
-//! started at another time. Only Linux provides all of these facts. On other systems, another
-//! runtime must wait until the lease expires.
+//! mean the same process. Second, either no process may have the owner's process id, or the process
+//! with this id must have started at another time than the owner. Only Linux provides all of these
+//! facts. On other systems, another runtime must wait until the lease expires.
 
 use std::process;
 

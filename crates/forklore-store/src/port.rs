@@ -49,7 +49,7 @@ pub struct Capabilities {
     /// Whether the store supports attachments.
     pub attachments: bool,
     /// Whether the store records operations, so that they can be undone. A store without this
-    /// ignores the operation of a transaction.
+    /// capability ignores the operation of a transaction.
     pub operations: bool,
     /// Whether the store deletes no session while branch children build on it, also with
     /// [`Children::Retain`]. The children must be detached first.

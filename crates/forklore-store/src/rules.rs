@@ -102,7 +102,8 @@ impl Cursor {
     }
 
     /// Checks whether the session with this header comes after this position in a list of sessions.
-    /// It does if it was updated earlier, or at the same time and has a greater id.
+    /// A session comes later in the list if it was updated earlier, or if it was updated at the
+    /// same time and has a greater id.
     #[must_use]
     pub fn is_before(&self, header: &Header) -> bool {
         (header.updated, &self.id) < (self.updated, &header.id)

@@ -58,10 +58,10 @@ pub fn mentions(data: &Data) -> Vec<Mention> {
     walk.found
 }
 
-/// A fast test before the real search, because an import searches every event and hardly any event
-/// mentions an attachment. Returns `false` only if the JSON text cannot mention one: it contains
-/// neither the prefix of an attachment name nor an escape that may stand for one of the prefix's
-/// characters.
+/// Checks quickly, before the real search, whether the JSON text may mention an attachment. An
+/// import searches every event, and hardly any event mentions an attachment. Returns `false` only
+/// if the text contains neither the prefix of an attachment name nor an escape that may stand for
+/// one of the prefix's characters.
 fn may_mention(json: &[u8]) -> bool {
     static PREFIX: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SCHEME));
     static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u00"));

@@ -13,8 +13,8 @@ use crate::units::bytes;
 /// The result of a tool call as people read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The text of the result. Of an image or a document, it contains only the media type and the
-    /// size.
+    /// The text of the result. Of an image or another file in base64, it contains only the kind,
+    /// the name, the media type and the size.
     pub text: String,
     /// Whether the tool failed.
     pub failed: bool,

@@ -59,8 +59,8 @@ impl ShortIds {
 }
 
 impl ShortId {
-    /// Computes the short form of an id. Its first `unique` characters tell it from all other ids,
-    /// and so do its last `at_end` characters.
+    /// Computes the short form of an id. The first `unique` characters of the id tell the id from
+    /// all other ids, and so do its last `at_end` characters.
     fn new(id: &SessionId, unique: usize, at_end: usize) -> Self {
         let Some(least) = least(id) else { return Self::whole(id) };
         let text = id.as_str();

@@ -54,8 +54,9 @@ impl Bell {
     }
 }
 
-/// Calls `look` until it returns changes or the time `wait` is over. The first call is immediate.
-/// Each later call follows a ring of `bell` or a pause without a ring.
+/// Calls `look` until it returns changes or the time `wait` is over. Returns the result of the last
+/// call. The first call is immediate. Each later call follows a ring of `bell` or a pause without a
+/// ring.
 ///
 /// # Errors
 /// The first error of `look`.

@@ -125,9 +125,9 @@ pub enum Change {
         /// The name of the runtime that has the lease and releases it.
         owner: String,
     },
-    /// Detaches the session: gives it its own stored copy of its inherited events. It then needs no
-    /// ancestor (docs/semantics.md, Delete, detach). This is permanent. A second detach has no
-    /// effect.
+    /// Detaches the session: stores a copy of the inherited events with the session itself, so that
+    /// the session needs no ancestor (docs/semantics.md, Delete, detach). A detach is permanent. A
+    /// second detach has no effect.
     Detach,
     /// Brings a session back from the trash, with this label. The session is then as it was before
     /// the delete. The feed reports it as created. Rejected with `Deleted` if the session was
@@ -160,8 +160,9 @@ pub struct Removed {
     /// The ids of the sessions that this call deleted or erased, in the order of the request.
     pub deleted: Vec<SessionId>,
     /// The number of erased sessions whose stored events remain, because histories of other
-    /// sessions refer to them. These are events that the deleted session wrote, or its own copy of
-    /// inherited events. A child's history refers to the same stored events as its parent's history
-    /// at the fork. The history of a detached child refers to its own copy instead.
+    /// sessions refer to them. The remaining events are those that the erased session wrote, or its
+    /// own copy of inherited events. A child's history refers to the same stored events as its
+    /// parent's history at the fork. The history of a detached child refers to its own copy
+    /// instead.
     pub retained_segments: u64,
 }

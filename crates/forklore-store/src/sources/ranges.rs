@@ -134,8 +134,8 @@ pub enum SourceSpan {
         sha256: [u8; 32],
     },
     /// A range whose bytes cannot be restored, with the number of bytes that are missing. Either
-    /// the range had records for a session that was already deleted, and its bytes were never
-    /// stored. Or stored bytes of the range were erased. In a replaced [`Patched`](Self::Patched)
+    /// the range had records for a session that was already deleted, so its bytes were never
+    /// stored, or stored bytes of the range were erased. In a replaced [`Patched`](Self::Patched)
     /// or [`PatchedOften`](Self::PatchedOften), only the replacement bytes were erased and count
     /// here; the other bytes of the range are in the payload of an event.
     Gone(u64),
