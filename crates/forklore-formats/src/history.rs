@@ -61,7 +61,7 @@ struct Memory {
 pub(crate) struct History {
     memory: Memory,
     children: HashMap<(At, String), At>,
-    /// For each message id, the last message that was read with that id.
+    /// For each message id, the last message with that id that was added to the history.
     latest: HashMap<String, At>,
     calls: HashMap<At, u32>,
     checkpoint: Checkpoint,

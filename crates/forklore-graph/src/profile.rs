@@ -99,8 +99,8 @@ impl Profile {
         }
     }
 
-    /// Returns the profile of the graph store in a directory, or `None` if the directory is empty.
-    /// Writes nothing.
+    /// Returns the profile of the graph store in a directory. Returns `None` if the directory is
+    /// empty or has only files of a graph store that is being made. Writes nothing.
     ///
     /// # Errors
     /// `Unsupported` if the path is not a directory, if the directory has a graph store of a newer

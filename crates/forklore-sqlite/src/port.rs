@@ -1,4 +1,5 @@
-//! Implements [`Store`] for [`SqliteStore`]. Each method delegates to the module of its operation.
+//! Implements [`Store`] for [`SqliteStore`]. The methods that read or write sessions delegate to the
+//! module of their verb.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ pub struct Row {
     pub parent: Option<SessionId>,
     /// Whether the session is a root, a branch or a delegate.
     pub kind: SessionKind,
-    /// The label, unique in the family.
+    /// The label, unique among the living sessions of the family.
     pub label: Safe,
     /// The title, if the session has one.
     pub title: Option<Safe>,

@@ -113,8 +113,9 @@ impl Reader {
         Ok(self.message(&fields(line, &mut plainer)?))
     }
 
-    /// Reads a line that contains one message. The message is new, changed, or repeated with
-    /// additions.
+    /// Reads a line that contains one message. The message is new, changed, or repeated with or
+    /// without additions. A repetition without additions, and a line without an id or a type, is no
+    /// message of the history.
     fn message(&mut self, message: &Message<'_>) -> Line {
         let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else {
             return Line::Side(FileFacts::default());

@@ -160,9 +160,8 @@ pub struct Removed {
     /// The ids of the sessions that this call deleted or erased, in the order of the request.
     pub deleted: Vec<SessionId>,
     /// The number of erased sessions whose stored events remain, because histories of other
-    /// sessions refer to them. The remaining events are those that the erased session wrote, or its
-    /// own copy of inherited events. A child's history refers to the same stored events as its
-    /// parent's history at the fork. The history of a detached child refers to its own copy
-    /// instead.
+    /// sessions refer to them. A child that shares its parent's history refers to the events that
+    /// its parent and further ancestors store. A child that copied its history, or was detached,
+    /// refers to no events of its ancestors.
     pub retained_segments: u64,
 }

@@ -16,7 +16,8 @@ use crate::request::{Answer, Request};
 const PAGE: usize = 200;
 /// The number of sessions on the largest pages.
 const LARGEST: usize = 8_192;
-/// The number of sessions whose first words are read at once to find a text in them.
+/// The number of lines of the list for whose sessions one request reads the first words, while the
+/// user searches the list for a text.
 const WORDS: usize = 200;
 /// The number of rows that should be loaded below the screen. If there are fewer, more are loaded.
 const MARGIN: usize = 50;
