@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{Engine, Result};
 
-/// The maximum number of changed files that a side lists.
+/// Maximum number of changed files that the counts of one of the two sessions list.
 const MOST_FILES: usize = 1_000;
 
 impl Engine {

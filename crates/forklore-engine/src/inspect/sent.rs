@@ -148,9 +148,9 @@ pub(crate) struct Sent {
 }
 
 impl Messages {
-    /// Also returns the number of each message in the conversation, from 0: the number that
-    /// `message:N` and the other views of the session use. `None` for a message without a place of
-    /// its own in the conversation, such as a summary or a synthetic result.
+    /// Iterates over the messages, each with its number in the conversation, from 0: the number
+    /// that `message:N` and the other views of the session use. The number is `None` for a message
+    /// without a place of its own in the conversation, such as a summary or a synthetic result.
     pub fn numbered(mut self) -> impl Iterator<Item = Result<(Option<u64>, Message)>> {
         std::iter::from_fn(move || {
             self.next_numbered().map(|next| next.map(|(index, sent)| (index, sent.message)))
