@@ -117,7 +117,7 @@ impl Family {
     }
 
     /// Checks whether `child` prevents a delete of its parent. It does if it is a branch and not
-    /// detached, even if its strategy is a copy (docs/semantics.md, Delete, detach).
+    /// detached, even if its strategy is `replay_v1` (docs/semantics.md, Delete, detach).
     fn builds_on_parent(child: &Header) -> bool {
         child.kind == SessionKind::Branch && !child.detached
     }
