@@ -173,7 +173,8 @@ pub enum Error {
     ChangedSince {
         /// The operation to undo.
         operation: OperationId,
-        /// The sessions that stay as they are, each with the reason: mostly how it changed.
+        /// The sessions that the undo would leave as they are, each with the reason, such as a
+        /// later change.
         left: Vec<LeftAlone>,
         /// Whether the rest of the operation can be undone.
         rest: bool,

@@ -10,8 +10,8 @@ use forklore_store::port::{NewOperation, Transaction};
 pub(crate) use self::plan::Plan;
 use crate::{Engine, Error, Result};
 
-/// Maximum number of further attempts of an undo. Another attempt is necessary if another writer
-/// changed a session of the operation in the meantime.
+/// Maximum number of attempts of an undo. Another attempt is necessary if another writer changed a
+/// session of the operation in the meantime.
 const TRIES: usize = 8;
 
 /// Number of operations that are read at once to find the latest one that can be undone.

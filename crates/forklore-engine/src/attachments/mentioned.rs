@@ -11,9 +11,9 @@ use forklore_store::port::{At, Filter, Problem};
 
 use crate::{Engine, Error, Result};
 
-/// Number of consecutive passes without a session read after which the scan for mentioned
-/// attachments gives up and returns an error. A pass reads the sessions that earlier passes did not
-/// read. A pass reads none if the store lists sessions but cannot find them.
+/// Number of consecutive passes that read no session, after which the scan for mentioned
+/// attachments returns an error. A pass reads the sessions that earlier passes did not read. A pass
+/// reads no session if the store lists sessions but cannot find them.
 const TRIES: u32 = 3;
 
 impl Engine {

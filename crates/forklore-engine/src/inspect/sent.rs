@@ -20,8 +20,8 @@ pub struct Messages {
     engine: Engine,
     session: SessionId,
     items: std::vec::IntoIter<Item>,
-    /// The session's events. They begin with the first event whose own message the iterator
-    /// returns.
+    /// The session's events. They begin with the event of the first item that replaces no other
+    /// message.
     events: Events,
     /// The compaction or edit that was read last: its seq and its messages. The messages of one
     /// compaction are consecutive in the output, so one read suffices for all of them.

@@ -149,8 +149,8 @@ impl Plan {
         Ok(None)
     }
 
-    /// Removes from `trashed` each session with a branch that does not go into the trash too. Adds
-    /// the session to `left`.
+    /// Removes from `trashed` each session with a branch that builds on it and does not go into the
+    /// trash too. Adds the session to `left`.
     fn leave_parents(
         &mut self,
         engine: &Engine,
@@ -226,8 +226,8 @@ impl Plan {
         self.restored.is_empty() && self.changes.is_empty() && self.trashed.is_empty()
     }
 
-    /// Checks whether something is not taken back for another reason than that events stay in the
-    /// log.
+    /// Checks whether the plan leaves a session as it is for any other reason than appended events,
+    /// which no undo removes.
     pub(crate) fn is_changed(&self) -> bool {
         self.left.iter().any(|left| !matches!(left.obstacle, Obstacle::EventsStay { .. }))
     }
