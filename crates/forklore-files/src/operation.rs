@@ -25,8 +25,8 @@ const TRIES: usize = 3;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
-    /// The first line: the version of the store, and a number up to which all numbers of operations
-    /// are used.
+    /// The first line: the version of the store, and the number `used`. No new operation gets a
+    /// number up to `used`.
     First { forklore: u32, used: OperationId },
     /// A recorded operation.
     New { operation: Operation },
@@ -184,8 +184,8 @@ pub(crate) fn record(folder: &Folder, recorded: Recorded<'_>) -> Result<Operatio
     Ok(id)
 }
 
-/// Returns a number up to which all numbers of operations are used. Reads only the beginning and
-/// the end of the log.
+/// Returns a number that is at least the greatest used operation number. Reads only the beginning
+/// and the end of the log.
 fn used(folder: &Folder) -> Result<u64> {
     let path = folder.layout.operations();
     let Some(file) = folder.open(&path, Open::Read)? else { return Ok(0) };
