@@ -23,10 +23,11 @@ const ATTEMPTS: usize = 5;
 
 impl Engine {
     /// Records in the session `into` what the branch `from` did since their histories diverged. If
-    /// an earlier `bring` recorded a part of that in `into`, records only what followed. Appends
-    /// one `branch_summary` after the head of `into`: it contains a summary and the branch's last
-    /// answer. If a model wrote the summary, also appends the usage of that model call. Changes no
-    /// earlier event. If the same part was already recorded, records nothing.
+    /// an earlier `bring` recorded a part of that in `into`, records only what followed. If the
+    /// request names a part of `from`, records that part. Appends one `branch_summary` after the
+    /// head of `into`: it contains a summary and the branch's last answer. If a model wrote the
+    /// summary, also appends the usage of that model call. Changes no earlier event. If an earlier
+    /// `bring` already recorded up to the end of the part, records nothing.
     ///
     /// ```
     /// # use std::sync::Arc;

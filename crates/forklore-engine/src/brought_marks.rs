@@ -1,4 +1,4 @@
-//! Marks the sessions of a tree into which `bring` recorded other branches.
+//! Marks the sessions of a tree in which `bring` recorded summaries of other branches.
 
 use forklore_api::{BroughtMark, TreeNode, Trees};
 use forklore_core::EventType;

@@ -7,8 +7,8 @@ use forklore_store::port::At;
 use crate::summary::Of;
 use crate::{Engine, Result};
 
-/// The divisor of the limit on uncompacted bytes: a compaction tries to leave at most 1/4 of the
-/// conversation's bytes uncompacted.
+/// The denominator of a fraction: a compaction tries to leave at most 1/4 of the conversation's
+/// bytes uncompacted.
 const RETAINED_FRACTION: u64 = 4;
 
 /// The range of a history that a compaction would cover (replace), and a summary of that range.

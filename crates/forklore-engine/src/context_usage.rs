@@ -18,8 +18,7 @@ const BYTES_PER_TOKEN: u64 = 4;
 const IMAGE_TOKENS: u64 = 1_600;
 const PAGE: usize = 64;
 
-/// An estimate of how many tokens of the context window a session's next model request needs at
-/// least.
+/// The number of tokens that a session's next model request needs at least, partly estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextUsage {
     /// The tokens that the next model request needs: those that a provider counted plus the
@@ -113,8 +112,9 @@ impl Engine {
     }
 
     /// Searches backwards from `seq`, inclusive, for the last model call that the session itself
-    /// made. `bytes` is the total size of the session's events; from it, the search computes the
-    /// size of the events after the call.
+    /// made. `bytes` is the total size of the inheritable events of the session whose context is
+    /// measured: this session or a descendant. From `bytes`, the search computes the size of the
+    /// events after the call.
     fn last_call(&self, header: &Header, seq: u64, bytes: u64) -> Result<Found> {
         let mut next = Some(seq);
         while let Some(seq) = next.take() {

@@ -24,8 +24,8 @@ impl Engine {
     /// the descendants, except detached ones (which have their own copy of the inherited events).
     ///
     /// # Errors
-    /// `has_children` if a branch child still reads the session's history and the request does not
-    /// allow that; `busy` if a session to delete is leased; `not_found` if the session does not
+    /// `has_children` if the session has a branch child that is not detached and the request does
+    /// not allow that; `busy` if a session to delete is leased; `not_found` if the session does not
     /// exist. After an error, no session was deleted.
     pub fn delete(&self, request: &Delete) -> Result<Deleted> {
         let now = self.now();
@@ -116,8 +116,8 @@ impl Family {
         self.children.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Checks whether `child` reads a part of its history from its parent. It does if it is a
-    /// branch and not detached (a detached session has its own copy of the inherited events).
+    /// Checks whether `child` prevents a delete of its parent. It does if it is a branch and not
+    /// detached, even if its strategy is `replay_v1` (docs/semantics.md, Delete, detach).
     fn builds_on_parent(child: &Header) -> bool {
         child.kind == SessionKind::Branch && !child.detached
     }

@@ -10,8 +10,9 @@ use forklore_core::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
 
-/// Maximum number of folders that the message of [`Error::Elsewhere`] lists. These are the folders
-/// whose sessions match the user's session reference.
+/// Maximum number of folders or sessions that the message of an error lists. [`Error::Elsewhere`]
+/// lists the folders whose sessions match the user's session reference. The errors of an undo list
+/// sessions.
 const NAMED: usize = 3;
 
 /// The result of an engine operation. The error is [`Error`] by default.
@@ -164,17 +165,18 @@ pub enum Error {
     NotUndoable {
         /// The operation to undo.
         operation: OperationId,
-        /// Its sessions, and why they remain as they are.
+        /// The operation's sessions, each with the reason why it stays as it is.
         left: Vec<LeftAlone>,
     },
-    /// Sessions of the operation changed since.
+    /// Sessions of the operation changed after the operation, so it cannot be undone as a whole.
     #[error("operation {operation} cannot be undone {}: {}", how_much(*rest), why_left(left))]
     ChangedSince {
         /// The operation to undo.
         operation: OperationId,
-        /// The sessions that changed, and how.
+        /// The sessions that the undo would leave as they are, each with the reason, such as a
+        /// later change.
         left: Vec<LeftAlone>,
-        /// Whether the rest can be undone.
+        /// Whether the rest of the operation can be undone.
         rest: bool,
     },
     /// The store does not support the operation.
@@ -207,7 +209,7 @@ fn how_much(rest: bool) -> &'static str {
     if rest { "as a whole" } else { "any more" }
 }
 
-/// Says what remains of which sessions.
+/// Lists up to [`NAMED`] sessions as text, each with the reason why it stays as it is.
 fn why_left(left: &[LeftAlone]) -> String {
     let some = left.iter().take(NAMED);
     let some = some.map(|left| format!("session {} {}", left.session_id, left.obstacle));

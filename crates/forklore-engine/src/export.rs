@@ -11,7 +11,7 @@ use forklore_api::LeftOut;
 
 pub use file::Outgoing;
 
-/// Events that an export could not write: the number of such events, by event type.
+/// The number of events that an export could not write, by event type.
 type Losses = BTreeMap<String, u64>;
 
 fn listed(losses: Losses) -> Vec<LeftOut> {

@@ -33,8 +33,8 @@ impl Engine {
     }
 
     /// Returns the public form of a header. If the session has no title, adds the beginning of its
-    /// first words. A session whose log cannot be read has none: the verbs that read the log report
-    /// the error.
+    /// first words. A session whose log cannot be read gets none: the verbs that read the log
+    /// report the error.
     #[must_use]
     pub fn described(&self, header: &Header) -> Session {
         let mut session = Session::of(header, self.is_leased(header));

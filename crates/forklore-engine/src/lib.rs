@@ -145,7 +145,7 @@ pub struct Engine {
     /// system randomness.
     clock: Option<Arc<dyn Clock>>,
     max_fork_depth: Option<u64>,
-    /// Who uses the engine, for the log of operations.
+    /// The name of the program that uses the engine. The store records it with each operation.
     program: Option<Arc<str>>,
     principal: Option<Arc<str>>,
 }

@@ -23,8 +23,9 @@ impl Pace {
         (speed > 0.0 && speed.is_finite()).then_some(Self { speed, last: None })
     }
 
-    /// Returns the pause before the record with the original timestamp `ts`, divided by the speed.
-    /// An original gap of more than 10 s between two records counts as 10 s.
+    /// Returns the pause before the record with the original timestamp `ts`: the gap since the
+    /// previous record, divided by the speed. Returns 0 for the first record. An original gap of
+    /// more than 10 s between two records counts as 10 s.
     pub fn before(&mut self, ts: Timestamp) -> Duration {
         let last = self.last.replace(ts).unwrap_or(ts);
         let gap = Duration::try_from(ts.duration_since(last)).unwrap_or(Duration::ZERO);

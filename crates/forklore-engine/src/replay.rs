@@ -24,7 +24,8 @@ pub struct Replay {
     /// indexes.
     next: u64,
     end: u64,
-    /// The number of inheritable events up to the cut. Includes events that are no records.
+    /// The number of inheritable events up to the end of the replay. Includes events that are no
+    /// records.
     reach: u64,
 }
 

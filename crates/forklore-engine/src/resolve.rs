@@ -162,9 +162,8 @@ impl Engine {
     }
 }
 
-/// Returns the only session in `found`, and an error if there are several or none. If no
-/// session is readable but a header is damaged, returns the error of that header instead of
-/// `NoMatch`.
+/// Returns the only session in `found`, or an error if there are several or none. If no session is
+/// readable but a header is damaged, returns the error of that header instead of `NoMatch`.
 pub(crate) fn only(found: Headers, what: &str) -> Result<Header> {
     let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
     match found.len() {

@@ -77,7 +77,8 @@ impl Engine {
     }
 
     /// Subtracts the part of a copy that repeats its original, so that the sums count this part
-    /// once.
+    /// once. If the original is deleted, subtracts only the usage. Subtracts nothing if the
+    /// original has no readable header.
     fn take_back(&self, stats: &mut Stats, copy: &Header) -> Result<()> {
         let Some(copy_of) = &copy.copy_of else { return Ok(()) };
         let Some(original) = self.other_session(&copy_of.session_id)?.header() else {

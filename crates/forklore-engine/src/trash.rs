@@ -70,8 +70,8 @@ impl Engine {
     }
 
     /// Returns a session in the trash, with sessions that the same delete put there. With
-    /// `cascade`, these are all such sessions, otherwise only its delegates. Parents come before
-    /// their children.
+    /// `cascade`, these are all such sessions, otherwise only its delegates and their delegates.
+    /// Parents come before their children.
     pub(crate) fn deleted_together(&self, header: &Header, cascade: bool) -> Result<Vec<Header>> {
         let (family, trash) = (Some(header.root_id.clone()), true);
         let filter = Filter { family, trash, ..Filter::default() };

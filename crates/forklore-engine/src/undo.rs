@@ -10,20 +10,22 @@ use forklore_store::port::{NewOperation, Transaction};
 pub(crate) use self::plan::Plan;
 use crate::{Engine, Error, Result};
 
-/// Maximum number of attempts. Another attempt is necessary if another writer changed a session of
-/// the operation in the meantime.
+/// Maximum number of attempts of an undo. Another attempt is necessary if another writer changed a
+/// session of the operation in the meantime.
 const TRIES: usize = 8;
 
 /// Number of operations that are read at once to find the latest one that can be undone.
 const PAGE: usize = 32;
 
 impl Engine {
-    /// Takes an operation back, in one transaction (docs/semantics.md, Operations).
+    /// Takes an operation back, in one transaction (docs/semantics.md, Operations). If the request
+    /// names no operation, takes back the latest one that is no undo and that can be undone.
     ///
     /// # Errors
     /// - `not_found`: the store has no such operation, or none that can be undone.
-    /// - `conflict`: the operation was undone already, or sessions of it changed since and the
-    ///   request does not ask for the rest. The details name them.
+    /// - `conflict`: the operation was undone already, or sessions of it changed after it. With
+    ///   `partial`, such sessions are an error only if nothing else can be taken back. The details
+    ///   of the error name them.
     /// - `unsupported`: nothing of the operation can be taken back, or the store keeps no log of
     ///   operations.
     pub fn undo(&self, request: &Undo) -> Result<Undone> {
@@ -69,7 +71,8 @@ impl Engine {
         Transaction { operation, ..Transaction::from(plan.writes(self.now())) }
     }
 
-    /// Returns the latest operation that is no undo and of which something can be undone.
+    /// Returns the latest operation that is no undo, was not undone, and of which something can be
+    /// undone.
     fn latest_undoable(&self) -> Result<Operation> {
         let mut before = None;
         loop {

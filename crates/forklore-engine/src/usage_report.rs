@@ -24,14 +24,15 @@ use self::ledger::{Ledger, Reported};
 
 use crate::{Engine, Result};
 
-/// What a usage report is computed with.
+/// The settings with which a usage report is computed.
 #[derive(Clone, Debug)]
 pub struct UsageOptions {
     /// The prices of models, from which the cost of a call follows if its record states none.
     pub prices: PriceTable,
-    /// By what the report sums the usage, in addition to models and sessions.
+    /// A further grouping of the sums, such as by day. With `None`, the report has sums for models
+    /// and sessions only.
     pub by: Option<UsageGrouping>,
-    /// The time zone of days and weeks.
+    /// The time zone in which days and weeks begin.
     pub zone: TimeZone,
 }
 
@@ -52,8 +53,8 @@ impl Engine {
         self.usage_report_with(scope, &UsageOptions::default())
     }
 
-    /// Computes the model usage as [`usage_report`](Self::usage_report) does, with prices, and summed
-    /// by what `options` names.
+    /// Computes the model usage like [`usage_report`](Self::usage_report), with the prices, the
+    /// grouping and the time zone in `options`.
     ///
     /// # Errors
     /// See [`usage_report`](Self::usage_report).
@@ -94,7 +95,7 @@ impl Engine {
         Ok((found.sound, crate::list::problems(&found.damaged)))
     }
 
-    /// Adds the usage that a session's own events report to `ledger`. For a copy (a session that
+    /// Adds to `ledger` the usage that a session's own events report. For a copy (a session that
     /// repeats the beginning of another), adds only the usage that its original does not have.
     fn enter(
         &self,

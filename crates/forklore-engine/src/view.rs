@@ -30,8 +30,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns the edit that this event makes: it replaces or removes an earlier message in what
-    /// the model receives. Returns `None` if the event makes no edit.
+    /// Returns the edit that this event makes. An edit replaces or removes an earlier message in
+    /// what the model receives. Returns `None` if the event makes no edit.
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
         let dialect = self.agent_formats().named(event.dialect.as_deref()?)?;
         dialect.edit(&event.kind, &event.data)

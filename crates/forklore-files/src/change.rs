@@ -1,4 +1,5 @@
-//! Changes a session's header: label, title, leaf, `copy_of`, lease, and back from the trash.
+//! Changes a session's header: its label, title, leaf, `copy_of` or lease. Also brings a session
+//! back from the trash.
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
@@ -8,8 +9,9 @@ use forklore_store::{Error, Result};
 use crate::folder::Folder;
 use crate::{label, remove};
 
-/// Changes a field of a session's header, such as its label, title or lease. Returns the header
-/// after the change. Changes nothing for [`Change::Detach`], which the function `detach` performs.
+/// Changes a field of a session's header, such as its label, title or lease, or brings the session
+/// back from the trash. Returns the header after the change. Changes nothing for
+/// [`Change::Detach`], which the function `detach` performs.
 pub(crate) fn change(folder: &Folder, id: &SessionId, change: &Change) -> Result<Header> {
     if let Change::Undelete(label) = change {
         return remove::undelete(folder, id, label);

@@ -33,8 +33,8 @@ pub(crate) struct Folder {
     /// change to several files in memory.
     real: Option<Box<Folder>>,
     /// How many bytes of each changed file are durable. An overlay collects these numbers here, and
-    /// they are recorded when its whole change is complete. `None` unless this folder is an
-    /// overlay; each number is then recorded at once.
+    /// they are recorded when its whole change is complete. `None` if this folder is no overlay: it
+    /// records each number at once.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,

@@ -17,16 +17,16 @@ use crate::lines::Lines;
 use crate::log::damage;
 use crate::record::VERSION;
 
-/// How many times the log is read again if a line cannot be read, because another process may be
-/// writing it.
+/// Maximum number of times that the log is read. It is read again if a line cannot be read, because
+/// another process may be writing that line.
 const TRIES: usize = 3;
 
 /// A line of the log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
-    /// The first line: the version of the store, and a number up to which all numbers of operations
-    /// are used.
+    /// The first line: the version of the store, and the number `used`. No new operation gets a
+    /// number up to `used`.
     First { forklore: u32, used: OperationId },
     /// A recorded operation.
     New { operation: Operation },
@@ -39,7 +39,8 @@ enum Line {
 struct Loaded {
     operations: Vec<Operation>,
     damaged: Vec<Error>,
-    /// The greatest number that an operation may have.
+    /// The greatest number that an operation in the log may have. Each damaged line counts as one
+    /// operation.
     used: u64,
 }
 
@@ -53,7 +54,7 @@ impl Loaded {
         mark_undone(undone, by, |id, change| Ok::<_, Error>(self.get(id).map(change).is_some()))
     }
 
-    /// Removes the names of erased sessions. Returns whether there were any.
+    /// Removes the labels and titles of erased sessions. Returns whether there were any.
     fn forget_names_of(&mut self, erased: &HashSet<&SessionId>) -> bool {
         let outcomes = self.operations.iter_mut().flat_map(|operation| &mut operation.outcomes);
         let of_erased = outcomes.filter(|outcome| erased.contains(outcome.session()));
@@ -132,8 +133,9 @@ fn put_back(loaded: &mut Loaded, merged: Option<(OperationId, Outcomes)>) {
     }
 }
 
-/// Returns the operations before `before`, the newest first, at most `limit`. `reading` returns the
-/// folder after it has completed what a killed process left.
+/// Returns the operations whose number is less than `before` (`None` means all), the newest first.
+/// Returns at most `limit`, or all if `limit` is 0. `reading` completes a change that a killed
+/// process left, and returns the folder.
 pub(crate) fn page<'f>(
     reading: impl Fn() -> Result<&'f Folder>,
     before: Option<OperationId>,
@@ -155,12 +157,13 @@ pub(crate) fn page<'f>(
     Ok(Operations { found, damaged: loaded.damaged, more })
 }
 
-/// Returns the errors of the records that cannot be read.
+/// Returns the errors of the lines of the log that cannot be read.
 pub(crate) fn damaged(folder: &Folder) -> Result<Vec<Error>> {
     Ok(load(folder)?.damaged)
 }
 
-/// Records what a transaction did. Returns the number of its operation.
+/// Records what a transaction did: as a new operation, or as a further step of an import. Returns
+/// the number of the operation.
 pub(crate) fn record(folder: &Folder, recorded: Recorded<'_>) -> Result<OperationId> {
     if let Some(continues) = recorded.operation.continues {
         let outcomes = recorded.outcomes;
@@ -181,7 +184,8 @@ pub(crate) fn record(folder: &Folder, recorded: Recorded<'_>) -> Result<Operatio
     Ok(id)
 }
 
-/// Returns a number up to which all numbers of operations are used. Reads the ends of the log only.
+/// Returns a number that is at least the greatest used operation number. Reads only the beginning
+/// and the end of the log.
 fn used(folder: &Folder) -> Result<u64> {
     let path = folder.layout.operations();
     let Some(file) = folder.open(&path, Open::Read)? else { return Ok(0) };
@@ -237,8 +241,8 @@ pub(crate) fn forget_names_of(folder: &Folder, erased: &HashSet<&SessionId>) -> 
     Ok(())
 }
 
-/// Removes all but the newest operations, and erases damaged records: nobody knows whose names they
-/// contain.
+/// Removes all operations except the newest `RETAINED_OPERATIONS`. Also erases damaged records,
+/// because they may contain labels or titles of erased sessions.
 pub(crate) fn collect(folder: &Folder) -> Result<()> {
     let mut loaded = load(folder)?;
     let old = loaded.operations.len().saturating_sub(RETAINED_OPERATIONS);
@@ -251,7 +255,8 @@ pub(crate) fn collect(folder: &Folder) -> Result<()> {
     loaded.write(folder)
 }
 
-/// Returns the erased sessions. Their names remained in the log if a line of it was damaged.
+/// Returns the erased sessions. Their labels and titles are still in the log if a line of the log
+/// was damaged when they were erased.
 fn erased(folder: &Folder) -> Result<HashSet<SessionId>> {
     let sessions = folder.survey()?.sessions.into_iter();
     let erased = sessions.filter(|session| session.header.is_erased());

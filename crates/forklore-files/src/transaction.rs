@@ -100,8 +100,8 @@ impl FilesStore {
         }
     }
 
-    /// Performs the writes, and stores the step of an imported file if there is one, as one atomic
-    /// change to several files.
+    /// Performs the writes as one atomic change to several files. The change also stores the import
+    /// step `source` and the record of `operation`, if they are given.
     fn write_together(
         &self,
         writes: &[Write],
@@ -217,7 +217,8 @@ impl FilesStore {
 }
 
 /// Performs the writes of a transaction one after the other. If they are an import step, also
-/// records how much of the imported file was read.
+/// records how much of the imported file was read. If `operation` is given, also records the
+/// operation.
 fn take_writes(
     folder: &Folder,
     index: Option<&Index>,

@@ -78,8 +78,8 @@ impl Fields {
 }
 
 /// Combines the checksum of an event's columns and that of its payload into one number for storage.
-/// They stay separate, so that a reader which needs only positions and counts can check the columns
-/// without reading the payload.
+/// The two stay separate, so that a reader which needs only positions and counts can check the
+/// columns without reading the payload.
 pub(crate) fn join(columns: u32, payload: u32) -> i64 {
     (i64::from(columns) << 32) | i64::from(payload)
 }

@@ -1,5 +1,5 @@
-//! The log of operations (docs/semantics.md, Operations). One row has a whole operation, except for
-//! an import: each further step of it has a row of its own.
+//! The log of operations (docs/semantics.md, Operations). One row contains a whole operation. Only
+//! an import has several rows: each step after its first has a row of its own.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,8 @@ use crate::integer::signed;
 use crate::store::SqliteStore;
 use crate::write_tx::WriteTx;
 
-/// The number of bits of the step in the key of a row.
+/// Number of low bits of a row's key that contain the number of the step. The other bits contain
+/// the number of the operation.
 const STEP_BITS: u32 = 24;
 
 /// The row of one step of an operation.
@@ -73,7 +74,8 @@ fn last_key(id: OperationId) -> i64 {
     first_key(id) | ((1 << STEP_BITS) - 1)
 }
 
-/// Records what a transaction did. Returns the number of its operation.
+/// Records what a transaction did: as a new operation, or as a further step of an import. Returns
+/// the number of the operation.
 pub(crate) fn record(tx: &WriteTx<'_>, recorded: Recorded<'_>) -> Result<OperationId> {
     if let Some(id) = recorded.operation.continues {
         let sql = "SELECT max(k) FROM operation WHERE k BETWEEN ? AND ?";
@@ -101,7 +103,8 @@ pub(crate) fn record(tx: &WriteTx<'_>, recorded: Recorded<'_>) -> Result<Operati
     Ok(id)
 }
 
-/// Reads the first row of an operation.
+/// Reads the first row of an operation. Returns `None` if there is no such row, or if its content
+/// was erased.
 fn find(conn: &Connection, id: OperationId) -> Result<Option<Row>> {
     let sql = "SELECT k, body, crc FROM operation WHERE k = ?";
     let found = conn
@@ -112,7 +115,8 @@ fn find(conn: &Connection, id: OperationId) -> Result<Option<Row>> {
     Ok(found.filter(|row| !row.body.is_empty()))
 }
 
-/// Returns the operations before `before`, the newest first, at most `limit`.
+/// Returns the operations whose number is less than `before` (`None` means all), the newest first.
+/// Returns at most `limit`, or all if `limit` is 0.
 pub(crate) fn page(
     store: &SqliteStore,
     before: Option<OperationId>,
@@ -146,7 +150,8 @@ fn newest_before(conn: &Connection, before: Option<OperationId>) -> Result<Optio
     Ok(k.map(id_of))
 }
 
-/// Reads all rows of an operation. Returns `None` if its record was erased.
+/// Reads an operation from all its rows. Returns `None` if there is none with this number, or if
+/// its record was erased.
 fn one(conn: &Connection, id: OperationId) -> Result<Option<Operation>> {
     let sql = "SELECT k, body, crc FROM operation WHERE k BETWEEN ? AND ? ORDER BY k";
     let mut statement = conn.prepare_cached(sql)?;
@@ -169,7 +174,7 @@ fn one(conn: &Connection, id: OperationId) -> Result<Option<Operation>> {
     Ok(Some(operation))
 }
 
-/// Removes the labels and titles of erased sessions from the operations.
+/// Removes the labels and titles of erased sessions from the records of operations.
 pub(crate) fn forget_names_of(tx: &WriteTx<'_>, erased: &HashSet<&SessionId>) -> Result<()> {
     // Only these outcomes have names.
     let named = "SELECT k, body, crc FROM operation
@@ -194,7 +199,8 @@ pub(crate) fn forget_names_of(tx: &WriteTx<'_>, erased: &HashSet<&SessionId>) ->
     Ok(())
 }
 
-/// Returns the row without the names of erased sessions; `None` if it has none.
+/// Returns the row without the labels and titles of erased sessions. Returns `None` if the row
+/// contains none.
 fn without_names(row: &Row, erased: &HashSet<&SessionId>) -> Result<Option<Row>> {
     let forget = |outcomes: &mut Vec<Outcome>| {
         let of_erased = outcomes.iter_mut().filter(|one| erased.contains(one.session()));
@@ -208,8 +214,8 @@ fn without_names(row: &Row, erased: &HashSet<&SessionId>) -> Result<Option<Row>>
     forget(&mut outcomes).then(|| Row::of(row.k, &outcomes)).transpose()
 }
 
-/// Removes all but the newest operations, and erases damaged records: nobody knows whose names they
-/// contain.
+/// Removes all operations except the newest `RETAINED_OPERATIONS`. Also erases damaged records,
+/// because they may contain labels or titles of erased sessions.
 pub(crate) fn collect(tx: &WriteTx<'_>) -> Result<()> {
     let sql = "SELECT k FROM operation WHERE k & 16777215 = 0 ORDER BY k DESC LIMIT 1 OFFSET ?";
     let old: Option<i64> =

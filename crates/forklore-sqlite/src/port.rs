@@ -1,5 +1,5 @@
-//! Implements [`Store`] for [`SqliteStore`]. The methods that read or write sessions delegate to the
-//! module of their verb.
+//! Implements [`Store`] for [`SqliteStore`]. The methods that read or write sessions delegate to
+//! the module of their verb.
 
 use std::path::PathBuf;
 use std::sync::Arc;

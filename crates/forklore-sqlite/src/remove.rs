@@ -132,8 +132,8 @@ pub(crate) fn undelete(tx: &WriteTx<'_>, id: &SessionId, label: &Label) -> Resul
 }
 
 /// Turns the session's row into that of a tombstone: removes its title, principal, metadata,
-/// configuration, leaf, lease and list of inherited events. Erases no events; [`trim`] later erases those that no
-/// other session needs.
+/// configuration, leaf, lease and list of inherited events. Erases no events; [`trim`] later erases
+/// those that no other session needs.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
     let deleted = session.header.deleted.map(|tombstone| tombstone.deleted.as_microsecond());
     session.inheritable_to = Some(session.header.own_events);

@@ -20,9 +20,9 @@ use crate::integer::signed;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// `record` is the key of a record of an imported file. Returns the location of the event that this
-/// record became. If several records of the file have the key, returns the location for the latest.
-/// Returns `None` if no record has it.
+/// Returns the location of the event that a record of an imported file became. `record` is the key
+/// of that record. If several records of the file have this key, returns the location for the
+/// latest. Returns `None` if no record has the key.
 pub(crate) fn locate(
     conn: &Connection,
     source: SourceId,

@@ -92,9 +92,9 @@ pub(crate) enum Durable {
 }
 
 impl SqliteStore {
-    /// Checks whether there is something at `path` that [`SqliteStore::open`] would open without
-    /// creating a store: a file, or the remains of a store whose file is gone, which it refuses.
-    /// Writes nothing.
+    /// Checks whether a file, or what remains of a store whose file is gone, exists at `path`. If
+    /// so, [`SqliteStore::open`] creates no new store there: it opens the file, or refuses the
+    /// remains. Writes nothing.
     #[must_use]
     pub fn exists(path: &Path) -> bool {
         path.symlink_metadata().is_ok() || connect::refuse_remains(path).is_err()

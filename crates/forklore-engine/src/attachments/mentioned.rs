@@ -11,9 +11,9 @@ use forklore_store::port::{At, Filter, Problem};
 
 use crate::{Engine, Error, Result};
 
-/// Maximum number of consecutive passes in which the scan for mentioned attachments reads no
-/// session. A pass reads the sessions that earlier passes did not read. It reads none if the store
-/// lists sessions but cannot find them. After the last such pass, the scan returns an error.
+/// Number of consecutive passes that read no session, after which the scan for mentioned
+/// attachments returns an error. A pass reads the sessions that earlier passes did not read. A pass
+/// reads no session if the store lists sessions but cannot find them.
 const TRIES: u32 = 3;
 
 impl Engine {
@@ -67,7 +67,8 @@ impl Engine {
     }
 
     /// Returns one problem for each mention of a missing or damaged attachment in the messages of
-    /// the sessions `headers`. The problem names the session and the seq of the message.
+    /// the sessions `headers`. The problem names the session and the seq of the message. Skips
+    /// deleted sessions, and events that cannot be read.
     pub(crate) fn attachment_problems(&self, headers: &[Header]) -> Result<Vec<Problem>> {
         let mut headers: Vec<_> =
             headers.iter().filter(|header| header.deleted.is_none()).cloned().collect();

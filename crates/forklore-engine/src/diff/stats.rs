@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{Engine, Result};
 
-/// The maximum number of changed files that a side lists.
+/// Maximum number of changed files that are listed for each of the two sessions.
 const MOST_FILES: usize = 1_000;
 
 impl Engine {

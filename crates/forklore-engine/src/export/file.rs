@@ -136,8 +136,8 @@ impl Outgoing {
         self.export
     }
 
-    /// Returns the beginning of the original file to which the new file could refer instead of
-    /// repeating it. The tuple contains the path of the original file, the payload of the last
+    /// Describes the beginning of the original file, so that the new file can refer to it instead
+    /// of repeating it. The tuple contains the path of the original file, the payload of the last
     /// shared record, and a description of the beginning. In this description, `bytes` is 0: only
     /// the original file itself can give the byte offset. Returns `None` if the new file cannot
     /// refer to the original file.
@@ -151,8 +151,8 @@ impl Outgoing {
     }
 
     /// Returns the sidecars of the original that the agent expects beside the new session, each
-    /// with the path for its copy, relative to the agent's folder. A sidecar counts if an exported
-    /// event names it.
+    /// with the path for its copy, relative to the agent's folder. Leaves out a sidecar that no
+    /// exported event names.
     ///
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.

@@ -47,8 +47,8 @@ pub struct ForkRecord<'a> {
     pub principal: Option<&'a str>,
     /// The principal on whose behalf the parent acts; `None` if it has none.
     pub parent_principal: Option<&'a str>,
-    /// The number of the rewrite of an imported file with which the child begins, from 1. Only a
-    /// child that an import forked for the new content of a rewritten file has such a number.
+    /// The number of the rewrite of an imported file, from 1. Only a child that an import forked
+    /// for the new content of a rewritten file has such a number; `None` for any other child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// English sentences that state what the child does not inherit.
@@ -133,13 +133,14 @@ impl Plan {
     }
 }
 
-/// The content of a synthetic tool result. A fork adds such a result for each tool call that had no
-/// result at its cut.
+/// The content of a synthetic tool result. With [`ToolCallPolicy::Complete`], a fork adds such a
+/// result for each tool call that has no result at its cut.
 pub(crate) const FORKED_BEFORE: &str =
     "No result: the session was forked before the tool answered.";
 
 /// Builds a synthetic `tool_result` event for a tool call that has no result. Its payload has
-/// `synthetic: true` and `is_error: true`.
+/// `synthetic: true` and `is_error: true`. Its id is derived from `child` and `seq`, the session
+/// and the position of the event.
 ///
 /// # Errors
 /// Returns an error if the payload cannot be serialized to JSON or is invalid.

@@ -20,8 +20,8 @@ pub struct Messages {
     engine: Engine,
     session: SessionId,
     items: std::vec::IntoIter<Item>,
-    /// The session's events. They begin with the first event whose own message the iterator
-    /// returns.
+    /// The session's events. They begin with the event of the first item that replaces no other
+    /// message.
     events: Events,
     /// The compaction or edit that was read last: its seq and its messages. The messages of one
     /// compaction are consecutive in the output, so one read suffices for all of them.
@@ -148,9 +148,9 @@ pub(crate) struct Sent {
 }
 
 impl Messages {
-    /// Also returns the number of each message in the conversation, from 0: the number that
-    /// `message:N` and the other views of the session use. `None` for a message without a place of
-    /// its own in the conversation, such as a summary or a synthetic result.
+    /// Iterates over the messages, each with its number in the conversation, from 0: the number
+    /// that `message:N` and the other views of the session use. The number is `None` for a message
+    /// without a place of its own in the conversation, such as a summary or a synthetic result.
     pub fn numbered(mut self) -> impl Iterator<Item = Result<(Option<u64>, Message)>> {
         std::iter::from_fn(move || {
             self.next_numbered().map(|next| next.map(|(index, sent)| (index, sent.message)))

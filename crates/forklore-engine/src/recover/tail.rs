@@ -13,7 +13,7 @@ use crate::Result;
 
 /// Maximum number of events in one append to the new store.
 const EVENTS: usize = 500;
-/// The size of the `data` of a batch of events from which on the batch is appended: 8 MiB.
+/// Total size of `data` at which a batch of events is complete and is appended: 8 MiB.
 const BYTES: usize = 8 << 20;
 
 /// Collects the own events of one recovered session in batches and writes the batches.

@@ -1,4 +1,5 @@
-//! What an undo does: for each outcome of an operation, how to take it back, or why that cannot be.
+//! Plans an undo: for each outcome of an operation, how to take the outcome back, or why that is
+//! not possible.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,22 +17,25 @@ use crate::{Engine, Error, Result};
 /// sessions are listed at once.
 const FAMILIES: usize = 4;
 
-/// What an undo does.
+/// What an undo will change, and what it will leave as it is.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// The outcomes that are taken back.
+    /// The outcomes of the operation that the undo takes back.
     pub(crate) expected: Vec<Outcome>,
-    /// The sessions in which something remains.
+    /// The sessions of which something is not taken back, each with the reason.
     pub(crate) left: Vec<LeftAlone>,
-    /// The sessions that come back from the trash, parents before their children.
+    /// The sessions that come back from the trash, each with the seq of its head. Parents come
+    /// before their children.
     restored: Vec<(UndeletedSession, i64)>,
-    /// The changes of labels, titles and leaves, and what each of them is as an outcome.
+    /// The changes of labels, titles and leaves, each with its own outcome, which the answer of the
+    /// undo lists.
     changes: Vec<(Change, Outcome)>,
     /// The sessions that go into the trash, children before their parents.
     trashed: Vec<SessionId>,
 }
 
-/// Returns the headers of the sessions of an operation.
+/// Returns the headers of the sessions of an operation. Leaves out sessions of which nothing is
+/// left.
 fn headers(engine: &Engine, operation: &Operation) -> Result<HashMap<SessionId, Header>> {
     let mut seen = HashSet::new();
     let sessions = operation.outcomes.iter().map(Outcome::session);
@@ -41,7 +45,7 @@ fn headers(engine: &Engine, operation: &Operation) -> Result<HashMap<SessionId, 
     for (session, header) in sessions.into_iter().zip(found) {
         match header {
             Ok(header) => drop(headers.insert(session, header)),
-            // Nothing of it is left.
+            // Nothing of this session is left.
             Err(StoreError::NotFound(_) | StoreError::Deleted(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -59,8 +63,9 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Plans the undo of an operation, without a look at sessions that it does not name: the plan
-    /// does not know of branches that build on its sessions.
+    /// Plans the undo of an operation without reading sessions that the operation does not name.
+    /// The plan therefore ignores branches of its sessions, although such branches prevent a
+    /// delete.
     pub(crate) fn of_outcomes(engine: &Engine, operation: &Operation) -> Result<Self> {
         Self::over(engine, operation, &headers(engine, operation)?)
     }
@@ -96,7 +101,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Adds what takes the outcome back. Returns why that cannot be.
+    /// Adds to the plan what takes the outcome back, and returns `None`. If that is not possible,
+    /// adds nothing and returns the reason.
     fn take_back(
         &mut self,
         engine: &Engine,
@@ -143,7 +149,8 @@ impl Plan {
         Ok(None)
     }
 
-    /// Leaves out the sessions on which a branch builds that does not go into the trash with them.
+    /// Removes from `trashed` each session with a branch that builds on it and does not go into the
+    /// trash too. Adds the session to `left`.
     fn leave_parents(
         &mut self,
         engine: &Engine,
@@ -193,8 +200,8 @@ impl Plan {
         }
     }
 
-    /// Brings parents back before their children and deletes children before their parents, and
-    /// gives labels to those that come back.
+    /// Orders the plan: parents come back before their children, and children are deleted before
+    /// their parents. Also chooses the labels of the sessions that come back.
     fn order(&mut self, engine: &Engine, headers: &HashMap<SessionId, Header>) -> Result<()> {
         let depth = |id: &SessionId| headers.get(id).map_or(0, |header| header.depth);
         self.trashed.sort_by_key(|id| std::cmp::Reverse(depth(id)));
@@ -214,17 +221,20 @@ impl Plan {
         Ok(())
     }
 
-    /// Checks whether nothing can be taken back.
+    /// Checks whether the plan takes nothing back.
     pub(crate) fn is_empty(&self) -> bool {
         self.restored.is_empty() && self.changes.is_empty() && self.trashed.is_empty()
     }
 
-    /// Checks whether a session of the operation changed since.
+    /// Checks whether the plan leaves a session as it is for any other reason than appended events,
+    /// which no undo removes.
     pub(crate) fn is_changed(&self) -> bool {
         self.left.iter().any(|left| !matches!(left.obstacle, Obstacle::EventsStay { .. }))
     }
 
-    /// Checks that the operation may be undone like this.
+    /// Returns an error if the operation was undone already, if nothing of it can ever be taken
+    /// back, or if sessions of it changed after it. With `partial`, changed sessions are an error
+    /// only if the plan takes nothing back.
     pub(crate) fn check(&self, operation: &Operation, partial: bool) -> Result<()> {
         let id = operation.id;
         if let Some(by) = operation.undone_by {
@@ -262,7 +272,8 @@ impl Plan {
         restored.chain(changes).chain(trashed).collect()
     }
 
-    /// Returns the answer of the undo, which was recorded as `recorded_as`; `None` for a plan.
+    /// Returns the answer of the undo. `recorded_as` is the number of the operation that records
+    /// the undo; `None` for a dry run.
     pub(crate) fn undone(self, operation: &Operation, recorded_as: Option<OperationId>) -> Undone {
         let restored = self.restored.into_iter().map(|(session, head_seq)| Outcome::Restored {
             session_id: session.session_id,
@@ -280,7 +291,7 @@ impl Plan {
     }
 }
 
-/// Checks whether the outcome is taken back by a delete.
+/// Checks whether a delete takes the outcome back.
 fn is_made(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Created { .. } | Outcome::Restored { .. })
 }

@@ -11,28 +11,29 @@ use jiff::Timestamp;
 
 use super::{UsageOptions, key};
 
-/// The name of forklore among the agents that called models.
+/// The key of the group for calls that forklore itself made, in a report by agent.
 const FORKLORE: &str = "forklore";
 
-/// The usage that a record reports, or that several records report together.
+/// The usage that one record reports, or that several records report together.
 pub(super) struct Reported {
-    /// The index of the session that made the call.
+    /// The index of the session that made the call, in the list of sessions of the [`Ledger`].
     pub(super) session: usize,
     /// The time of the record.
     pub(super) ts: Timestamp,
     /// The dialect of the agent that wrote the record. `None` if forklore wrote it.
     pub(super) agent: Option<Arc<str>>,
     pub(super) call: CallUsage,
-    /// The number of calls.
+    /// The number of model calls that the usage covers.
     pub(super) calls: u64,
 }
 
-/// The usage of model calls so far.
+/// Sums the usage of model calls by model, by session and by group.
 pub(super) struct Ledger<'a> {
     options: &'a UsageOptions,
     sessions: &'a [Header],
-    /// The usage that was reported last for each model call with an id. The key is a hash of that
-    /// id. Also has a hash of the root of the session that made the call.
+    /// The usage that was reported last for each model call with an id. The key is a hash of the
+    /// agent and that id. Each value begins with a hash of the id of the root of the session that
+    /// made the call.
     calls: HashMap<u64, (u64, Reported)>,
     total: Sum,
     models: HashMap<Option<String>, Sum>,
@@ -54,7 +55,9 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Adds the report of a call in a session of the family of `root`.
+    /// Adds the usage that a record of a session in the family of `root` reports. A later report of
+    /// the same call in that family replaces the earlier one. A report from another family is
+    /// ignored if the call is already present.
     pub(super) fn add(&mut self, root: &SessionId, reported: Reported) {
         let Some(call) = &reported.call.call else { return self.enter(reported) };
         let root = key(root);
@@ -75,7 +78,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Adds usage that no later record repeats.
+    /// Adds usage to the sums. The caller ensures that no later record reports this usage again.
     pub(super) fn enter(&mut self, reported: Reported) {
         let sum = Sum::of(&reported, self.options);
         self.total.add(&sum);
@@ -88,7 +91,7 @@ impl<'a> Ledger<'a> {
         self.models.entry(reported.call.model).or_default().add(&sum);
     }
 
-    /// Returns the sums as a report.
+    /// Converts the sums to a report. `problems` are the sessions that could not be read.
     pub(super) fn into_report(mut self, problems: Vec<Problem>) -> UsageReport {
         for (_, (_, reported)) in std::mem::take(&mut self.calls) {
             self.enter(reported);
@@ -123,7 +126,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// Sums of model calls.
+/// The summed usage of some model calls.
 #[derive(Default)]
 struct Sum {
     usage: Usage,
@@ -132,8 +135,8 @@ struct Sum {
 }
 
 impl Sum {
-    /// Returns the usage of a report, with the cost that its record states or that follows from the
-    /// prices.
+    /// Returns the usage of one report. Its cost is the one that the record states, or else the one
+    /// that follows from the prices. If there is neither, counts the tokens as unpriced.
     fn of(reported: &Reported, options: &UsageOptions) -> Self {
         let call = &reported.call;
         let cost = options.prices.cost(call, reported.agent.is_some());
@@ -159,7 +162,8 @@ impl Sum {
     }
 }
 
-/// Returns the group of a report.
+/// Returns the key of the group to which the reported usage belongs. Returns `None` if that is
+/// unknown, for example because the record names no model.
 fn group(
     reported: &Reported,
     header: Option<&Header>,

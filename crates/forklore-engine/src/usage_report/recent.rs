@@ -1,4 +1,4 @@
-//! Sums what forklore's own model calls used, for budgets.
+//! Sums the usage of forklore's own model calls, for budgets.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Sums what the model calls of forklore used since a time, in all sessions that were not
-    /// deleted. Calls of other agents, which imported sessions have, do not count.
+    /// Sums the usage of forklore's own model calls since `since`, inclusive, in all sessions that
+    /// were not deleted. Calls that other agents made in imported sessions do not count.
     ///
     /// # Errors
     /// An error of the store, or `corrupt` if a session cannot be read.
@@ -33,8 +33,8 @@ impl Engine {
         Ok(sum)
     }
 
-    /// Sums what the model calls of forklore used in a session and its sub-agents, as their headers
-    /// count it. A session that does not exist yet has used nothing.
+    /// Sums the usage in the headers of a session and of its sub-agents at any depth. Returns no
+    /// usage if the session does not exist (yet) or was deleted.
     ///
     /// # Errors
     /// An error of the store.

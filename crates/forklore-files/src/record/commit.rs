@@ -40,7 +40,7 @@ pub(crate) struct State {
     pub(crate) detached: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deleted: Option<Timestamp>,
-    /// Whether the deleted session is in the trash: nothing of it may be erased.
+    /// Whether the deleted session is in the trash, i.e. nothing of it was erased.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) trash: bool,
 }

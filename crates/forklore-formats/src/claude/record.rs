@@ -128,8 +128,9 @@ pub(super) struct Reader {
     cwd: Option<String>,
 }
 
-/// The words in a reader's memory for [`Reader::titled`], [`Reader::continues`], [`Reader::begun`]
-/// and [`Reader::of_subagent`].
+/// The words that a reader writes into its stored memory for those of the fields
+/// [`Reader::titled`], [`Reader::continues`], [`Reader::begun`] and [`Reader::of_subagent`] that
+/// are true.
 const TITLED: &str = "titled";
 const CONTINUES: &str = "continues";
 const BEGUN: &str = "begun";

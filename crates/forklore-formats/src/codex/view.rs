@@ -172,8 +172,8 @@ fn call(item: &Item<'_>, payload: &str) -> Part {
     }
 }
 
-/// Converts a tool result of Codex to a message part. The part is an error if the output states
-/// that the tool failed, as some versions of Codex record.
+/// Converts a tool result of Codex to a message part. The part is marked as an error if the output
+/// states that the tool failed, as some versions of Codex record.
 fn result(item: &Item<'_>) -> Option<Part> {
     #[derive(Deserialize)]
     struct ToolOutput {

@@ -52,7 +52,7 @@ impl Reader {
         Ok(record.map_or(Line::Side(FileFacts::default()), |record| Line::Record(Box::new(record))))
     }
 
-    /// Reads a message. Returns `None` if the same message was read before.
+    /// Reads a message. Returns `None` if the message was read before and has not changed since.
     fn message(&mut self, message: MessageSummary) -> Option<Record> {
         let existing = message.id.as_deref().and_then(|id| self.history.in_list(id));
         let parent = match existing {

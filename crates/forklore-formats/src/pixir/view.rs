@@ -112,7 +112,7 @@ fn summary(what: &str, event: EventData<'_>) -> Message {
 }
 
 /// Returns the number of the last event that a compaction summarises. An event's number is its
-/// field `seq` in Pixir's log. Returns `None` if the event does not name one.
+/// field `seq` in Pixir's log. Returns `None` if the compaction does not name that event.
 pub(super) fn range_end(data: &Data) -> Option<u64> {
     #[derive(Deserialize)]
     struct Compaction {

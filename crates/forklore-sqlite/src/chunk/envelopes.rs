@@ -228,22 +228,23 @@ impl<'a> Heads<'a> {
         Ok((range, heads.end))
     }
 
-    /// The offset in bytes of the payload of the last decoded event in the chunk's body.
+    /// Returns the offset in bytes at which the payload of the last decoded event begins in the
+    /// chunk's body.
     pub(super) fn at(&self) -> usize {
         self.end.saturating_sub(self.len())
     }
 
-    /// The length in bytes of the payload of the last decoded event.
+    /// Returns the length in bytes of the payload of the last decoded event.
     pub(super) fn len(&self) -> usize {
         self.head.len as usize
     }
 
-    /// The checksum that the payload of the last decoded event should have.
+    /// Returns the checksum that the payload of the last decoded event should have.
     pub(super) fn sum(&self) -> u32 {
         self.head.sum
     }
 
-    /// The key under which the last decoded event would have a row of its own.
+    /// Returns the key under which the last decoded event would have a row of its own.
     fn key(&self) -> i64 {
         self.outline.k.saturating_add_unsigned(self.next.saturating_sub(1))
     }
@@ -253,7 +254,7 @@ impl<'a> Heads<'a> {
         row::location(self.key())
     }
 
-    /// The key, the counts and the origin of the last decoded event.
+    /// Returns the key, the counts and the origin of the last decoded event.
     #[inline]
     pub(super) fn slot(&self) -> Slot {
         Slot { k: self.key(), counts: self.counts, origin: self.head.origin }
