@@ -72,9 +72,10 @@ fn own(node: &TreeNode) -> u64 {
 }
 
 /// Returns the seq at which a search of the node's own events begins, computed from the counts in
-/// its header. For a child session, this is the seq directly before its first own event after
-/// `session_fork`: that of the last inherited event, or 0 if nothing is inherited.
+/// its header. For a child session, this is the seq directly after its last inherited event, or
+/// after `session_fork` if nothing is inherited.
 pub(crate) fn first_own(node: &TreeNode) -> u64 {
-    let head = node.header.as_ref().map_or(-1, |found| found.head_seq);
-    u64::try_from(head + 1).unwrap_or(0).saturating_sub(own(node))
+    let Some(header) = &node.header else { return 0 };
+    let inherited = u64::try_from(header.head_seq + 1).unwrap_or(0).saturating_sub(own(node));
+    inherited + u64::from(header.parent.is_some())
 }

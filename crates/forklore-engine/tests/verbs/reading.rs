@@ -1,7 +1,9 @@
 //! Tests of the verbs that read: `replay`, `inspect`, `diff` and `log`.
 
 use forklore_core::{Content, Data, Origin, Role, Usage};
-use forklore_engine::{Batch, LogRange, NewEvent, Replay, ReplayRange, Replayed, SideStats};
+use forklore_engine::{
+    Batch, LogRange, NewEvent, Replay, ReplayRange, Replayed, SideStats, TreeRequest,
+};
 use forklore_store::port::At;
 use serde_json::json;
 
@@ -403,6 +405,18 @@ fn first_words_are_what_a_person_typed(world: &World) {
     // A branch that added nothing yet is described by what it inherited.
     world.fork("p", "", "c");
     assert_eq!(words("c").as_deref(), Some("plan A or plan B?"));
+    // A tree does not repeat it under the parent, also if the last inherited event is a message
+    // that a person typed.
+    let in_tree = |name: &str| {
+        let mut trees = world.engine.tree(&TreeRequest::default()).unwrap();
+        world.engine.add_first_words(&mut trees);
+        let node = trees.nodes.into_iter().find(|node| node.session_id == id(name)).unwrap();
+        node.header.unwrap().first_words
+    };
+    assert_eq!((in_tree("p").as_deref(), in_tree("c")), (Some("plan A or plan B?"), None));
     world.write("c", "i2 u3");
     assert_eq!(words("c").as_deref(), Some("u3"));
+    // With own words, a list and a tree name the branch alike.
+    let listed = world.engine.described(&world.header("c")).first_words;
+    assert_eq!((listed.as_deref(), in_tree("c").as_deref()), (Some("u3"), Some("u3")));
 }
