@@ -135,7 +135,8 @@ pub struct BroughtMark {
     pub label: String,
 }
 
-/// The answer of `tree`: families (roots with all their descendants) as nested nodes.
+/// The answer of `tree`: families (roots with their descendants) as nested nodes, down to the last
+/// requested level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
@@ -182,6 +183,6 @@ pub struct FlatNode {
     /// one level below its original.
     pub depth: usize,
     /// The id of the parent of the node's session. `null` for a root, and if the store does not
-    /// have the session or cannot read its header.
+    /// have the node's session or cannot read the header of that session.
     pub parent_session_id: Option<SessionId>,
 }

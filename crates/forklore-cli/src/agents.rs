@@ -15,6 +15,11 @@ pub(crate) fn all() -> Vec<AgentHome> {
     home.map_or_else(Vec::new, |home| homes::of(&home, &|variable| std::env::var_os(variable)))
 }
 
+/// Returns the names of the agents whose session files forklore can read.
+pub(crate) fn to_import_from() -> impl Iterator<Item = &'static str> {
+    AGENT_FORMATS.iter().map(|format| format.name())
+}
+
 /// Returns the names of the agents whose session files forklore can write.
 pub(crate) fn to_export_to() -> impl Iterator<Item = &'static str> {
     let written = AGENT_FORMATS.iter().filter(|format| format.export().is_some());

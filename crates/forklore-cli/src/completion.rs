@@ -13,7 +13,6 @@ use std::ffi::OsStr;
 
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
-use forklore::formats::AGENT_FORMATS;
 
 use typed::Typed;
 
@@ -74,7 +73,6 @@ fn with_completer(verb: &str, arg: clap::Arg, commands: &[String]) -> clap::Arg 
             cuts::complete(&typed(), &word.to_string_lossy())
         })),
         ("man", "page") => arg.add(one_of(commands.to_vec())),
-        ("search", "agent") => arg.add(one_of(agents())),
         _ => arg,
     }
 }
@@ -82,10 +80,6 @@ fn with_completer(verb: &str, arg: clap::Arg, commands: &[String]) -> clap::Arg 
 /// Reads the command line that the user is typing.
 fn typed() -> Typed {
     Typed::of(env::args_os())
-}
-
-fn agents() -> Vec<&'static str> {
-    AGENT_FORMATS.iter().map(|format| format.name()).collect()
 }
 
 /// Completes an argument with those words that begin with the text typed so far.

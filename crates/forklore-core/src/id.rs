@@ -228,9 +228,9 @@ impl Label {
         Self::with_digits("delegate", &hash, 8, attempt)
     }
 
-    /// Joins `name` and the first `digits` digits of `hash`. Each attempt up to [`DIGIT_ATTEMPTS`]
-    /// adds two more digits. Each attempt after that keeps these digits and adds a number, from 2
-    /// on.
+    /// Joins `name` and the first digits of `hash`. Attempt 0 has `digits` digits, and each attempt
+    /// up to [`DIGIT_ATTEMPTS`] has two digits more than the one before. Further attempts have as
+    /// many digits as that last one, and a number behind them: `-2`, `-3`, ...
     fn with_digits(name: &str, hash: &str, digits: usize, attempt: usize) -> Self {
         let digits = digits + 2 * attempt.min(DIGIT_ATTEMPTS);
         let mut label = name.to_owned();

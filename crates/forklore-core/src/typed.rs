@@ -3,8 +3,9 @@
 //! Agents send more under the role of the user than a person typed: the working directory, rules
 //! from files, reminders, the output of commands. Such text must not become a session's title, and
 //! it begins no turn. This module recognises such text by marks: the XML elements around it, or its
-//! first words. Whether a message begins a turn is decided when the message is written. A later
-//! change of the marks thus changes only the titles of stored sessions.
+//! first words. Whether a message begins a turn is decided when the message is written, and the
+//! title of an imported session when it is imported. If a later version of forklore has other
+//! marks, it finds other first words in stored sessions, but their turns and titles stay.
 //!
 //! The marks are listed by agent, but the marks of all agents count in every session. A session may
 //! be continued in another agent, so one agent's text may be in another agent's files.

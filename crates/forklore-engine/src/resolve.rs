@@ -88,17 +88,21 @@ impl Engine {
                 return Ok(found);
             }
         }
-        if let Some(deleted) = self.in_trash(id)? {
-            return Err(Error::InTrash(deleted.id));
-        }
-        let absent = || forklore_store::Error::NotFound(id.clone()).into();
+        // Nobody types a whole UUID for a title, and the search reads every title.
         if uuid::Uuid::parse_str(id.as_str()).is_ok() {
-            // Nobody types a whole UUID for a title, and the search reads every header.
-            return Err(absent());
+            return Err(self.absent(id)?);
         }
-        self.by_title(id.as_str(), scope).map_err(|error| match error {
-            Error::NoMatch { .. } => absent(),
-            other => other,
+        match self.by_title(id.as_str(), scope) {
+            Err(Error::NoMatch { .. }) => Err(self.absent(id)?),
+            found => found,
+        }
+    }
+
+    /// Returns the error for a name that no living session has.
+    fn absent(&self, name: &SessionId) -> Result<Error> {
+        Ok(match self.in_trash(name)? {
+            Some(deleted) => Error::InTrash(deleted.id),
+            None => forklore_store::Error::NotFound(name.clone()).into(),
         })
     }
 

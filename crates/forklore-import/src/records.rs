@@ -36,7 +36,8 @@ use crate::session_start::{Inside, SessionStart};
 /// Imports the records of one file as events of one or more sessions.
 pub(crate) struct Records<'a> {
     lookup: Lookup<'a>,
-    /// The workspace of the sessions if their file names no directory.
+    /// The workspace of the file's sessions if the file names no directory and its first session is
+    /// a root. A first session that begins inside another session gets the workspace of that one.
     workspace: &'a Workspace,
     file: AgentFile<'a>,
     sessions: FileSessions<'a>,

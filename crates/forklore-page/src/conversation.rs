@@ -230,8 +230,8 @@ impl Iterator for Conversation {
     }
 }
 
-/// Adds the part to the call whose result it is, if that call is in the same message. (Some agents
-/// write such messages.) Returns whether the part is such a result.
+/// If the part is the result of a call in the same message, adds the result to that call and returns
+/// true. Some agents write such messages. Otherwise, returns false.
 fn own_call(
     part: &Part,
     calls: &mut Vec<(String, usize)>,

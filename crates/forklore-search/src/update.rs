@@ -197,19 +197,30 @@ impl Batch<'_, '_> {
         // In a session with a parent, an inherited event has its ordinal as its seq.
         row.next_seq = row.read_to + 1;
         let mut calls = OpenCalls::of(self.writer.conn, row.number)?;
-        for stored in self.engine.events(&reader, At::Seq(row.next_seq)) {
+        let added = self.inherited_events(row, workspace, &mut calls, (&reader, last));
+        calls.save(self.writer.conn)?;
+        added
+    }
+
+    /// Adds the events up to the seq `last` of the session `reader`, as far as they fit into the
+    /// transaction. Returns whether all events were added.
+    fn inherited_events(
+        &mut self,
+        row: &mut SessionRow,
+        workspace: &str,
+        calls: &mut OpenCalls,
+        (reader, last): (&SessionId, u64),
+    ) -> Result<bool> {
+        for stored in self.engine.events(reader, At::Seq(row.next_seq)) {
             if self.bytes >= BATCH {
-                calls.save(self.writer.conn)?;
                 return Ok(false);
             }
             let stored = stored?;
             if stored.seq > last {
                 break;
             }
-            let prepared = Prepared::of(self.engine, stored);
-            self.event(row, workspace, &mut calls, prepared)?;
+            self.event(row, workspace, calls, Prepared::of(self.engine, stored))?;
         }
-        calls.save(self.writer.conn)?;
         Ok(true)
     }
 

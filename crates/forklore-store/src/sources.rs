@@ -31,8 +31,8 @@ pub enum FindSource {
     Path(String),
     /// The latest source read from this path.
     Latest(String),
-    /// The sources that are sidecars of the session file at this path, including earlier revisions.
-    /// A sidecar is a file without a session that an agent stores with a session file.
+    /// The sources that are sidecars of the session file at this path, each with its earlier
+    /// revisions. A sidecar is a file without a session that an agent stores with a session file.
     SidecarsOf(String),
     /// The sources whose first line has this key (a hash).
     FirstLine(RecordKey),

@@ -74,7 +74,7 @@ pub enum Purpose {
 pub struct Options {
     /// What the interface is for.
     pub purpose: Purpose,
-    /// The folder whose sessions are shown.
+    /// The folder whose sessions are shown, unless `all` is set.
     pub folder: Workspace,
     /// Whether the sessions of all folders are shown at first.
     pub all: bool,

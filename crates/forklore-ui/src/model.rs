@@ -165,7 +165,7 @@ pub struct Found {
     pub seq: Option<u64>,
     /// The label of the session.
     pub label: Safe,
-    /// The agent that wrote the session, as forklore names it. Empty for forklore itself.
+    /// The agent that wrote the hit; `forklore` for forklore itself.
     pub agent: Safe,
     /// The title of the session.
     pub title: Safe,

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use crate::keys::Command;
 use crate::text::Line;
 
-/// The maximum number of blocks in memory, besides those on the screen.
+/// The maximum number of blocks in memory. It is exceeded only to keep the blocks on the screen and
+/// some beside them.
 const MOST_BLOCKS: usize = 600;
 /// The number of lines that should be in memory above and below the screen. If there are fewer,
 /// more is loaded.

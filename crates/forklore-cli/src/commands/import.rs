@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use forklore::api::{Import, Imported};
 use forklore::core::ErrorKind;
-use forklore::formats::AGENT_FORMATS;
 use forklore::import::{ImportOptions, Importer, Problem as ImportProblem};
 use serde_json::{Value, json};
 
 use self::report::PROBLEMS;
+use crate::agents;
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 fn dialects() -> PossibleValuesParser {
-    PossibleValuesParser::new(AGENT_FORMATS.iter().map(|dialect| dialect.name()))
+    PossibleValuesParser::new(agents::to_import_from())
 }
 
 fn request(args: &Args, app: &App) -> Result<Import> {

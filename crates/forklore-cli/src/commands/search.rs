@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use clap::builder::PossibleValuesParser;
 use forklore::api::{Hit, HitKind, Search, SearchAnswer};
 use forklore::core::{Role, SessionId, ShortIds};
-use forklore::formats::AGENT_FORMATS;
 use forklore::search::SearchIndex;
 use forklore_sanitize::shell::quoted;
 
+use crate::agents;
 use crate::app::App;
 use crate::choice::choice;
 use crate::failure::{Failure, Result};
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(required = true)]
     words: Vec<String>,
     /// Find only records of this agent, such as claude, codex or forklore
-    #[arg(long, value_name = "AGENT", value_parser = agents())]
+    #[arg(long, value_name = "AGENT", value_parser = writers())]
     agent: Option<String>,
     /// Find only messages of this role
     #[arg(long, value_parser = ["system", "user", "assistant", "tool"])]
@@ -109,9 +109,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 /// Returns a parser that accepts the names of the agents whose records a store can have.
-fn agents() -> PossibleValuesParser {
-    let read = AGENT_FORMATS.iter().map(|format| format.name());
-    PossibleValuesParser::new(read.chain(["forklore"]))
+fn writers() -> PossibleValuesParser {
+    PossibleValuesParser::new(agents::to_import_from().chain(["forklore"]))
 }
 
 fn role(name: &str) -> Option<Role> {

@@ -1,4 +1,5 @@
-//! Cases: a verification reads all sessions and returns how many sessions and events it has read.
+//! Cases: a verification reads all sessions, or the one that it names, and returns how many sessions
+//! and events it has read.
 
 use crate::events::{rich, turns};
 use crate::scene::{Scene, id, refused};

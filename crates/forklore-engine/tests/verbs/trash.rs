@@ -176,6 +176,8 @@ fn a_part_of_the_id_of_a_deleted_session_leads_to_the_trash(world: &World) {
         );
     }
     assert_eq!(refused("fir").to_string(), "session fir does not exist");
+    world.engine.rename(&id("p"), Some("Idea of mine")).unwrap();
+    assert_eq!(world.engine.resolve("idea", &scope).unwrap().id, id("p"));
     world.engine.fork(&named("first-two")).unwrap();
     assert_eq!(world.engine.resolve("firs", &scope).unwrap().id, id("first-two"));
     trash(world, "first-two");

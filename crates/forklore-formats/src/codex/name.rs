@@ -23,7 +23,8 @@ pub(super) struct Rollout<'a> {
 }
 
 /// Parses the name of a session file: `rollout-<time>-<thread>.jsonl` or
-/// `rollout-<time>-<thread>_<file>.jsonl`. Returns `None` for a name of another form.
+/// `rollout-<time>-<thread>_<file>.jsonl`, both also with `.zst` at the end. Returns `None` for a
+/// name of another form.
 pub(super) fn rollout(path: &Path) -> Option<Rollout<'_>> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl")?;

@@ -10,7 +10,8 @@ use crate::{Error, Result};
 /// The options of [`Conversation::fork`].
 #[derive(Clone, Debug, Default)]
 pub struct BranchOptions {
-    /// The cut at which the fork begins. `None` is the end of the session.
+    /// The cut at which the fork begins. `None` is the end of the session or, while a turn runs in
+    /// it, the position before this turn.
     pub at: Option<Selector>,
     /// The label of the fork. `None` generates a label.
     pub label: Option<Label>,
