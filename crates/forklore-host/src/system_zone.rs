@@ -34,7 +34,9 @@ pub fn system_zone() -> Result<TimeZone, NoZoneFile> {
 fn is_unbounded(named: &OsStr) -> bool {
     let path = named.as_bytes().strip_prefix(b":").unwrap_or(named.as_bytes());
     let found = Path::new(OsStr::from_bytes(path)).metadata();
-    found.is_ok_and(|found| !found.is_dir() && !(found.is_file() && found.len() <= MOST))
+    let is_bounded =
+        |found: std::fs::Metadata| found.is_dir() || (found.is_file() && found.len() <= MOST);
+    found.is_ok_and(|found| !is_bounded(found))
 }
 
 #[cfg(test)]
