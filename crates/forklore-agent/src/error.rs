@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use forklore_core::units::count;
 use forklore_core::{Data, ErrorKind, SessionId};
 use forklore_engine::Error as EngineError;
 use forklore_engine::lease_owner;
@@ -39,7 +40,7 @@ pub enum Error {
         source: EngineError,
     },
     /// The model did not answer. Retries failed too, or were not possible.
-    #[error("the model did not answer after {attempts} attempts: {source}")]
+    #[error("the model did not answer after {}: {source}", count(u64::from(.attempts.to_owned()), "attempt"))]
     Model {
         /// Number of attempts that were made.
         attempts: u32,

@@ -104,9 +104,12 @@ impl App {
         store::url(self.globals.store.as_deref())
     }
 
-    /// Warns about the location of the store, for example a network file system. Does nothing if
-    /// the run did not open the store.
+    /// Warns about the location of the store, for example a network file system, if the run opened
+    /// the store. Also warns about a time zone that cannot be read.
     pub(crate) fn warn(&self, output: &mut Output) {
+        if let Some(problem) = output.zone().problem() {
+            output.remark(&problem.to_string());
+        }
         let used = self.engine.get().and_then(|_| self.store_url().ok());
         if let Some(warning) = used.and_then(|url| url.warning()) {
             output.remark(&warning);

@@ -14,8 +14,8 @@ use serde_json::Value;
 /// Maximum length in bytes of a tool call's id that every model provider accepts.
 const LONGEST_ID: usize = 64;
 
-/// How many message parts an export left out because the agent's format cannot express them, by
-/// kind of part.
+/// What an export lost, as a count for each kind of loss: message parts and system messages that it
+/// left out, and failure marks of tool results.
 pub(crate) type Losses = BTreeMap<String, u64>;
 
 /// The key under which [`Losses`] counts images.

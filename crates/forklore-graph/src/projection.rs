@@ -22,7 +22,8 @@ use crate::session::{self, Principals};
 const LOOK_BACK: usize = 64;
 
 /// An iterator over the RDF quads of sessions. Each item contains the quads of one event or of one
-/// session header. The iterator ends after an error.
+/// session header. The item of a fork's header may also contain those of its first event. The
+/// iterator ends after an error.
 pub struct Projection<'a> {
     engine: &'a Engine,
     /// The headers of the sessions whose quads were not returned yet, including deleted sessions.
@@ -148,8 +149,9 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// Returns the quads of a session's header, and makes the session's events the next ones to
-    /// convert.
+    /// Returns the quads of a session's header and, of a fork, also those of its first event, if the
+    /// inherited events are left out. The iterator continues with the session's remaining events. A
+    /// deleted session has none.
     fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
         let mut out = Vec::new();
         let usage = Self::usage(self.engine, &header)?;

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::config::{Budget, Configured};
-use crate::{Host, Result};
+use crate::{Host, Result, system_zone};
 use limit::{Limit, Most};
 use metered::Metered;
 
@@ -151,6 +151,6 @@ impl Host {
 
 /// Returns the beginning of this day in the time zone of the system.
 fn midnight() -> Timestamp {
-    let now = Timestamp::now().to_zoned(TimeZone::system());
+    let now = Timestamp::now().to_zoned(system_zone().unwrap_or(TimeZone::UTC));
     now.start_of_day().map_or(now.timestamp(), |day| day.timestamp())
 }

@@ -85,6 +85,7 @@ mod headless;
 mod host;
 mod interrupt;
 mod start;
+mod system_zone;
 pub mod text_file;
 mod unreachable;
 
@@ -99,4 +100,5 @@ pub use error::{Error, Result};
 pub use forklore_mcp_client::Pattern;
 pub use host::{Host, MakeModel};
 pub use start::Start;
+pub use system_zone::{NoZoneFile, system_zone};
 pub use tokio_util::sync::CancellationToken;

@@ -11,6 +11,7 @@ use crate::input::Input;
 use crate::records::Records;
 use crate::report::{
     ImportReport, ImportedFile, ImportedSession, OfFile as _, OfSession as _, Problem, ProblemKind,
+    deleted_sessions,
 };
 
 /// What became of one session file.
@@ -51,7 +52,7 @@ impl Outcome {
         let mut sessions = records.sessions().to_vec();
         let deleted = sessions.iter().filter(|session| is_deleted(session)).count();
         if deleted > 0 {
-            let message = format!("{deleted} sessions of the file were deleted and stay so");
+            let message = deleted_sessions(deleted);
             input.problem(ProblemKind::Deleted, &message);
         }
         let living = sessions.iter().filter(|session| !is_deleted(session));

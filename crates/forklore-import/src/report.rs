@@ -6,6 +6,7 @@ use forklore_api::Imported;
 pub use forklore_api::{
     ImportProblem as Problem, ImportProblemKind as ProblemKind, ImportedSession, SidecarTotals,
 };
+use forklore_core::units::count;
 use forklore_core::{Header, SessionId};
 use forklore_engine::Error;
 use forklore_engine::sources::path_text;
@@ -137,6 +138,12 @@ impl OfSession for ImportedSession {
             cut: header.cut,
         }
     }
+}
+
+/// Returns the message that says how many sessions of a file were deleted.
+pub(crate) fn deleted_sessions(number: usize) -> String {
+    let so = if number == 1 { "was deleted and stays so" } else { "were deleted and stay so" };
+    format!("{} of the file {so}", count(number as u64, "session"))
 }
 
 impl ImportReport {

@@ -9,6 +9,7 @@ use forklore_store::sources::Source;
 use crate::file_session::{FileSession, Following};
 use crate::report::{
     ImportReport, ImportedFile, ImportedSession, OfFile as _, OfSession as _, Problem, ProblemKind,
+    deleted_sessions,
 };
 use crate::resume_state::ResumeState;
 
@@ -43,7 +44,7 @@ pub(crate) fn report(
         report.sessions.push(ImportedSession::of(&source.dialect, &session, header));
     }
     if deleted > 0 {
-        let message = format!("{deleted} sessions of the file were deleted and stay so");
+        let message = deleted_sessions(deleted);
         report.problems.push(Problem::of_file(path, ProblemKind::Deleted, message));
     }
     if file.sessions.is_empty() {

@@ -238,7 +238,7 @@ impl Inside for Opened {
             lines.orphan(&part.id, &part.object(&[("sessionID", &session)]))?;
         }
         if !orphans.is_empty() {
-            let message = format!("{} parts belong to no message", orphans.len());
+            let message = crate::orphans_found(orphans.len());
             problems.push(Trouble::Damage(message));
         }
         lines.whole(&whole)?;

@@ -54,6 +54,7 @@ mod storage;
 use std::path::Path;
 
 use forklore_core::session_container::{ExpandError, Inside, SessionContainer};
+use forklore_core::units::count;
 
 const DIALECT: &str = "opencode";
 const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -103,4 +104,10 @@ impl SessionContainer for Storage {
     fn open(&self, path: &Path) -> Result<Box<dyn Inside>, ExpandError> {
         Ok(Box::new(storage::Opened::of(path)?))
     }
+}
+
+/// Returns the message that says how many parts belong to no message.
+fn orphans_found(number: usize) -> String {
+    let belong = if number == 1 { "belongs" } else { "belong" };
+    format!("{} {belong} to no message", count(number as u64, "part"))
 }

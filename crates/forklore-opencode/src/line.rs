@@ -1,4 +1,4 @@
-//! Builds JSON lines from stored JSON strings, and parses as little of the strings as possible.
+//! Builds JSON lines from stored JSON texts, and parses as little of the texts as possible.
 
 use std::collections::HashMap;
 

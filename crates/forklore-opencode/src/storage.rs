@@ -177,7 +177,7 @@ impl Inside for Opened {
         let (damaged, orphans) = (self.damaged, self.orphans.len());
         let troubles = [
             (damaged, format!("messages and parts that are not JSON objects: {damaged}")),
-            (orphans, format!("{orphans} parts belong to no message")),
+            (orphans, crate::orphans_found(orphans)),
         ];
         let troubles = troubles.into_iter().filter(|(count, _)| *count > 0);
         Ok(troubles.map(|(_, message)| Trouble::Damage(message)).collect())

@@ -61,6 +61,8 @@ pub enum Request {
         /// The folder whose sessions are searched; `None` searches all.
         workspace: Option<Workspace>,
     },
+    /// Whether other sessions continue a session that is to be deleted.
+    PlanDelete(SessionId),
     /// A change of the store.
     Change(Change),
 }
@@ -186,6 +188,13 @@ pub enum Answer {
     },
     /// What a search in progress has read so far.
     Progress(Safe),
+    /// The answer to [`Request::PlanDelete`].
+    DeletePlanned {
+        /// The session.
+        session: SessionId,
+        /// Whether other sessions continue it.
+        has_children: bool,
+    },
     /// The answer to [`Request::Change`].
     Changed(Done),
     /// A change was refused.

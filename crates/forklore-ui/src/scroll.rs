@@ -125,8 +125,8 @@ impl<T> Scroll<T> {
         *self = Self::default();
     }
 
-    /// Adds blocks at an end of the window, and removes blocks that are far from the screen at the
-    /// other end. Returns whether blocks were removed.
+    /// Adds blocks at one end of the window. If the window then has too many blocks, removes blocks
+    /// at its other end, but none that are on the screen. Returns whether it removed any.
     pub(crate) fn add(&mut self, end: End, items: Vec<T>) -> bool {
         // The blocks at the ends get new neighbours, or lose those that they have.
         self.renew_ends();

@@ -55,13 +55,7 @@ impl Screen {
     /// # Errors
     /// When the settings of the terminal cannot be changed.
     pub(crate) fn open() -> io::Result<Self> {
-        PANIC_HOOK.call_once(|| {
-            let hook = std::panic::take_hook();
-            std::panic::set_hook(Box::new(move |panic| {
-                give_back();
-                hook(panic);
-            }));
-        });
+        give_back_on_panic();
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut screen = Self { terminal };
         screen.take_over()?;
@@ -93,6 +87,18 @@ impl Drop for Screen {
     }
 }
 
+/// Makes a panic of any thread give the terminal back before the panic is reported, so that the user
+/// can read the report.
+fn give_back_on_panic() {
+    PANIC_HOOK.call_once(|| {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            hook(panic);
+        }));
+    });
+}
+
 /// Restores the terminal. Does nothing if the terminal is not taken over.
 pub(crate) fn give_back() {
     if !IS_CAPTURED.swap(false, Ordering::SeqCst) {
@@ -107,4 +113,23 @@ pub(crate) fn give_back() {
         cursor::Show
     );
     let _ = disable_raw_mode();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_any_thread_gives_the_terminal_back_before_it_is_reported() {
+        static WAS_CAPTURED: AtomicBool = AtomicBool::new(true);
+        std::panic::set_hook(Box::new(|_| {
+            WAS_CAPTURED.store(IS_CAPTURED.load(Ordering::SeqCst), Ordering::SeqCst);
+        }));
+        give_back_on_panic();
+        IS_CAPTURED.store(true, Ordering::SeqCst);
+        let ended = std::thread::spawn(|| panic!("the interface broke")).join();
+        let _ = std::panic::take_hook();
+        assert!(ended.is_err());
+        assert!(!WAS_CAPTURED.load(Ordering::SeqCst) && !IS_CAPTURED.load(Ordering::SeqCst));
+    }
 }

@@ -49,6 +49,7 @@ impl Worker {
             Request::Search { words, workspace } => {
                 search::search(engine, words, workspace.clone(), progress)
             }
+            Request::PlanDelete(session) => Ok(change::plan_delete(engine, session)),
             Request::Change(change) => change::change(engine, change),
         };
         answer.unwrap_or_else(|error| match request {

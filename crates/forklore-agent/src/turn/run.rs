@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use forklore_core::units::count;
 use forklore_core::{EventType, Header, SessionId};
 use forklore_engine::NewEvent;
 use serde_json::json;
@@ -256,7 +257,7 @@ impl<'a> Run<'a> {
         }
         let budget = &self.config.settings.budget;
         if budget.model_calls.is_some_and(|most| course.model_calls >= most) {
-            return Some(format!("{} calls of the model", course.model_calls));
+            return Some(format!("{} of the model", count(course.model_calls.into(), "call")));
         }
         let tokens = course.usage.input.saturating_add(course.usage.output);
         if budget.tokens.is_some_and(|most| tokens >= most) {

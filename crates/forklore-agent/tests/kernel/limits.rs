@@ -40,7 +40,7 @@ async fn an_endless_text_is_stored_up_to_the_limit() {
     // JSON escapes every character of this text to six bytes.
     let piece = "\u{1}".repeat(TEXT_BYTES / 2 - 1);
     let (error, stored) = beyond(vec![text(&piece), text(&piece), text("\u{20ac}ab")]).await;
-    let expected = "the model did not answer after 1 attempts: test: \
+    let expected = "the model did not answer after 1 attempt: test: \
                     the answer is longer than any should be: it has more than 2 MiB of text";
     assert_eq!(error, expected);
     let partial = json!({"content": piece.repeat(2), "partial": true});

@@ -125,7 +125,7 @@ async fn several_work_side_by_side_within_their_budget() {
     let limits = Limits { model_calls: 1, ..Limits::default() };
     let root = session(&world, &model, limits, None);
     assert_eq!(root.execute("go").await.unwrap().text, "enough");
-    let cut = "it was cut short: 1 calls of the model\n\nIts last words:\nlet me see";
+    let cut = "it was cut short: 1 call of the model\n\nIts last words:\nlet me see";
     assert_eq!(results(&world, &root.id()), [(json!(cut), true), (json!(cut), true)]);
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// The file, which need not exist any more
     file: String,
     /// Find only calls since a date or a time, or since 30m, 3h, 2d, 1w ago
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     since: Option<String>,
     /// How many calls to show at most; 0 means 10000
     #[arg(long, value_name = "N", default_value_t = Search::LIMIT)]

@@ -1,7 +1,7 @@
 //! `explore`: runs several continuations of a session at once and compares them.
 
 use forklore::api::Exploration;
-use forklore::core::{Cut, ErrorKind, Header, Label, Selector};
+use forklore::core::{Currency, Cut, ErrorKind, Header, Label, Selector};
 use forklore_chat::{ExploreOptions, Explored, Selected};
 use forklore_host::Pattern;
 use forklore_host::explore::{Plan, Row, State};
@@ -76,7 +76,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let Explored { rows, stopped } = explored?;
     let refusal = foreground.host().budget_refusal();
     let failure = failure_of(&rows, stopped.is_some(), refusal);
-    let shown = Shown { from: &header, at: &at, rows: &rows, judged: plan.judge.is_some() };
+    let (judged, currency) = (plan.judge.is_some(), wiring::prices(app).currency);
+    let shown = Shown { from: &header, at: &at, rows: &rows, judged, currency };
     let printed = shown.show(selected.as_ref().ok().copied().flatten(), failure.as_ref(), output);
     if let Some(selected) = selected? {
         let deleted = foreground.discard_others(&rows, selected)?;
@@ -122,6 +123,8 @@ pub(super) struct Shown<'a> {
     pub(super) rows: &'a [Row],
     /// Whether a judge scored the answers.
     pub(super) judged: bool,
+    /// The currency of the costs.
+    pub(super) currency: Currency,
 }
 
 impl Shown<'_> {
@@ -133,7 +136,7 @@ impl Shown<'_> {
         failure: Option<&Failure>,
         output: &mut Output,
     ) -> Result<()> {
-        let Self { from, at, rows, judged } = *self;
+        let Self { from, at, rows, judged, ref currency } = *self;
         let best = explored::best(rows);
         let session_id = &from.id;
         let answer = Exploration {
@@ -150,7 +153,7 @@ impl Shown<'_> {
             page.put(Tone::Id, session_id).end();
             page.fact("at", format!("{} = index:{}", cut(at), at.index));
             page.end();
-            explored::table(page, rows, judged);
+            explored::table(page, rows, judged, currency);
         };
         output.answer_with(&answer, people, failure)?;
         self.next(selected, output);

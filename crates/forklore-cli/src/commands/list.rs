@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = choice::<SessionKind>(&["root", "branch", "delegate"]))]
     kind: Option<SessionKind>,
     /// List only sessions updated since a date or a time, or since 30m, 3h, 2d, 1w ago
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     since: Option<String>,
     /// List the deleted sessions that can be brought back
     #[arg(long)]

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     how: How,
     /// Go on with a turn that was interrupted or broken off, print the answer, and end
-    #[arg(long = "continue", conflicts_with = "prompt")]
+    #[arg(long = "continue", conflicts_with_all = ["prompt", "attach"])]
     continue_turn: bool,
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     ]))]
     kind: Option<HitKind>,
     /// Find only what was written since a date or a time, or since 30m, 3h, 2d, 1w ago
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     since: Option<String>,
     /// How many hits to show at most; 0 means 10000
     #[arg(long, value_name = "N", default_value_t = Search::LIMIT)]

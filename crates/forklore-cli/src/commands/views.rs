@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::session_ref::SessionRef;
+use crate::wiring;
 
 use super::{
     branches, bring, diff, explore, export, inspect, interface, list, replay, search, stats, tree,
@@ -46,7 +47,9 @@ impl Program<'_> {
                 let at = explore::cut_of(app, &plan.session, plan.at.as_ref())?;
                 let judged = plan.judge.is_some();
                 let (from, rows) = (&plan.session, explored.rows.as_slice());
-                explore::Shown { from, at: &at, rows, judged }.show(None, None, output)
+                let currency = wiring::prices(app).currency;
+                let shown = explore::Shown { from, at: &at, rows, judged, currency };
+                shown.show(None, None, output)
             }
         }
     }

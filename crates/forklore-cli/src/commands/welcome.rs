@@ -17,9 +17,11 @@ const SHOWN: usize = 5;
 /// A command to type next, and what it does.
 type Step = (&'static str, &'static str);
 
-const WITH_SESSIONS: [Step; 5] = [
-    ("forklore replay last", "read the last session"),
-    ("forklore fork last --at turn:2", "go on from its second turn, on a branch"),
+const READ: Step = ("forklore replay last", "read the last session");
+const FORK_AT_TURN: Step =
+    ("forklore fork last --at turn:2", "go on from its second turn, on a branch");
+const FORK_AT_END: Step = ("forklore fork last", "go on from its end, on a branch");
+const WITH_SESSIONS: [Step; 3] = [
     ("forklore tree last", "see the branches"),
     ("forklore diff last@main last", "see what they do differently"),
     ("forklore resume last", "go on with the conversation"),
@@ -61,6 +63,17 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
 }
 
 impl Found {
+    /// Returns what to do next with the last session. A fork at a turn that the session does not have
+    /// would be refused, and so would a fork of a session in which nobody said anything.
+    fn with_sessions(&self) -> Vec<Step> {
+        let fork = match self.sessions.first().map_or(0, |session| session.turns) {
+            0 => None,
+            1 => Some(FORK_AT_END),
+            _ => Some(FORK_AT_TURN),
+        };
+        [READ].into_iter().chain(fork).chain(WITH_SESSIONS).collect()
+    }
+
     fn here(app: &App) -> Result<Self> {
         let engine = app.engine_or_empty()?;
         let agents = discover::unread(engine)?;
@@ -90,7 +103,7 @@ impl Found {
             (true, _) if self.agents.is_empty() => steps(page, "Begin here:", &WITHOUT_SESSIONS),
             (true, _) => steps(page, "Or begin without an agent:", &WITHOUT_SESSIONS),
             (false, true) => steps(page, "What to do next:", &ELSEWHERE),
-            (false, false) => steps(page, "What to do next:", &WITH_SESSIONS),
+            (false, false) => steps(page, "What to do next:", &self.with_sessions()),
         }
     }
 }

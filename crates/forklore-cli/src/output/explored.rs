@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use forklore::core::Currency;
 use forklore_host::explore::{Row, State};
 use forklore_sanitize::terminal;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -100,8 +101,8 @@ pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
 }
 
 /// Adds a table to `page` that compares the continuations of an exploration. The table has scores,
-/// and a mark at the best row, only if `judged` is set.
-pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
+/// and a mark at the best row, only if `judged` is set. The costs are in `currency`.
+pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool, currency: &Currency) {
     let priced = rows.iter().any(|row| row.usage.cost.is_some());
     let several = rows.iter().any(|row| Some(&row.model) != rows.first().map(|row| &row.model));
     let prompts_differ =
@@ -139,7 +140,10 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
             Cell::new(Tone::Plain, text)
         };
         cells.extend([number(row.usage.input), number(row.usage.cached), number(row.usage.output)]);
-        let cost = || row.usage.cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
+        let cost = || {
+            let cost = row.usage.cost;
+            cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4} {currency}"))
+        };
         cells.extend(priced.then(|| Cell::new(Tone::Plain, cost())));
         cells.push(Cell::new(Tone::Dim, format!("{:.1} s", row.seconds)));
         cells.push(outcome(row));

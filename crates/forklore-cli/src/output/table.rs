@@ -12,6 +12,9 @@ use super::style::Tone;
 const GAP: usize = 2;
 /// The minimum width, in terminal columns, of the text in a column that can shrink.
 const NARROWEST: usize = 14;
+/// The minimum width, in terminal columns, of the text in any column, if the table is too wide for
+/// the terminal even when columns that shrink are as narrow as they may be.
+const CRAMPED: usize = 4;
 
 /// A column of a table: its heading and its layout.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +143,7 @@ impl Table {
     /// Lays out the table and adds it to `page`.
     pub(crate) fn show(&self, page: &mut Page) {
         let limit = page.look().width;
-        let widths = self.widths(limit);
+        let widths = self.widths(limit, page.look().wrap);
         let heading: Vec<Cell> =
             self.columns.iter().map(|column| Cell::new(Tone::Dim, column.name)).collect();
         let heading = (!self.is_continued).then_some(&heading);
@@ -165,8 +168,9 @@ impl Table {
     }
 
     /// Returns the widths of the columns for a table of at most `limit` terminal columns. `None`
-    /// stands for an omitted column.
-    fn widths(&self, limit: usize) -> Vec<Option<usize>> {
+    /// stands for an omitted column. `breaks` says whether a longer line would be broken, because it
+    /// goes to a terminal.
+    fn widths(&self, limit: usize, breaks: bool) -> Vec<Option<usize>> {
         let natural: Vec<_> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
         let mut widths: Vec<_> = natural
             .iter()
@@ -182,6 +186,9 @@ impl Table {
                 *width = None;
             }
         }
+        if breaks {
+            self.cramp(&mut widths, limit);
+        }
         // Give the remaining space to the columns that have shrunk, starting with the first.
         for (at, natural) in natural.iter().enumerate() {
             let available = limit.saturating_sub(total(&widths));
@@ -190,6 +197,26 @@ impl Table {
             }
         }
         widths
+    }
+
+    /// Shrinks the columns with the widest text, in steps, until the table has at most `limit` terminal
+    /// columns: a terminal would break ids and words at its edge. Numbers stay whole, because the
+    /// beginning of a number is another number.
+    fn cramp(&self, widths: &mut [Option<usize>], limit: usize) {
+        let least = |(at, column): (usize, &Column)| match column.right {
+            true => usize::MAX,
+            false => self.lead(at) + CRAMPED,
+        };
+        let least: Vec<_> = self.columns.iter().enumerate().map(least).collect();
+        while total(widths) > limit {
+            let shown = widths.iter_mut().zip(&least);
+            let wide = shown.filter_map(|(width, least)| {
+                let width = width.as_mut()?;
+                width.checked_sub(*least).filter(|spare| *spare > 0).map(|spare| (spare, width))
+            });
+            let Some((_, width)) = wide.max_by_key(|(spare, _)| *spare) else { return };
+            *width -= 1;
+        }
     }
 
     /// Returns the width, in terminal columns, that the cells and the heading of column `at` need.
@@ -207,8 +234,12 @@ impl Table {
         if !self.columns.get(at).is_some_and(|column| column.gives_way) {
             return natural;
         }
-        let lead = self.cells(at).map(|cell| cell.lead.width()).max().unwrap_or(0);
-        natural.min(lead + NARROWEST)
+        natural.min(self.lead(at) + NARROWEST)
+    }
+
+    /// Returns the width, in terminal columns, of the longest tree lines in column `at`.
+    fn lead(&self, at: usize) -> usize {
+        self.cells(at).map(|cell| cell.lead.width()).max().unwrap_or(0)
     }
 
     fn cells(&self, at: usize) -> impl Iterator<Item = &Cell> {

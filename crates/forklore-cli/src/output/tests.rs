@@ -229,6 +229,38 @@ fn tables_give_way_on_a_narrow_terminal() {
 }
 
 #[test]
+fn a_terminal_never_has_to_break_the_lines_of_a_table() {
+    let id = "a-session-that-a-person-has-named";
+    let shown = |is_terminal| {
+        let (mut output, out, _) = output(false, is_terminal);
+        output
+            .page(|page| {
+                let mut table = Table::new(&[
+                    Column::new("SESSION"),
+                    Column::new("TURNS").right(),
+                    Column::new("UPDATED"),
+                    Column::new("TITLE").gives_way(),
+                ]);
+                let cell = |text: &str| Cell::new(Tone::Plain, text);
+                table.row([
+                    cell(id),
+                    cell("123456"),
+                    cell("just now"),
+                    cell("a long enough title"),
+                ]);
+                table.show(page);
+            })
+            .unwrap();
+        out.text()
+    };
+    let text = shown(true);
+    assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    assert!(text.contains("a-session\u{2026}") && text.contains("  123456  "), "{text}");
+    // Nothing breaks the lines in a pipe, so the id stays whole there.
+    assert!(shown(false).contains(id), "{}", shown(false));
+}
+
+#[test]
 fn long_texts_are_broken_at_words_and_counted() {
     let (mut output, out, _) = output(false, true);
     let text = "one two three four five six seven eight nine\n\nten\neleven\ntwelve";

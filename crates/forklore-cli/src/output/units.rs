@@ -42,8 +42,8 @@ pub(crate) fn cut(cut: &Cut) -> String {
     }
 }
 
-/// Parses the value of `--since`: a date or a time, or a duration before `now`, such as `3h`. A time
-/// without an offset from UTC is one in `zone`.
+/// Parses the value of `--since`: a date or a time, or a duration before `now`, such as `3h`. A minus
+/// sign before the duration means the same. A time without an offset from UTC is one in `zone`.
 ///
 /// # Errors
 /// `invalid_args` when the text is neither a time nor a duration.
@@ -54,7 +54,7 @@ pub(crate) fn since(text: &str, now: Timestamp, zone: Zone) -> Result<Timestamp>
     if let Some(time) = text.parse().ok().and_then(|time| zone.instant(time)) {
         return Ok(time);
     }
-    let ago = seconds(text).and_then(|seconds| {
+    let ago = seconds(text.strip_prefix('-').unwrap_or(text)).and_then(|seconds| {
         now.checked_sub(SignedDuration::from_secs(i64::try_from(seconds).ok()?)).ok()
     });
     ago.ok_or_else(|| {
@@ -120,12 +120,13 @@ mod tests {
         let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
         let read = |text: &str| since(text, now, Zone::Utc).map(|time| time.to_string()).ok();
         assert_eq!(read("2d").unwrap(), "2026-03-08T12:00:00Z");
+        assert_eq!(read("-2d"), read("2d"));
         assert_eq!(read("3h").unwrap(), "2026-03-10T09:00:00Z");
         assert_eq!(read("2026-01-02T03:04:05Z").unwrap(), "2026-01-02T03:04:05Z");
         assert_eq!(read("2026-01-02T03:04:05+02:00").unwrap(), "2026-01-02T01:04:05Z");
         assert_eq!(read("2026-01-02").unwrap(), "2026-01-02T00:00:00Z");
         assert_eq!(read("2026-01-02 03:04").unwrap(), "2026-01-02T03:04:00Z");
-        for bad in ["", "d", "2", "2y", "-2d", "zwei"] {
+        for bad in ["", "d", "2", "2y", "--2d", "-", "zwei"] {
             assert_eq!(read(bad), None, "{bad}");
         }
     }

@@ -1,5 +1,6 @@
 //! The time zone in which times are shown.
 
+use forklore_host::{NoZoneFile, system_zone};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -34,10 +35,19 @@ impl Zone {
         self.at(at).strftime("%m-%d %H:%M:%S").to_string()
     }
 
+    /// Returns why times are in UTC although the zone of the machine was to be used. `None` if they
+    /// are not, or if that zone is unknown.
+    pub(crate) fn problem(self) -> Option<NoZoneFile> {
+        match self {
+            Self::Local => system_zone().err(),
+            Self::Utc => None,
+        }
+    }
+
     /// Returns the zone itself. If the zone of the machine is unknown, this is UTC.
     pub(crate) fn time_zone(self) -> TimeZone {
         match self {
-            Self::Local => TimeZone::try_system().unwrap_or(TimeZone::UTC),
+            Self::Local => system_zone().unwrap_or(TimeZone::UTC),
             Self::Utc => TimeZone::UTC,
         }
     }

@@ -191,6 +191,17 @@ fn a_piped_text_that_no_model_takes_is_refused_and_nothing_stored() {
 }
 
 #[test]
+fn a_file_without_a_prompt_is_refused_and_not_silently_left_out() {
+    let (sandbox, _) = scripted(&[], "");
+    let file = sandbox.file("note.txt", "a note");
+    let words = ["resume", "last", "--continue", "--attach", file.to_str().unwrap()];
+    let (code, error) = sandbox.error(&words);
+    assert_eq!((code, &error["kind"]), (2, &serde_json::json!("invalid_args")), "{error}");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("--continue") && message.contains("--attach"), "{message}");
+}
+
+#[test]
 fn a_pipe_that_nobody_writes_to_is_waited_for_and_the_program_says_so() {
     let (sandbox, model) = scripted(&[], "");
     let mut command = sandbox.command(&["chat", "-p", "hello"]);

@@ -164,9 +164,25 @@ fn what_is_no_text_file_of_yours_is_a_problem_for_doctor_too() {
         assert!(check["message"].as_str().unwrap().contains(wrong), "{answer:#}");
         assert_eq!(check["hint"], problem["hint"]);
     };
+    let advice = |hint: &str| {
+        let (_, answer) = json_of(&sandbox, &["config", "check"]);
+        assert_eq!(answer["problems"].as_array().unwrap().len(), 1, "{answer:#}");
+        assert_eq!(answer["problems"][0]["hint"], hint, "{answer:#}");
+        assert_eq!(answer["error"]["next_actions"], json!([hint]), "{answer:#}");
+    };
     fs::create_dir(&path).unwrap();
     checked(2, "it is no regular file");
+    advice("move the folder aside, then: forklore config init");
     fs::remove_dir(&path).unwrap();
+    // Nobody is told to change the rights of a device.
+    symlink("/dev/zero", &path).unwrap();
+    checked(2, "it is no regular file");
+    advice("name a text file in FORKLORE_CONFIG");
+    fs::remove_file(&path).unwrap();
+    symlink(&path, &path).unwrap();
+    checked(1, "its links run in a circle");
+    advice("remove the link, then: forklore config init");
+    fs::remove_file(&path).unwrap();
     fs::write(&path, b"system = 'x'\n# \xff\n").unwrap();
     checked(2, "line 2 is not UTF-8");
     fs::write(&path, "system = 'x'\n").unwrap();
@@ -176,6 +192,7 @@ fn what_is_no_text_file_of_yours_is_a_problem_for_doctor_too() {
     symlink(sandbox.path().join("nowhere"), &path).unwrap();
     let (code, answer) = json_of(&sandbox, &["config", "check"]);
     assert_eq!((code, answer["exists"].clone()), (1, json!(true)), "{answer:#}");
+    advice("make the file that the link leads to, or remove the link");
 }
 
 /// Starts a server on this machine that lists these models, and returns its port.
@@ -318,6 +335,11 @@ fn an_edit_follows_a_link_and_mends_what_is_no_text() {
     fs::set_permissions(&real, fs::Permissions::from_mode(0o666)).unwrap();
     let link = sandbox.path().join("config.toml");
     symlink("real.toml", &link).unwrap();
+    // Nobody mended it, so it is as unusable as before.
+    let (code, answer) = edit(&sandbox, "true");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(code == 2 && message.ends_with("cannot be used: line 1 is not UTF-8"), "{answer:#}");
+    assert_eq!((fs::read(&real).unwrap(), copies(&sandbox).len()), (b"\xff".to_vec(), 0));
     let (code, answer) = edit(&sandbox, r#"echo "system = 'y'" > "$2""#);
     assert_eq!((code, &answer["changed"]), (0, &json!(true)), "{answer:#}");
     assert!(link.symlink_metadata().unwrap().is_symlink());

@@ -146,6 +146,21 @@ fn what_came_of_it_is_compared() {
 }
 
 #[test]
+fn costs_are_in_the_currency_of_the_configuration() {
+    let endpoint = Endpoint::echo();
+    let sandbox = sandbox(&endpoint);
+    let priced = "price = { input = 1.5, output = 2.5 }\n";
+    let config = endpoint.model("one") + priced;
+    for (setting, currency) in [("", "USD"), ("currency = \"EUR\"\n", "EUR")] {
+        sandbox.file("config.toml", &format!("{setting}{config}"));
+        let ran = explore(&sandbox, &["go on", "-n", "1"]);
+        let cost = |line: &str| line.split("  ").any(|word| word.trim().ends_with(currency));
+        let priced = ran.out.lines().skip_while(|line| !line.contains("COST")).nth(1);
+        assert!(ran.code == 0 && priced.is_some_and(cost), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_judge_that_does_not_exist_is_refused_before_any_model_is_called() {
     let endpoint = Endpoint::echo();
     let sandbox = sandbox(&endpoint);

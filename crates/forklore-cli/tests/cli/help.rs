@@ -10,6 +10,24 @@ fn alone_it_says_what_to_do_first() {
 }
 
 #[test]
+fn alone_it_suggests_only_forks_that_work() {
+    let sandbox = Sandbox::new();
+    let fork = || {
+        let out = sandbox.ok(&[]);
+        let line = out.lines().find_map(|line| line.trim().strip_prefix("forklore fork "));
+        line.map(|line| line.split("  ").next().unwrap_or_default().to_owned())
+    };
+    sandbox.ok(&["new", "--id", "plan-1"]);
+    assert_eq!(fork(), None);
+    for (text, suggested) in [("one", "last"), ("two", "last --at turn:2")] {
+        sandbox.ok(&["append", "plan-1", "--text", text]);
+        assert_eq!(fork().as_deref(), Some(suggested));
+        let words: Vec<_> = suggested.split(' ').collect();
+        sandbox.ok(&[&["fork", "--dry-run"], &words[..]].concat());
+    }
+}
+
+#[test]
 fn help_names_every_verb() {
     snapshot!(Sandbox::new().ok(&["--help"]));
 }

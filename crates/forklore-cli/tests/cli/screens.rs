@@ -374,6 +374,13 @@ fn times_are_those_of_the_machine_or_of_utc() {
     assert!(log.contains("02-01 00:30:00") && !log.contains("01-31 23:30:00"), "{log}");
     let unknown = shown("Nowhere/Land", &["replay", "plan-1", "--last", "1"]);
     assert!(unknown.contains("2026-01-31 23:30:00 UTC"), "{unknown}");
+    // A device has no end, so it is no file of a zone.
+    let endless = shown("/dev/zero", &["replay", "plan-1", "--last", "1"]);
+    assert_eq!(endless, unknown);
+    let mut warned = sandbox.command(&["--workspace", WORKSPACE, "list"]);
+    warned.env("TZ", ":/dev/zero");
+    let why = "TZ names no file of a time zone, so times are in UTC: :/dev/zero\n";
+    assert_eq!(ran(warned).err, why);
     let json = shown("Europe/Berlin", &["--json", "log", "plan-1"]);
     assert!(json.contains("\"ts\":\"2026-01-31T23:30:00"), "{json}");
 }

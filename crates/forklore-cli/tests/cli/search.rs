@@ -27,6 +27,22 @@ fn hits_stand_under_their_sessions() {
 }
 
 #[test]
+fn a_time_ago_may_have_a_minus_sign() {
+    let sandbox = family();
+    for words in [&["search", "plan"][..], &["list"], &["blame", "plan.md"]] {
+        let since = |when: &str| {
+            let when = format!("--since={when}");
+            sandbox.ok(&[words, &[when.as_str()]].concat())
+        };
+        let apart = sandbox.ok(&[words, &["--since", "-1d"]].concat());
+        assert_eq!((&apart, since("-1d")), (&since("1d"), since("1d")), "{words:?}");
+    }
+    let (code, error) = sandbox.error(&["list", "--since", "-1y"]);
+    let message = error["message"].as_str().unwrap();
+    assert!(code == 2 && message.contains("30m, 3h, 2d, 1w"), "{error}");
+}
+
+#[test]
 fn scripts_get_the_position_of_a_hit() {
     let sandbox = family();
     let answer = sandbox.json(&["search", "let", "me", "look"]);

@@ -41,6 +41,25 @@ fn all_files_of_a_session_come_back() {
 }
 
 #[test]
+fn an_import_without_new_events_names_what_is_new() {
+    let sandbox = amplifier();
+    let line = |sandbox: &Sandbox| {
+        let out = sandbox.ok(&["import", "projects"]);
+        out.lines().find(|line| line.contains("already in the store")).unwrap_or(&out).to_owned()
+    };
+    assert!(line(&sandbox).starts_with("Nothing new in 3 files (0 B read); 3 sessions already"));
+    let metadata = folder(&sandbox).join("metadata.json");
+    let first = fs::read_to_string(&metadata).unwrap();
+    fs::write(&metadata, first.replace("Discounts", "Prices")).unwrap();
+    let size = fs::metadata(&metadata).unwrap().len();
+    let changed = line(&sandbox);
+    assert!(
+        size < 1_000 && changed.starts_with(&format!("Imported 1 new file ({size} B) beside ")),
+        "{changed}"
+    );
+}
+
+#[test]
 fn nothing_is_written_over_and_then_nothing_at_all() {
     let sandbox = amplifier();
     fs::create_dir(sandbox.path().join("out")).unwrap();

@@ -1,8 +1,8 @@
 //! Finds all problems of the configuration. (Reading the configuration stops at the first problem.)
 
 use std::collections::BTreeMap;
-use std::env;
 use std::path::Path;
+use std::{env, io};
 
 use forklore_api::ConfigProblem;
 use forklore_core::ErrorKind;
@@ -15,7 +15,7 @@ use super::error::without_values;
 use super::lines::{KeyLines, line_of};
 use super::trust::Trust;
 use super::{Config, ConfigError, Setting};
-use crate::text_file;
+use crate::text_file::{self, Unread};
 
 /// The settings whose value is a table of independent entries.
 const TABLES_OF_ENTRIES: [&str; 3] = ["models", "prices", "tools"];
@@ -28,25 +28,27 @@ const MOST: usize = 100;
 /// exist is no problem.
 #[must_use]
 pub fn check(path: &Path, settings: &[Setting]) -> Vec<ConfigProblem> {
-    let mut problems = Vec::new();
     match path.symlink_metadata() {
         Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return check_text(path, "", settings);
         }
         Err(error) => return vec![problem_of(ConfigError::io(path, error))],
     }
-    let trusted = Trust::of_this_user().check(path);
-    problems.extend(trusted.err().map(problem_of));
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        // Nobody should change the rights of a device.
+        return vec![problem_of(ConfigError::unread(path, Unread::NoFile))];
+    }
+    let mut problems = Vec::new();
+    match Trust::of_this_user().check(path) {
+        Ok(()) => {}
+        // A file that cannot be looked at cannot be read either, for the same reason.
+        Err(error) if error.source.is_some() => return vec![problem_of(error)],
+        Err(error) => problems.push(problem_of(error)),
+    }
     match text_file::read(path) {
         Ok(text) => problems.extend(check_text(path, &text, settings)),
-        Err(unread) => {
-            let problem = problem_of(ConfigError::unread(path, unread));
-            // The two checks may fail for the same reason, which is reported once.
-            if problems.iter().all(|other| other.message != problem.message) {
-                problems.push(problem);
-            }
-        }
+        Err(unread) => problems.push(problem_of(ConfigError::unread(path, unread))),
     }
     problems
 }
@@ -258,7 +260,7 @@ fn problem_of(error: ConfigError) -> ConfigProblem {
             "make the file yours, and readable for you: chmod u+r"
         }
         ErrorKind::PermissionDenied => "only you may be able to change it, as its programs start",
-        _ => "name a text file in FORKLORE_CONFIG, or move this aside: forklore config init",
+        _ => another_file(&error.path),
     };
     ConfigProblem {
         path: error.path,
@@ -268,6 +270,19 @@ fn problem_of(error: ConfigError) -> ConfigProblem {
         kind: error.kind,
         message: error.wrong,
         hint: hint.to_owned(),
+    }
+}
+
+/// Returns what to do about a configuration that cannot be read as a text file.
+fn another_file(path: &Path) -> &'static str {
+    match path.metadata() {
+        Ok(found) if found.is_dir() => "move the folder aside, then: forklore config init",
+        Ok(found) if !found.is_file() => "name a text file in FORKLORE_CONFIG",
+        Err(error) if path.is_symlink() => match error.kind() {
+            io::ErrorKind::NotFound => "make the file that the link leads to, or remove the link",
+            _ => "remove the link, then: forklore config init",
+        },
+        _ => "name a text file in FORKLORE_CONFIG, or move this aside: forklore config init",
     }
 }
 

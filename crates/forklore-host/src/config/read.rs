@@ -10,12 +10,13 @@ use super::error::without_values;
 use super::lines::line_of;
 use super::trust::Trust;
 use super::{Config, ConfigError, Setting};
-use crate::text_file;
+use crate::text_file::{self, Unread};
 
 /// Checks that only the user can change the file, and returns its text. Returns `None` if the file
 /// does not exist.
 pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigError> {
     match path.metadata() {
+        Ok(found) if !found.is_file() => return Err(ConfigError::unread(path, Unread::NoFile)),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(ConfigError::io(path, error)),

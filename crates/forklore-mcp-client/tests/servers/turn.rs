@@ -42,7 +42,7 @@ async fn turn(rules: &str) -> Vec<(String, Value)> {
     let new = NewSession::in_workspace(Workspace::new("/tmp/demo"));
     let session = kernel.create(new, equipment);
     let turn = session.execute("Which folders may you read?").await.unwrap();
-    assert_eq!(turn.status, Status::Incomplete("1 calls of the model".into()));
+    assert_eq!(turn.status, Status::Incomplete("1 call of the model".into()));
     tools.end().await;
 
     let events = kernel.engine().load(&session.id()).unwrap().events.into_iter();

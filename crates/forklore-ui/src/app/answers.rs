@@ -9,7 +9,7 @@ use super::App;
 use crate::dialog::{Dialog, Item, Outcome, Reply};
 use crate::request::{Answer, Change, Done, Failed, Request};
 use crate::safe::Safe;
-use crate::screen::Screen;
+use crate::screen::{Screen, delete};
 use crate::text::Line;
 use crate::tone::Tone;
 
@@ -25,6 +25,9 @@ impl App {
         match answer {
             Answer::Changed(done) => return self.done(done),
             Answer::Refused(change, failed) => return self.refused(change, failed),
+            Answer::DeletePlanned { session, has_children: true } => {
+                return self.offer_other_deletes(session);
+            }
             _ => {}
         }
         let size = self.body();
@@ -38,29 +41,28 @@ impl App {
         }
     }
 
-    /// Shows why a change was refused. Offers other ways to delete a session that others continue.
+    /// Replaces the question whether to delete a session by one that offers the ways to delete a
+    /// session that others continue. Does nothing if the question is not open any more.
+    fn offer_other_deletes(&mut self, session: &SessionId) {
+        let asked = Reply::Change(delete(session.clone()));
+        let Some(Dialog::Menu { title, text, items, .. }) = &self.dialog else { return };
+        if items.iter().any(|item| item.reply == asked) {
+            let mut lines = vec![Line::of(Tone::Plain, "Other sessions continue it.")];
+            lines.extend_from_slice(text);
+            self.dialog = Some(other_deletes(title.clone(), lines, session));
+        }
+    }
+
+    /// Shows why a change was refused. Offers other ways to delete a session that others continue:
+    /// another program may have forked it since the user was asked.
     fn refused(&mut self, change: &Change, failed: &Failed) {
         self.notice = Some(Line::default().safe(Tone::Bad, failed.message.clone()));
         let Change::Delete(session, DeleteMode::Refuse) = change else { return };
         if !failed.has_children {
             return;
         }
-        let other = |mode| Reply::Change(Change::Delete(session.clone(), mode));
-        let items = vec![
-            Item {
-                key: 'o',
-                text: Line::of(Tone::Plain, "delete only this one; its forks retain their history"),
-                reply: other(DeleteMode::DetachChildren),
-            },
-            Item {
-                key: 'a',
-                text: Line::of(Tone::Bad, "delete it and all its forks"),
-                reply: other(DeleteMode::Cascade),
-            },
-            Item { key: 'n', text: Line::of(Tone::Plain, "do nothing"), reply: Reply::Close },
-        ];
         let title = Line::of(Tone::Strong, "Other sessions continue this one");
-        self.dialog = Some(Dialog::Menu { title, text: Vec::new(), items, at: 2 });
+        self.dialog = Some(other_deletes(title, Vec::new(), session));
     }
 
     /// Updates the screens after a change that the user made here.
@@ -140,4 +142,23 @@ impl App {
             self.effects.push(super::Effect::Request(number, request));
         }
     }
+}
+
+/// Returns the question how to delete a session that other sessions continue.
+fn other_deletes(title: Line, text: Vec<Line>, session: &SessionId) -> Dialog {
+    let other = |mode| Reply::Change(Change::Delete(session.clone(), mode));
+    let items = vec![
+        Item {
+            key: 'o',
+            text: Line::of(Tone::Plain, "delete only this one; its forks retain their history"),
+            reply: other(DeleteMode::DetachChildren),
+        },
+        Item {
+            key: 'a',
+            text: Line::of(Tone::Bad, "delete it and all its forks"),
+            reply: other(DeleteMode::Cascade),
+        },
+        Item { key: 'n', text: Line::of(Tone::Plain, "do nothing"), reply: Reply::Close },
+    ];
+    Dialog::Menu { title, text, items, at: 2 }
 }

@@ -216,6 +216,7 @@ impl App {
             Item { key: 'n', text: Line::of(Tone::Plain, "do nothing"), reply: Reply::Close },
         ];
         self.dialog = Some(Dialog::Menu { title, text, items, at: 1 });
+        self.request(Request::PlanDelete(spot.session.clone()));
     }
 
     fn undelete(&mut self, spot: Option<&Spot>) {

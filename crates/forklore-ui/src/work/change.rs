@@ -1,7 +1,7 @@
-//! Makes the changes that the user has confirmed.
+//! Makes the changes that the user has confirmed, and plans those to confirm.
 
-use forklore_api::{Delete, Fork, Undelete};
-use forklore_core::SessionId;
+use forklore_api::{Delete, DeleteMode, Fork, Undelete};
+use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::{Engine, Result};
 
 use crate::model::cut_text;
@@ -37,6 +37,16 @@ pub(super) fn change(engine: &Engine, change: &Change) -> Result<Answer> {
         }
         Change::Undelete(session) => undelete(engine, session)?,
     }))
+}
+
+/// Finds out whether other sessions continue a session that is to be deleted. Any other reason to
+/// refuse the delete is shown when it is made.
+pub(super) fn plan_delete(engine: &Engine, session: &SessionId) -> Answer {
+    let mode = DeleteMode::Refuse;
+    let request = Delete { session: session.clone(), mode, dry_run: true, erase: false };
+    let refused = engine.delete(&request).err();
+    let has_children = refused.is_some_and(|error| error.kind() == ErrorKind::HasChildren);
+    Answer::DeletePlanned { session: session.clone(), has_children }
 }
 
 fn undelete(engine: &Engine, session: &SessionId) -> Result<Done> {

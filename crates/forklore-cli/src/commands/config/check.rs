@@ -36,17 +36,29 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     let wrong = problems.iter().filter(|problem| !problem.warning);
     let failure = wrong.clone().next().map(|first| {
         let message = format!("the configuration has {}", count(wrong.count() as u64, "problem"));
-        Failure::refused(first.kind, message).or_try("forklore config edit")
+        let next = if is_editable(&path) { "forklore config edit" } else { first.hint.as_str() };
+        Failure::refused(first.kind, message).or_try(next)
     });
     let exists = path.symlink_metadata().is_ok();
     let answer = ConfigCheck { path, exists, problems };
     output.answer_with(&answer, |page| show(page, &answer), failure.as_ref())?;
     match failure {
         Some(failure) => {
-            output.hint("forklore config edit", "mend it; it is checked again before it is used");
+            if is_editable(&answer.path) {
+                output
+                    .hint("forklore config edit", "mend it; it is checked again before it is used");
+            }
             Err(Failure::Answered(failure.kind()))
         }
         None => Ok(()),
+    }
+}
+
+/// Checks whether `config edit` can open the configuration: a regular file, or none yet.
+fn is_editable(path: &Path) -> bool {
+    match path.metadata() {
+        Ok(found) => found.is_file(),
+        Err(_) => path.symlink_metadata().is_err(),
     }
 }
 

@@ -97,7 +97,11 @@ fn edit(
     loop {
         run_editor(copy, output)?;
         if fs::read(copy).is_ok_and(|text| text == begin) {
-            return Ok(None);
+            let Err(unread) = text_file::read(copy) else { return Ok(None) };
+            let _ = fs::remove_file(copy);
+            let name = named.display();
+            let message = format!("{name} stays as it was, and cannot be used: {unread}");
+            return Err(Failure::invalid(message).or_try("forklore config edit"));
         }
         let found = match text_file::read(copy) {
             Ok(text) => check_text(named, &text, &[]),

@@ -22,17 +22,7 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
         agents(page, report);
         page.end();
     }
-    let appended = report.sessions.iter().map(|session| session.appended).sum();
-    let read_bytes = report.sources.iter().map(|file| file.bytes).sum::<u64>();
-    let files = count(report.files, "file");
-    let size = bytes(read_bytes + report.sidecars.bytes);
-    if read.is_empty() && report.sidecars.files == 0 {
-        page.put(Tone::Good, "Nothing new").put(Tone::Plain, format!(" in {files} ({size} read)"));
-    } else {
-        let sessions = count(read.len() as u64, "session");
-        page.put(Tone::Good, "Imported ").put(Tone::Plain, count(appended, "event"));
-        page.put(Tone::Plain, format!(" ({size}) from {files} into {sessions}"));
-    }
+    headline(page, report, read.len() as u64);
     let others = (report.sessions.len() - read.len()) as u64;
     if others > 0 {
         let what = if read.is_empty() { "session" } else { "other session" };
@@ -58,6 +48,26 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
             let line = location(file);
             page.block(Tone::Dim, &forklore_sanitize::terminal::line(&line), 2, usize::MAX);
         }
+    }
+}
+
+/// Puts what is new on the page: the events of `sessions` sessions, else sidecar files, else nothing.
+fn headline(page: &mut Page, report: &ImportReport, sessions: u64) {
+    let appended = report.sessions.iter().map(|session| session.appended).sum();
+    let read_bytes = report.sources.iter().map(|file| file.bytes).sum::<u64>();
+    let files = count(report.files, "file");
+    let size = bytes(read_bytes + report.sidecars.bytes);
+    let sidecars = report.sidecars.files.saturating_sub(report.sidecars.unchanged);
+    if sessions > 0 {
+        let sessions = count(sessions, "session");
+        page.put(Tone::Good, "Imported ").put(Tone::Plain, count(appended, "event"));
+        page.put(Tone::Plain, format!(" ({size}) from {files} into {sessions}"));
+    } else if sidecars > 0 {
+        let sidecars = count(sidecars, "new file");
+        page.put(Tone::Good, "Imported ")
+            .put(Tone::Plain, format!("{sidecars} ({size}) beside {files}"));
+    } else {
+        page.put(Tone::Good, "Nothing new").put(Tone::Plain, format!(" in {files} ({size} read)"));
     }
 }
 

@@ -173,8 +173,9 @@ impl<'a> News<'a> {
     }
 
     fn say(&mut self, line: &WatchLine, people: impl FnOnce(&mut Page)) -> Result<()> {
+        let now = self.output.zone().at(jiff::Timestamp::now());
         self.output.record(line, |page| {
-            page.put(Tone::Dim, jiff::Zoned::now().strftime("%H:%M:%S  "));
+            page.put(Tone::Dim, now.strftime("%H:%M:%S  "));
             people(page);
         })?;
         self.output.flush()
