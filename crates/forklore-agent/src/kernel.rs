@@ -67,8 +67,9 @@ impl Kernel {
         }
     }
 
-    /// Returns a new session, which the store does not contain yet. Its first turn, or
-    /// [`initialize`](AgentSession::initialize), creates it in the store. If the new session has a
+    /// Returns a new session, which the store does not contain yet.
+    /// [`initialize`](AgentSession::initialize) creates it in the store, and so does the first
+    /// operation that needs it there, such as a turn or a delegation. If the new session has a
     /// parent that is not open in this kernel, this function blocks while it reads the parent's ids
     /// from the store.
     #[must_use]

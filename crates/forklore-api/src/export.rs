@@ -77,7 +77,7 @@ pub struct Exported {
     pub lossy: Vec<LeftOut>,
 }
 
-/// A kind of events or of message parts, with the number of those that an export left out.
+/// Says how many events, or message parts, of one kind an export left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {

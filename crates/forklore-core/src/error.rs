@@ -16,8 +16,9 @@ pub enum ErrorKind {
     /// The session's permission ceiling or the operating system forbids the operation. The ceiling
     /// is the set of permissions that the session may use at most.
     PermissionDenied,
-    /// Another writer changed the session first, or the session's present state does not allow the
-    /// operation. The error's details give that state.
+    /// Another writer changed something first that the operation needs, such as a session or an
+    /// imported file. Or its present state does not allow the operation. Where possible, the error's
+    /// details describe that state.
     Conflict,
     /// The requested id or label is already in use. The id of a deleted session also counts as in
     /// use.

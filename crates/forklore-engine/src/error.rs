@@ -185,7 +185,8 @@ pub enum Error {
     /// The store into which a recovery should write is not empty.
     #[error("the store to save into holds sessions already")]
     NotEmpty,
-    /// Reading a file or writing the output failed.
+    /// Reading a file, or writing the output or a temporary file, failed. A recovery also reports
+    /// this error if it cannot build a marker for lost data.
     #[error("{doing}: {source}")]
     Io {
         /// The operation that failed, such as `writing the export`.

@@ -6,7 +6,8 @@ use forklore_store::port::{At, Direction, LogEntry, Query};
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the open tool calls of the last turn if that turn was interrupted. Returns `None` if
+    /// Returns the open tool calls of the last turn if that turn is not complete, because it was
+    /// interrupted, failed or still runs. The list is empty if no call is open. Returns `None` if
     /// the session has no conversation event, or if the last turn is complete: the last
     /// conversation event is an assistant message and no call is open.
     ///

@@ -112,7 +112,7 @@ fn fenced(language: &str, text: &str) -> String {
     format!("\n{fence}{language}\n{text}\n{fence}\n")
 }
 
-/// Returns a Markdown text of the session as a quotation.
+/// Returns `text`, a Markdown text of the session, as a quotation.
 fn quoted(text: &str) -> String {
     let text = inert::inert(&terminal::block(text.trim_end()));
     let line = |line: &str| if line.is_empty() { ">\n".into() } else { format!("> {line}\n") };

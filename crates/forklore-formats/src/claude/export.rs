@@ -24,7 +24,8 @@ const FOLDER: usize = 200;
 /// The version of Claude Code that an export writes into messages. The export follows the rules of
 /// this version.
 const VERSION: &str = "2.1.211";
-/// Types of records that describe a session and are also true for an exported copy of the session.
+/// Types of the side records that an export copies from the imported file: what they say about the
+/// session is also true of the exported copy. The export drops side records of other types.
 const CARRIED: [&str; 3] = ["content-replacement", "mode", "permission-mode"];
 
 impl Export for super::Claude {

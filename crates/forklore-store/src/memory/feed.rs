@@ -1,4 +1,5 @@
-//! The feed of the memory store: a commit counter, and a stamp for each session.
+//! The feed of the memory store: the sequence of changed sessions, in the order of their last
+//! writes. Each write counts as a commit of its own.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -11,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::feed::{At, Bell, Position, Stamp, What, commit_page, list_page, listed};
 use crate::port::{Changes, Since};
 
-/// The state of the feed: the number of the last commit, and a stamp for each session by its
-/// case-folded id. A stamp contains the numbers of the last commits that changed the session.
+/// The state of the feed: the number of the last write, and a stamp for each session by its
+/// case-folded id. A stamp contains the numbers of the last writes that changed the session.
 #[derive(Debug)]
 pub(super) struct Feed {
     store: String,
