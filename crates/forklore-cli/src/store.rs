@@ -25,16 +25,14 @@ pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
     if named.exists() {
         return open(url).map(Some);
     }
-    match named.path().filter(|_| !is_default(url)) {
-        None => Ok(None),
-        Some(path) => {
-            let is_from_environment = std::env::var(VARIABLE).ok().as_deref() == url;
-            let by = if is_from_environment { ", which FORKLORE_STORE names" } else { "" };
-            let missing = format!("there is no store at {}{by}", path.display());
-            let refused = Failure::refused(ErrorKind::NotFound, missing);
-            Err(refused.or_try("look for a mistyped name, or begin a store there: forklore new"))
-        }
+    if is_default(url) {
+        return Ok(None);
     }
+    let is_from_environment = std::env::var(VARIABLE).ok().as_deref() == url;
+    let by = if is_from_environment { ", which FORKLORE_STORE names" } else { "" };
+    let missing = format!("there is no store at {}{by}", named.location());
+    let refused = Failure::refused(ErrorKind::NotFound, missing);
+    Err(refused.or_try("look for a mistyped name, or begin a store there: forklore new"))
 }
 
 /// Opens the store at `url`, or the default store, and creates it if it does not exist. `url` comes
