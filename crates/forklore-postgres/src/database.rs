@@ -3,7 +3,7 @@
 use forklore_core::SessionId;
 use forklore_store::Error;
 
-use crate::connection::{Connection, text, texts};
+use crate::connection::{Connection, Statement, text, texts};
 use crate::fault::{Fault, Result};
 use crate::session::{COLUMNS, Session, WIDTH};
 
@@ -46,6 +46,36 @@ pub(crate) enum Found {
     Damaged(Fault),
 }
 
+/// A query for sessions by their ids.
+pub(crate) struct Lookup {
+    pub(crate) ids: Vec<String>,
+    /// The ids without regard to case.
+    pub(crate) folded: Vec<String>,
+    lock: Lock,
+}
+
+impl Lookup {
+    pub(crate) fn of<'i>(ids: impl IntoIterator<Item = &'i SessionId>, lock: Lock) -> Self {
+        let fold = |id: &SessionId| (id.as_str().to_owned(), id.fold());
+        let (ids, folded) = ids.into_iter().map(fold).unzip();
+        Self { ids, folded, lock }
+    }
+
+    /// Returns the statement. A row has the columns of [`Session::of`] and then the id. Rows are
+    /// locked in the order of their keys.
+    pub(crate) fn statement<'a>(&'a self, tenant: &'a &str) -> Statement<'a> {
+        let sql = format!(
+            "SELECT {COLUMNS}, n.id
+             FROM unnest($2::text[], $3::text[]) AS n (id, folded)
+             JOIN forklore.name k ON k.tenant = $1 AND k.folded = n.folded
+             JOIN forklore.session s ON s.tenant = $1 AND s.family = k.family AND s.id = n.id
+             ORDER BY s.family, s.id {}",
+            self.lock.sql()
+        );
+        Statement::new(sql, vec![text(tenant), texts(&self.ids), texts(&self.folded)])
+    }
+}
+
 impl Database<'_> {
     /// Returns the session with this id, living or deleted.
     pub(crate) fn session(self, id: &SessionId) -> Result<Session> {
@@ -81,16 +111,8 @@ impl Database<'_> {
 
     /// Returns what the store has under each of the ids that it knows.
     fn find(self, ids: &[SessionId], lock: Lock) -> Result<Vec<(String, Found)>> {
-        let sql = format!(
-            "SELECT {COLUMNS}, n.id
-             FROM unnest($2::text[], $3::text[]) AS n (id, folded)
-             JOIN forklore.name k ON k.tenant = $1 AND k.folded = n.folded
-             JOIN forklore.session s ON s.tenant = $1 AND s.family = k.family AND s.id = n.id
-             ORDER BY s.family, s.id {}",
-            lock.sql()
-        );
-        let (names, folded) = names(ids);
-        let values = [text(&self.tenant), texts(&names), texts(&folded)];
+        let lookup = Lookup::of(ids, lock);
+        let Statement { sql, values } = lookup.statement(&self.tenant);
         let mut found = Vec::new();
         for row in self.connection.rows(&sql, &values)? {
             let one = match Session::of(&row) {
@@ -110,17 +132,13 @@ impl Database<'_> {
     fn lost(self, ids: &[SessionId], found: &[(String, Found)]) -> Result<Vec<(String, Found)>> {
         let missing = ids.iter().filter(|id| found.iter().all(|(key, _)| key != id.as_str()));
         let missing: Vec<_> = missing.cloned().collect();
-        let (names, folded) = names(&missing);
+        let Lookup { ids: names, folded, .. } = Lookup::of(&missing, Lock::None);
         let sql = "SELECT n.id FROM unnest($2::text[], $3::text[]) AS n (id, folded)
              JOIN forklore.name k ON k.tenant = $1 AND k.folded = n.folded AND k.id = n.id";
         let rows =
             self.connection.rows(sql, &[text(&self.tenant), texts(&names), texts(&folded)])?;
         rows.iter().map(|row| Ok((row.try_get(0)?, Found::Lost))).collect()
     }
-}
-
-fn names(ids: &[SessionId]) -> (Vec<&str>, Vec<String>) {
-    (ids.iter().map(SessionId::as_str).collect(), ids.iter().map(SessionId::fold).collect())
 }
 
 fn lost(id: &SessionId) -> Error {

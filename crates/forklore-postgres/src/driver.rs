@@ -17,6 +17,9 @@ pub(crate) struct Driver {
     handle: Handle,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// How often a call waited for the database.
+    #[cfg(test)]
+    pub(crate) waits: std::sync::atomic::AtomicU64,
 }
 
 impl Driver {
@@ -29,7 +32,13 @@ impl Driver {
             .name("forklore-postgres".into())
             .spawn(move || drop(runtime.block_on(ended)))
             .map_err(doing)?;
-        Ok(Arc::new(Self { handle, end: Some(end), thread: Some(thread) }))
+        Ok(Arc::new(Self {
+            handle,
+            end: Some(end),
+            thread: Some(thread),
+            #[cfg(test)]
+            waits: <_>::default(),
+        }))
     }
 
     /// Runs a task in the background.
@@ -43,6 +52,8 @@ impl Driver {
         deadline: Duration,
         future: impl Future<Output = std::result::Result<T, E>>,
     ) -> Result<T> {
+        #[cfg(test)]
+        self.waits.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let _timers = self.handle.enter();
         let limited = tokio::time::timeout(deadline, future);
         match futures_lite::future::block_on(limited) {

@@ -4,7 +4,7 @@ use forklore_core::{CallStep, Class, Counts, Data, Effect, Event, Origin};
 use tokio_postgres::Row;
 
 use crate::checksum::Checksum;
-use crate::connection::{Connection, numbers, text, texts, truths};
+use crate::connection::{Statement, numbers, text, texts, truths};
 use crate::fault::{Fault, Result};
 use crate::number::{micros, signed, time, unsigned};
 
@@ -122,7 +122,7 @@ pub(crate) struct Rows {
     dialects: Vec<Option<String>>,
     calls: Vec<Option<String>>,
     sums: Vec<i64>,
-    data: Vec<Data>,
+    data: Vec<String>,
     /// The size of all payloads, in bytes.
     pub(crate) size: usize,
 }
@@ -157,23 +157,22 @@ impl Rows {
         self.kinds.push(kind.as_str().to_owned());
         self.dialects.push(dialect.as_deref().map(str::to_owned));
         self.calls.push(calls);
-        self.data.push(data.clone());
+        self.data.push(data.get().to_owned());
         self.size += data.get().len();
         Ok(())
     }
 
-    /// Inserts the events in one statement.
-    pub(crate) fn insert(&self, connection: &Connection, tenant: &str, family: &str) -> Result<()> {
+    /// Returns the statement that inserts the events.
+    pub(crate) fn statement<'a>(&'a self, tenant: &'a &str, family: &'a String) -> Statement<'a> {
         let sql = format!(
             "INSERT INTO forklore.event (tenant, family, session, seq, kept, index, turns, bytes,
                  open, class, starts_turn, ts, id, type, dialect, calls, crc, data)
              SELECT $1, $2, * FROM {UNNESTED}"
         );
-        let data: Vec<&str> = self.data.iter().map(Data::get).collect();
         let [inheritable, index, turns, bytes, open] = &self.counts;
         let values = [
-            text(&tenant),
-            text(&family),
+            text(tenant),
+            text(family),
             texts(&self.sessions),
             numbers(&self.seqs),
             numbers(inheritable),
@@ -189,9 +188,8 @@ impl Rows {
             texts(&self.dialects),
             texts(&self.calls),
             numbers(&self.sums),
-            texts(&data),
+            texts(&self.data),
         ];
-        connection.execute(&sql, &values)?;
-        Ok(())
+        Statement::new(sql, values.into())
     }
 }

@@ -97,6 +97,11 @@ impl Fault {
         }
     }
 
+    /// Checks whether this is an answer of the database.
+    pub(crate) fn is_of_database(&self) -> bool {
+        matches!(self, Self::Database(error) if error.as_db_error().is_some())
+    }
+
     /// Checks whether the database has no tables of forklore.
     pub(crate) fn is_without_tables(&self) -> bool {
         let missing = [

@@ -2,8 +2,9 @@
 
 use forklore_core::Counts;
 use forklore_store::Error;
+use tokio_postgres::Row;
 
-use crate::connection::{number, text, truth};
+use crate::connection::{Statement, number, text, truth};
 use crate::database::Database;
 use crate::fault::{Fault, Result};
 use crate::number::{signed, unsigned};
@@ -37,8 +38,8 @@ pub(crate) struct Part {
     pub(crate) to: i64,
 }
 
-/// The ancestors of the session `$3` and it, the nearest first. Each inherits fewer events than the
-/// one before it, so damaged rows cannot lead in a circle.
+/// The session `$3`, whose own copy is meant if `$4`, and its ancestors, the nearest first. Each
+/// inherits fewer events than the one before it, so damaged rows cannot lead in a circle.
 const CHAIN: &str = "WITH RECURSIVE chain (level, id, whole, base, next_whole, inherited, index,
          turns) AS (
      SELECT 1, s.id, $4, s.base, s.base_whole, s.inherited, s.inherited_index, s.inherited_turns
@@ -50,27 +51,45 @@ const CHAIN: &str = "WITH RECURSIVE chain (level, id, whole, base, next_whole, i
          ON s.tenant = $1 AND s.family = $2 AND s.id = c.base
             AND (c.next_whole OR s.inherited < c.inherited)
      WHERE NOT c.whole
- )
- SELECT id, whole, base, inherited, index, turns FROM chain ORDER BY level";
+ )";
 
 impl History {
     /// Finds the ancestors of a session.
     pub(crate) fn of(database: Database<'_>, session: Session) -> Result<Self> {
+        let family = session.family();
+        let rows = match Self::ancestors(&database.tenant, &family, &session) {
+            Some(statement) => database.connection.rows(&statement.sql, &statement.values)?,
+            None => Vec::new(),
+        };
+        Self::read(session, &rows)
+    }
+
+    /// Returns the statement that finds the ancestors of a session; `None` if it needs none.
+    pub(crate) fn ancestors<'a>(
+        tenant: &'a &str,
+        family: &'a &str,
+        session: &'a Session,
+    ) -> Option<Statement<'a>> {
+        let (base, whole) = session.origin.base.as_ref().filter(|_| !session.origin.owned)?;
+        let sql = format!(
+            "{CHAIN} SELECT id, whole, base, inherited, index, turns FROM chain ORDER BY level"
+        );
+        Some(Statement::new(sql, vec![text(tenant), text(family), text(base), truth(whole)]))
+    }
+
+    /// Reads the rows of the ancestors of a session.
+    pub(crate) fn read(session: Session, rows: &[Row]) -> Result<Self> {
         let mut ancestors = Vec::new();
-        if let (Some((base, whole)), false) = (&session.origin.base, session.origin.owned) {
-            let family = session.family();
-            let values = [text(&database.tenant), text(&family), text(base), truth(whole)];
-            for row in database.connection.rows(CHAIN, &values)? {
-                let count = |at: usize| -> Result<u64> { Ok(unsigned(row.try_get(at)?)) };
-                let inherited = Counts {
-                    inheritable: count(3)?,
-                    index: count(4)?,
-                    turns: count(5)?,
-                    ..Counts::default()
-                };
-                let (id, whole) = (row.try_get(0)?, row.try_get(1)?);
-                ancestors.push(Ancestor { id, whole, base: row.try_get(2)?, inherited });
-            }
+        for row in rows {
+            let count = |at: usize| -> Result<u64> { Ok(unsigned(row.try_get(at)?)) };
+            let inherited = Counts {
+                inheritable: count(3)?,
+                index: count(4)?,
+                turns: count(5)?,
+                ..Counts::default()
+            };
+            let (id, whole) = (row.try_get(0)?, row.try_get(1)?);
+            ancestors.push(Ancestor { id, whole, base: row.try_get(2)?, inherited });
         }
         let history = Self { session, ancestors };
         match history.missing() {
@@ -205,15 +224,41 @@ impl History {
         self.ancestors.iter().find(wrote).map(|one| (one.id.clone(), one.whole))
     }
 
-    /// Returns the counts of this history after its first `inheritable` inheritable events.
-    pub(crate) fn counts_after(&self, database: Database<'_>, inheritable: u64) -> Result<Counts> {
-        let Some((session, _)) = self.base(inheritable) else { return Ok(Counts::default()) };
-        let sql = "SELECT index, turns, bytes, open FROM forklore.event
-             WHERE tenant = $1 AND family = $2 AND session = $3 AND class < 3 AND kept = $4";
-        let (family, at) = (self.session.family(), signed(inheritable));
-        let values = [text(&database.tenant), text(&family), text(&session), number(&at)];
-        let Some(row) = database.connection.row(sql, &values)? else {
-            let missing = format!("an event that session {session} wrote is gone");
+    /// Returns the statement for the counts of a session's history after so many inheritable events.
+    /// `id` is the id of the session.
+    pub(crate) fn counts<'a>(
+        tenant: &'a &str,
+        family: &'a &str,
+        (session, id): (&'a Session, &'a &str),
+        inheritable: &'a i64,
+    ) -> Statement<'a> {
+        let event = "forklore.event e WHERE e.tenant = $1 AND e.family = $2 AND e.class < 3";
+        let columns = "SELECT e.index, e.turns, e.bytes, e.open";
+        let base = session.origin.base.as_ref();
+        let is_inherited = *inheritable <= signed(session.header.inherited.inheritable);
+        match base.filter(|_| !session.origin.owned && is_inherited) {
+            None => {
+                let sql = format!("{columns} FROM {event} AND e.session = $3 AND e.kept = $4");
+                let values = vec![text(tenant), text(family), text(id), number(inheritable)];
+                Statement::new(sql, values)
+            }
+            Some((base, whole)) => {
+                let writer = "(SELECT id FROM chain WHERE whole OR inherited < $5
+                     ORDER BY level LIMIT 1)";
+                let sql = format!(
+                    "{CHAIN} {columns} FROM {event} AND e.session = {writer} AND e.kept = $5"
+                );
+                let ids = [text(tenant), text(family), text(base)];
+                let values = ids.into_iter().chain([truth(whole), number(inheritable)]);
+                Statement::new(sql, values.collect())
+            }
+        }
+    }
+
+    /// Reads the answer to [`counts`](Self::counts).
+    pub(crate) fn counts_of(&self, inheritable: u64, row: Option<&Row>) -> Result<Counts> {
+        let Some(row) = row else {
+            let missing = format!("event {inheritable} of what can be inherited is gone");
             let reader = self.session.header.id.clone();
             return Err(Error::MissingAncestor { session: reader, missing }.into());
         };

@@ -2,16 +2,23 @@
 
 use forklore_store::Error;
 use jiff::Timestamp;
+use tokio_postgres::Row;
 
 use crate::connection::{Connection, text};
 use crate::database::Database;
 use crate::fault::Result;
 use crate::number::{time, unsigned};
 
+/// The query for the time of the server's clock.
+pub(crate) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8";
+
 /// Returns the time of the server's clock.
 pub(crate) fn now(connection: &Connection) -> Result<Timestamp> {
-    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8";
-    let row = connection.row(sql, &[])?;
+    time_of(connection.row(CLOCK, &[])?.as_ref())
+}
+
+/// Reads the answer to [`CLOCK`].
+pub(crate) fn time_of(row: Option<&Row>) -> Result<Timestamp> {
     let micros: i64 = row.map_or(Ok(0), |row| row.try_get(0))?;
     Ok(time(micros).map_err(|error| Error::io("reading the clock", error))?)
 }

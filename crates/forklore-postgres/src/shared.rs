@@ -8,7 +8,7 @@ use forklore_store::{Error, lease_owner};
 use tokio::sync::Notify;
 
 use crate::address::Address;
-use crate::connection::{BEGIN, Connection};
+use crate::connection::{BEGIN, Connection, Failed};
 use crate::fault::{Fault, Result};
 use crate::notify;
 use crate::pool::{self, Pool};
@@ -99,7 +99,7 @@ impl Shared {
         once().map_err(|fault| self.failed(fault, doing))
     }
 
-    /// Executes a transaction, which `call` does not begin and not end.
+    /// Executes a transaction, which `call` neither begins nor commits.
     pub(crate) fn transaction<T>(
         &self,
         doing: &str,
@@ -107,11 +107,13 @@ impl Shared {
     ) -> forklore_store::Result<T> {
         self.repeated(doing, false, |connection| {
             connection.batch(BEGIN)?;
-            call(connection)
+            let done = call(connection)?;
+            connection.commit(Vec::new())?;
+            Ok(done)
         })
     }
 
-    /// Executes a transaction, which `call` begins and this method commits. Begins it anew if the
+    /// Executes a transaction, which `call` begins and commits. Begins it anew if the
     /// database gave it up, or if the connection broke before it was to be committed. If it broke
     /// at that moment, nobody knows whether it was committed; it is then begun anew only if a
     /// repetition does no harm.
@@ -119,11 +121,11 @@ impl Shared {
         &self,
         doing: &str,
         is_repeatable: bool,
-        call: impl Fn(&Connection) -> Result<T>,
+        call: impl Fn(&Connection) -> Result<T, Failed>,
     ) -> forklore_store::Result<T> {
         let begun = Instant::now();
         for attempt in 1.. {
-            let (fault, is_unknown) = match self.attempt(&call) {
+            let Failed { fault, is_unknown } = match self.attempt(&call) {
                 Ok(done) => return Ok(done),
                 Err(failed) => failed,
             };
@@ -144,26 +146,16 @@ impl Shared {
         Err(Error::io(doing, "there was no attempt"))
     }
 
-    /// Executes a transaction once. Returns with a failure whether it is unknown what became of it.
-    fn attempt<T>(
-        &self,
-        call: impl Fn(&Connection) -> Result<T>,
-    ) -> std::result::Result<T, (Fault, bool)> {
-        let borrowed = self.pool.borrow().map_err(|fault| (fault, false))?;
-        let (fault, is_unknown) = match call(borrowed.connection()) {
-            Ok(done) => match borrowed.connection().batch("COMMIT") {
-                Ok(()) => return Ok(done),
-                Err(fault) => {
-                    let is_unknown = fault.is_of_connection();
-                    (fault, is_unknown)
-                }
-            },
-            Err(fault) => (fault, false),
-        };
-        if fault.is_of_connection() || borrowed.connection().batch("ROLLBACK").is_err() {
+    /// Executes a transaction once.
+    fn attempt<T>(&self, call: impl Fn(&Connection) -> Result<T, Failed>) -> Result<T, Failed> {
+        let borrowed = self.pool.borrow()?;
+        let done = call(borrowed.connection());
+        if let Err(Failed { fault, .. }) = &done
+            && (fault.is_of_connection() || borrowed.connection().batch("ROLLBACK").is_err())
+        {
             borrowed.discard();
         }
-        Err((fault, is_unknown))
+        done
     }
 
     fn failed(&self, fault: Fault, doing: &str) -> Error {

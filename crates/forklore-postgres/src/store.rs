@@ -252,3 +252,39 @@ impl Store for PostgresStore {
         self.read("measuring", maintenance::size)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use forklore_conformance::Handle;
+    use forklore_conformance::events::{asks, result, turns, user};
+    use forklore_conformance::scene::{Scene, id};
+    use forklore_core::Strategy;
+    use forklore_pgserver::Tenant;
+
+    use super::*;
+
+    #[test]
+    fn an_append_takes_two_round_trips_and_a_fork_three() {
+        let tenant = Tenant::fresh().unwrap_or_else(|none| panic!("{none}"));
+        let store = Arc::new(PostgresStore::open(tenant.url().parse().unwrap()).unwrap());
+        let factory = || Handle::shared(Arc::<PostgresStore>::clone(&store));
+        let scene = Scene::new(&factory);
+        scene.root("root", turns(3));
+        let trips = |call: &dyn Fn()| {
+            let waits = || store.shared.pool.driver.waits.load(Ordering::SeqCst);
+            let before = waits();
+            call();
+            waits() - before
+        };
+        let append = scene.appending(vec![user("q4"), asks(&[("c1", "read")]), result("c1", "r")]);
+        let appended = || assert!(store.append(&id("root"), append.clone()).is_ok());
+        assert_eq!(trips(&appended), 2);
+        // The cuts are in what the parent wrote, and in what it inherits.
+        for (child, parent, cut) in [("one", "root", 4), ("two", "one", 6), ("three", "two", 3)] {
+            let new = scene.child_draft(parent, child, cut, Strategy::ShareV1, turns(1));
+            assert_eq!(trips(&|| drop(store.create(new.clone()).unwrap())), 3, "{child}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ mod change;
 mod copy;
 mod create;
 mod flush;
+mod needs;
 mod remove;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -12,16 +13,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use forklore_core::{Header, SessionId};
 use forklore_store::Error;
 use forklore_store::feed::What;
-use forklore_store::port::{Change, Committed, Transaction, Write, Written};
+use forklore_store::port::{Committed, Transaction, Write, Written};
 use forklore_store::rules::{Recording, note_source_write};
 use jiff::Timestamp;
 
-use crate::connection::{BEGIN, Connection, text, texts};
-use crate::database::{Database, Lock};
+use crate::connection::{BEGIN, Connection, Failed, Statement, text};
+use crate::database::Database;
 use crate::event::Rows;
 use crate::fault::{Fault, Result};
 use crate::session::Session;
 use crate::{maintenance, operation, source};
+
+use self::flush::Names;
+use self::needs::Needs;
 
 /// Makes the commit durable where the database's default does not: an expression of a query.
 const DURABLE: &str = "set_config('synchronous_commit', CASE current_setting('synchronous_commit')
@@ -37,6 +41,8 @@ pub(crate) struct Attempt<'c> {
     sessions: HashMap<String, Session>,
     /// What was written to which sessions and is not yet sent, in the order of the writes.
     dirty: Vec<(SessionId, BTreeSet<Mark>)>,
+    /// The ids of new sessions that are not yet sent.
+    names: Names,
     /// The events that are not yet sent, by family.
     events: BTreeMap<String, Rows>,
     /// How many sessions were sent so far.
@@ -61,12 +67,15 @@ impl From<What> for Mark {
     }
 }
 
-/// Executes the writes of a transaction. The caller commits it.
+/// Executes the writes of a transaction and commits it.
+///
+/// An append takes two round trips: what it needs is locked and read in one, and what it writes is
+/// sent with the commit in the other.
 pub(crate) fn execute(
     connection: &Connection,
     tenant: &str,
     transaction: &Transaction,
-) -> Result<Committed> {
+) -> Result<Committed, Failed> {
     let mut attempt = Attempt::begin(connection, tenant, transaction)?;
     let Transaction { writes, source, operation, .. } = transaction;
     let mut recording = match operation.as_deref() {
@@ -80,7 +89,6 @@ pub(crate) fn execute(
         note_source_write(&mut sessions, write);
         written.push(attempt.recorded(write, recording.as_mut())?);
     }
-    attempt.flush()?;
     let operation = match recording.and_then(Recording::end) {
         Some(recorded) => operation::record(attempt.database, recorded, attempt.now)?,
         None => None,
@@ -88,6 +96,8 @@ pub(crate) fn execute(
     if let (Some(id), Some(step)) = (id, source.as_deref()) {
         source::record(attempt.database, id, step, sessions)?;
     }
+    let waiting = attempt.take()?;
+    connection.commit(waiting.statements(&tenant))?;
     Ok(Committed { written, source: id, operation })
 }
 
@@ -100,86 +110,33 @@ impl<'c> Attempt<'c> {
             (None, None) => "",
             _ => "FOR NO KEY UPDATE",
         };
-        let sql = format!("SELECT {DURABLE} FROM forklore.store WHERE tenant = $1 {lock}");
-        let rows = connection.batch_then_rows(BEGIN, &sql, &[text(&tenant)])?;
-        if rows.is_empty() {
+        let store = format!("SELECT {DURABLE} FROM forklore.store WHERE tenant = $1 {lock}");
+        let needs = Needs::of(&planned.writes);
+        let mut statements =
+            vec![Statement::new(BEGIN, Vec::new()), Statement::new(store, vec![text(&tenant)])];
+        statements.extend(needs.lock_families(&tenant));
+        let before = statements.len();
+        statements.extend(needs.lookups().map(|lookup| lookup.statement(&tenant)));
+        statements.push(Statement::new(maintenance::CLOCK, Vec::new()));
+        let mut results = connection.all(&statements)?;
+        let now = maintenance::time_of(results.pop().unwrap_or_default().first())?;
+        if results.get(1).is_none_or(Vec::is_empty) {
             let location = format!("of the tenant {tenant}");
             return Err(Error::StoreGone { location }.into());
         }
-        let (sessions, dirty, events, sent) = Default::default();
-        let (database, now) = (Database { connection, tenant }, Timestamp::UNIX_EPOCH);
-        let mut attempt = Self { database, now, sessions, dirty, events, sent };
-        attempt.lock(&planned.writes)?;
-        attempt.now = maintenance::now(connection)?;
-        Ok(attempt)
-    }
-
-    fn lock(&mut self, writes: &[Write]) -> Result<()> {
-        let created: BTreeSet<_> = writes
-            .iter()
-            .filter_map(|write| match write {
-                Write::Create(new) => Some(&new.id),
-                _ => None,
-            })
-            .collect();
-        let (mut targets, mut parents) = (BTreeSet::new(), BTreeSet::new());
-        let (mut lock, mut is_removal) = (Lock::Write, false);
-        for write in writes {
-            match write {
-                Write::Create(new) => parents.extend(new.from.as_ref().map(|from| &from.parent)),
-                Write::Append { session, .. } => drop(targets.insert(session)),
-                Write::Change { session, change } => {
-                    if matches!(change, Change::Detach) {
-                        lock = Lock::Alone;
-                    }
-                    targets.insert(session);
-                }
-                Write::Remove(removal) => {
-                    (lock, is_removal) = (Lock::Alone, true);
-                    targets.extend(&removal.sessions);
-                }
-            }
-        }
-        let list = |ids: BTreeSet<&SessionId>| -> Vec<SessionId> {
-            ids.into_iter().filter(|id| !created.contains(id)).cloned().collect()
-        };
-        let (targets, parents) = (list(targets), list(parents));
-        if is_removal {
-            self.lock_families(&targets)?;
-        }
-        self.lock_sessions(&targets, lock)?;
-        self.lock_sessions(&parents, Lock::Parent)
-    }
-
-    /// Locks the families of sessions, each by the row of its root, so that deletes in one family
-    /// come one after the other.
-    fn lock_families(&self, ids: &[SessionId]) -> Result<()> {
-        let folded: Vec<_> = ids.iter().map(SessionId::fold).collect();
-        let sql = "SELECT s.id FROM forklore.session s
-             WHERE s.tenant = $1 AND s.id = s.family AND s.family = ANY (
-                 SELECT k.family FROM forklore.name k
-                 WHERE k.tenant = $1 AND k.folded = ANY ($2::text[]))
-             ORDER BY s.family FOR UPDATE OF s";
-        self.database.connection.rows(sql, &[text(&self.database.tenant), texts(&folded)])?;
-        Ok(())
-    }
-
-    fn lock_sessions(&mut self, ids: &[SessionId], lock: Lock) -> Result<()> {
-        let ids: Vec<_> =
-            ids.iter().filter(|id| !self.sessions.contains_key(id.as_str())).cloned().collect();
-        if ids.is_empty() {
-            return Ok(());
-        }
-        // A session that is missing or damaged is an error of the write that needs it, in its turn.
-        let found = self.database.sessions(&ids, lock)?;
-        for session in found {
-            match session {
-                Ok(session) => drop(self.sessions.insert(session.id().to_owned(), session)),
+        let (sessions, dirty, names, events, sent) = Default::default();
+        let database = Database { connection, tenant };
+        let mut attempt = Self { database, now, sessions, dirty, names, events, sent };
+        for row in results.iter().skip(before).flatten() {
+            // A session that is missing or damaged is an error of the write that needs it, in its
+            // turn.
+            match Session::of(row) {
+                Ok(session) => drop(attempt.sessions.insert(session.id().to_owned(), session)),
                 Err(Fault::Store(_)) => {}
                 Err(fault) => return Err(fault),
             }
         }
-        Ok(())
+        Ok(attempt)
     }
 
     /// Returns a session as the transaction sees it, living or deleted.

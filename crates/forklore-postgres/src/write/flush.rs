@@ -1,10 +1,13 @@
 //! Sends what a transaction has written so far.
 
-use forklore_core::{Data, SessionKind};
+use std::collections::BTreeMap;
+
+use forklore_core::{Data, SessionId, SessionKind};
 use tokio_postgres::types::Type;
 
 use super::{Attempt, Mark};
-use crate::connection::{numbers, text, texts, truths};
+use crate::connection::{Statement, numbers, text, texts, truths};
+use crate::event::Rows;
 use crate::fault::Result;
 use crate::number::{micros, signed};
 use crate::session::{Session, state_of, workspace_key};
@@ -13,30 +16,86 @@ use crate::session::{Session, state_of, workspace_key};
 /// distributed over several nodes, the numbers of their transactions cannot be compared.
 pub(crate) const TRANSACTION: &str = "pg_current_xact_id()::text::int8";
 
+/// What a transaction has written and not yet sent.
+#[derive(Default)]
+pub(super) struct Outbox {
+    /// The ids of new sessions.
+    names: Names,
+    /// The events, by family.
+    events: BTreeMap<String, Rows>,
+    sessions: Columns,
+}
+
+impl Outbox {
+    /// Returns the statements that write everything.
+    pub(super) fn statements<'a>(&'a self, tenant: &'a &str) -> Vec<Statement<'a>> {
+        let names = (!self.names.ids.is_empty()).then(|| self.names.statement(tenant));
+        let events = self.events.iter().map(|(family, rows)| rows.statement(tenant, family));
+        let has_sessions = !self.sessions.workspaces.is_empty();
+        let sessions = has_sessions.then(|| self.sessions.statement(tenant));
+        names.into_iter().chain(events).chain(sessions).collect()
+    }
+}
+
 impl Attempt<'_> {
-    /// Sends all sessions and events. Afterwards, queries see what the transaction wrote.
-    pub(super) fn flush(&mut self) -> Result<()> {
-        self.flush_events()?;
-        let dirty = std::mem::take(&mut self.dirty);
-        if dirty.is_empty() {
-            return Ok(());
-        }
-        let mut columns = Columns::default();
-        for (id, marks) in &dirty {
-            if let Some(session) = self.sessions.get(id.as_str()) {
-                self.sent += 1;
-                columns.add(session, self.sent)?;
-                columns.mark(|mark| marks.contains(&mark));
-            }
-        }
-        columns.send(self)
+    /// Takes the id of a new session. If another transaction takes it too, the later one of the two
+    /// fails when it sends it, and is begun anew.
+    pub(super) fn take_id(&mut self, root: &SessionId, id: &SessionId) {
+        self.names.folded.push(id.fold());
+        self.names.ids.push(id.as_str().to_owned());
+        self.names.families.push(root.as_str().to_owned());
     }
 
+    /// Returns everything that is not yet sent.
+    pub(super) fn take(&mut self) -> Result<Outbox> {
+        let mut sessions = Columns::default();
+        for (id, marks) in &std::mem::take(&mut self.dirty) {
+            if let Some(session) = self.sessions.get(id.as_str()) {
+                self.sent += 1;
+                sessions.add(session, self.sent)?;
+                sessions.mark(|mark| marks.contains(&mark));
+            }
+        }
+        let (names, events) = (std::mem::take(&mut self.names), std::mem::take(&mut self.events));
+        Ok(Outbox { names, events, sessions })
+    }
+
+    /// Sends all sessions and events. Afterwards, queries see what the transaction wrote.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        let waiting = self.take()?;
+        self.send(&waiting)
+    }
+
+    /// Sends the events.
     pub(super) fn flush_events(&mut self) -> Result<()> {
-        for (family, rows) in std::mem::take(&mut self.events) {
-            rows.insert(self.database.connection, self.database.tenant, &family)?;
+        let events = std::mem::take(&mut self.events);
+        self.send(&Outbox { events, ..Outbox::default() })
+    }
+
+    fn send(&self, waiting: &Outbox) -> Result<()> {
+        let statements = waiting.statements(&self.database.tenant);
+        if !statements.is_empty() {
+            self.database.connection.all(&statements)?;
         }
         Ok(())
+    }
+}
+
+/// Ids of new sessions, as columns.
+#[derive(Default)]
+pub(super) struct Names {
+    folded: Vec<String>,
+    ids: Vec<String>,
+    families: Vec<String>,
+}
+
+impl Names {
+    fn statement<'a>(&'a self, tenant: &'a &str) -> Statement<'a> {
+        let sql = "INSERT INTO forklore.name (tenant, folded, id, family)
+             SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[])";
+        let values =
+            vec![text(tenant), texts(&self.folded), texts(&self.ids), texts(&self.families)];
+        Statement::new(sql, values)
     }
 }
 
@@ -98,7 +157,7 @@ impl Columns {
         changed.push(has(Mark::Changed));
     }
 
-    fn send(&self, attempt: &Attempt<'_>) -> Result<()> {
+    fn statement<'a>(&'a self, tenant: &'a &str) -> Statement<'a> {
         let sql = format!(
             "INSERT INTO forklore.session AS s (tenant, family, id, header, metadata, config, parent,
                  label, base, workspace, crc, updated, state, head, inherited, inherited_index,
@@ -127,12 +186,11 @@ impl Columns {
                  greatest(s.appended_in, excluded.appended_in),
                  greatest(s.changed_in, excluded.changed_in), excluded.written_in)"
         );
-        let mut values = vec![text(&attempt.database.tenant)];
+        let mut values = vec![text(tenant)];
         values.extend(self.texts.iter().map(texts));
         values.push((&self.workspaces, Type::BYTEA_ARRAY));
         values.extend(self.numbers.iter().map(numbers));
         values.extend(self.truths.iter().map(truths));
-        attempt.database.connection.execute(&sql, &values)?;
-        Ok(())
+        Statement::new(sql, values)
     }
 }
