@@ -89,13 +89,14 @@ impl PostgresAttachments {
                 .shared
                 .once("writing an attachment to", |connection| connection.execute(&sql, &values))?;
             if written == 0 {
-                return Err(Error::io("writing an attachment", "a sweep removed what was read"));
+                return Err(swept());
             }
             part += 1;
         }
     }
 
-    /// Gives an upload its name, unless the same bytes have it already. Returns whether it did.
+    /// Gives an upload its name, unless the same bytes have it already. Returns whether it did. If
+    /// it did not, the upload stays one that is not finished, which a sweep removes after a crash.
     fn publish(
         connection: &Connection,
         tenant: &str,
@@ -111,10 +112,15 @@ impl PostgresAttachments {
         let row = connection.row(sql, &values)?;
         let stored: String = row.map_or(Ok(String::new()), |row| row.try_get(0))?;
         add_pin(connection, tenant, &digest, pin, holder)?;
+        if stored != upload {
+            return Ok(false);
+        }
         let values = [text(&tenant), text(&upload)];
         let sql = "DELETE FROM forklore.attachment_upload WHERE tenant = $1 AND upload = $2";
-        connection.execute(sql, &values)?;
-        Ok(stored == upload)
+        match connection.execute(sql, &values)? {
+            0 => Err(swept().into()),
+            _ => Ok(true),
+        }
     }
 
     /// Puts the parts of an upload in the place of damaged ones of the same attachment.
@@ -123,7 +129,9 @@ impl PostgresAttachments {
         let sql = "WITH former AS (SELECT upload FROM forklore.attachment
                  WHERE tenant = $1 AND digest = $2 FOR UPDATE),
              gone AS (DELETE FROM forklore.attachment_part p USING former
-                 WHERE p.tenant = $1 AND p.upload = former.upload)
+                 WHERE p.tenant = $1 AND p.upload = former.upload),
+             finished AS (DELETE FROM forklore.attachment_upload
+                 WHERE tenant = $1 AND upload = $3)
              UPDATE forklore.attachment SET upload = $3 WHERE tenant = $1 AND digest = $2";
         let values = [text(&tenant), text(&digest), text(&upload)];
         self.shared
@@ -131,11 +139,14 @@ impl PostgresAttachments {
             .map(drop)
     }
 
+    /// Removes an upload that is not finished. Of one whose publication may have been committed, the
+    /// row of the upload tells: it is gone, and the parts stay.
     fn discard(&self, upload: &str) {
         let tenant = self.shared.tenant();
         let sql = "WITH gone AS (DELETE FROM forklore.attachment_upload
-                 WHERE tenant = $1 AND upload = $2)
-             DELETE FROM forklore.attachment_part WHERE tenant = $1 AND upload = $2";
+                 WHERE tenant = $1 AND upload = $2 RETURNING upload)
+             DELETE FROM forklore.attachment_part p USING gone
+                 WHERE p.tenant = $1 AND p.upload = gone.upload";
         // If it fails, a sweep removes it.
         let _ = self.shared.once("removing an upload from", |connection| {
             connection.execute(sql, &[text(&tenant), text(&upload)])
@@ -145,6 +156,10 @@ impl PostgresAttachments {
     fn pinned(&self, id: AttachmentId, bytes: u64, new: bool, pin: String) -> Pin {
         Pin::new(id, bytes, new, Unpin { shared: Arc::clone(&self.shared), pin, id })
     }
+}
+
+fn swept() -> Error {
+    Error::io("writing an attachment", "a sweep removed what was read")
 }
 
 fn add_pin(
@@ -300,10 +315,12 @@ impl PostgresAttachments {
                     gone.push(row.try_get::<_, String>(0)?);
                 }
             }
+            // An upload that was published meanwhile has no row any more, and its parts stay.
             let sql = "WITH uploads AS (DELETE FROM forklore.attachment_upload
-                     WHERE tenant = $1 AND upload = ANY ($2)),
-                 parts AS (DELETE FROM forklore.attachment_part
-                     WHERE tenant = $1 AND upload = ANY ($2) RETURNING length(bytes) AS bytes)
+                     WHERE tenant = $1 AND upload = ANY ($2) RETURNING upload),
+                 parts AS (DELETE FROM forklore.attachment_part p USING uploads
+                     WHERE p.tenant = $1 AND p.upload = uploads.upload
+                     RETURNING length(p.bytes) AS bytes)
                  SELECT coalesce(sum(bytes), 0)::int8 FROM parts";
             let row = connection.row(sql, &[text(&tenant), texts(&gone)])?;
             row.map_or(Ok(0), |row| Ok(unsigned(row.try_get(0)?)))
