@@ -29,6 +29,8 @@ pub struct Address {
     /// How long a call may take before it fails.
     pub(crate) deadline: Duration,
     pub(crate) listen: Listen,
+    /// Whether the connections are encrypted, if the URL says so.
+    encryption: Option<SslMode>,
     /// The file with the certificates to trust, instead of those of the system.
     pub(crate) root_certificates: Option<PathBuf>,
 }
@@ -58,18 +60,17 @@ impl FromStr for Address {
             pool: POOL,
             deadline: DEADLINE,
             listen: Listen::Here,
+            encryption: None,
             root_certificates: None,
         };
         address.config.connect_timeout(CONNECTING);
-        address.config.ssl_mode(if address.is_local() {
-            SslMode::Disable
-        } else {
-            SslMode::Require
-        });
         for option in options.split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             address.set(name, value)?;
         }
+        let is_local = address.config.get_hosts().iter().all(is_of_this_machine);
+        let mode = address.mode(is_local);
+        address.config.ssl_mode(mode);
         // Shows in the lists of the server which store a connection belongs to.
         let name = format!("forklore {}", address.tenant);
         address.config.application_name(name);
@@ -101,15 +102,14 @@ impl Address {
             "listen" if value == "no" => self.listen = Listen::Never,
             "listen" => {
                 let direct = value.rsplit_once(':').and_then(|(host, port)| {
+                    let host = host.trim_start_matches('[').trim_end_matches(']');
                     Some(Listen::Direct(host.to_owned(), port.parse().ok()?))
                 });
                 self.listen = direct.ok_or_else(|| refused("listen is HOST:PORT or no"))?;
             }
-            "sslmode" if value == "disable" => {
-                self.config.ssl_mode(SslMode::Disable);
-            }
+            "sslmode" if value == "disable" => self.encryption = Some(SslMode::Disable),
             "sslmode" if matches!(value, "require" | "verify-full") => {
-                self.config.ssl_mode(SslMode::Require);
+                self.encryption = Some(SslMode::Require);
             }
             "sslmode" => return Err(refused("sslmode is disable or verify-full")),
             "sslrootcert" if !value.is_empty() => self.root_certificates = Some(value.into()),
@@ -136,23 +136,32 @@ impl Address {
                 pooled.get_user().map(|user| config.user(user));
                 pooled.get_password().map(|password| config.password(password));
                 pooled.get_dbname().map(|name| config.dbname(name));
-                config.ssl_mode(pooled.get_ssl_mode()).connect_timeout(CONNECTING);
+                pooled.get_application_name().map(|name| config.application_name(name));
+                // The pooler may be on this machine and the server on another one.
+                let is_local = is_of_this_machine(&Host::Tcp(host.clone()));
+                config.ssl_mode(self.mode(is_local)).connect_timeout(CONNECTING);
                 config.host(host).port(*port);
                 Some(config)
             }
         }
     }
 
-    /// Checks whether every host is this machine: a socket or a loopback address.
-    fn is_local(&self) -> bool {
-        self.config.get_hosts().iter().all(|host| match host {
-            #[cfg(unix)]
-            Host::Unix(_) => true,
-            Host::Tcp(name) => {
-                name == "localhost"
-                    || name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
-            }
-        })
+    /// Returns whether a connection is encrypted: as the URL says, or else unless it stays on this
+    /// machine.
+    fn mode(&self, is_local: bool) -> SslMode {
+        let default = if is_local { SslMode::Disable } else { SslMode::Require };
+        self.encryption.unwrap_or(default)
+    }
+}
+
+/// Checks whether a host is this machine: a socket or a loopback address.
+fn is_of_this_machine(host: &Host) -> bool {
+    match host {
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+        }
     }
 }
 
@@ -247,6 +256,14 @@ mod tests {
     fn a_listener_may_go_past_a_pooler() {
         let address = parsed("postgres://ann@localhost:6432/team?listen=localhost:5432");
         assert_eq!(address.listener().unwrap().get_ports(), [5432]);
+        assert_eq!(address.listener().unwrap().get_ssl_mode(), SslMode::Disable);
+        let far = parsed("postgres://ann@localhost:6432/team?listen=db.example:5432");
+        assert_eq!(far.config.get_ssl_mode(), SslMode::Disable);
+        assert_eq!(far.listener().unwrap().get_ssl_mode(), SslMode::Require);
+        let plain = parsed("postgres://ann@localhost/team?listen=db.example:5432&sslmode=disable");
+        assert_eq!(plain.listener().unwrap().get_ssl_mode(), SslMode::Disable);
+        let six = parsed("postgres://ann@localhost/team?listen=[::1]:5432").listener().unwrap();
+        assert_eq!(six.get_hosts(), [Host::Tcp("::1".into())]);
         let never = parsed("postgres://ann@localhost/team?listen=no");
         assert!(never.listener().is_none());
     }
