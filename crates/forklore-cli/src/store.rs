@@ -18,12 +18,12 @@ pub(crate) const VARIABLE: &str = "FORKLORE_STORE";
 /// exist yet.
 ///
 /// # Errors
-/// `not_found` if `url` names a store that is not the default store and does not exist. Otherwise
-/// the errors of [`open`].
+/// `not_found` if `url` names a store that is not the default store and does not exist. Another
+/// error if the store cannot be used.
 pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
     let named = self::url(url)?;
-    if named.exists() {
-        return open(url).map(Some);
+    if let Some(engine) = blocking::open_existing(&named)? {
+        return Ok(Some(engine));
     }
     if is_default(url) {
         return Ok(None);

@@ -123,19 +123,32 @@ impl StoreUrl {
 /// suggested commands.
 #[must_use]
 pub fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Some((scheme, rest)) = url.split_once(':') else { return url.to_owned() };
+    if matches!(scheme, "sqlite" | "files" | "graph" | "memory") {
+        return url.to_owned();
+    }
+    let after = rest.trim_start_matches('/');
+    let (slashes, _) = rest.split_at(rest.len() - after.len());
     // A password that should have been escaped may contain any character, also `@`.
-    let (login, server) = match rest.rsplit_once('@') {
-        Some((login, server)) => (login.split_once(':').map_or(login, |(user, _)| user), server),
-        None => ("", rest),
+    let (login, server) = match after.rsplit_once('@') {
+        Some((login, server)) => (login.split([':', '/', '?']).next().unwrap_or_default(), server),
+        None => ("", after),
     };
-    let at = if rest.contains('@') { "@" } else { "" };
+    let at = if after.contains('@') { "@" } else { "" };
+    if is_secret(after) && at == "@" && !is_secret(server) {
+        // The `@` may be a part of the password, and what follows it the rest.
+        return format!("{scheme}:{slashes}...");
+    }
     let (server, options) = server.split_once('?').unwrap_or((server, ""));
-    let is_plain = |option: &&str| !option.to_ascii_lowercase().contains("password");
     let options: Vec<_> =
-        options.split('&').filter(|option| !option.is_empty()).filter(is_plain).collect();
+        options.split('&').filter(|option| !option.is_empty() && !is_secret(option)).collect();
     let mark = if options.is_empty() { "" } else { "?" };
-    format!("{scheme}://{login}{at}{server}{mark}{}", options.join("&"))
+    format!("{scheme}:{slashes}{login}{at}{server}{mark}{}", options.join("&"))
+}
+
+/// Checks whether a part of a URL may contain an option with a password.
+fn is_secret(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("password")
 }
 
 fn far(path: &Path, name: &str) -> String {
@@ -217,7 +230,31 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
             Engine::new(store.clone())
         }
     };
-    Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
+    Ok(with_readers(engine))
+}
+
+/// Opens the store that `url` names if it exists. Creates nothing.
+///
+/// # Errors
+/// The errors of [`open_url`].
+pub fn open_existing(url: &StoreUrl) -> Result<Option<Engine>, OpenError> {
+    match url {
+        #[cfg(feature = "postgres")]
+        StoreUrl::Postgres(address) => {
+            match PostgresStore::open_existing(Address::clone(address)) {
+                Ok(store) => Ok(Some(with_readers(Engine::new(Arc::new(store))))),
+                Err(forklore_store::Error::StoreGone { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        }
+        url if url.exists() => open_url(url).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Adds the readers of agents' files to an engine.
+fn with_readers(engine: Engine) -> Engine {
+    engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS)
 }
 
 /// Returns an error if `path` is the folder in which a graph store keeps its sessions. A files
@@ -269,6 +306,10 @@ mod tests {
             ("postgres://ann:sesame@host:5/team?tenant=a", "postgres://ann@host:5/team?tenant=a"),
             ("mysql://ann:se@sa/m?e@host/team", "mysql://ann@host/team"),
             ("postgres://host/team?password=sesame&pool=2", "postgres://host/team?pool=2"),
+            ("postgres://host:5/team?password=ses@me", "postgres://..."),
+            ("postgres:/ann:sesame@host/team", "postgres:/ann@host/team"),
+            ("postgres:ann:sesame@host/team", "postgres:ann@host/team"),
+            ("sqlite:a:b@c.db", "sqlite:a:b@c.db"),
         ] {
             assert_eq!(without_password(url), shown);
         }
