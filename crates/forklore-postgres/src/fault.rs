@@ -84,6 +84,8 @@ impl Fault {
                         SqlState::CRASH_SHUTDOWN,
                         SqlState::CANNOT_CONNECT_NOW,
                         SqlState::READ_ONLY_SQL_TRANSACTION,
+                        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                        SqlState::IDLE_SESSION_TIMEOUT,
                     ];
                     refused.code().code().starts_with("08") || gone.contains(refused.code())
                 }
@@ -133,7 +135,7 @@ fn of_database(refused: &tokio_postgres::error::DbError, doing: String) -> Error
     let message = format!("{doing}: {message} (SQLSTATE {code})");
     match code.get(..2) {
         Some("28") => Error::Denied(message),
-        Some("53" | "55") => Error::Locked(message),
+        Some("53" | "55") if code != SqlState::DISK_FULL.code() => Error::Locked(message),
         _ if code == "42501" || code == "25006" => Error::Denied(message),
         _ if code == "3D000" => Error::StoreGone { location: message },
         _ => Error::io(doing, format!("{} (SQLSTATE {code})", refused.message())),

@@ -3,7 +3,7 @@
 //! Transactions get their numbers in one order and end in another. A page therefore ends before the
 //! oldest transaction that has not ended: every later one with a smaller number is still to come.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forklore_core::SessionId;
 use forklore_store::Error;
@@ -22,6 +22,8 @@ use crate::session::LIVING;
 /// what was acknowledged before. If one takes longer, its changes come with a later page.
 const OTHERS: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
+/// The longest pause. A transaction that takes long must not make every reader ask all the time.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// How far the feed has come.
 struct Horizon {
@@ -70,10 +72,10 @@ pub(crate) fn changes(
 /// Waits until the transactions that were visible when it was called are part of the feed.
 fn reached(database: Database<'_>, identity: &str) -> Result<Horizon> {
     let mut horizon = horizon(database, identity)?;
-    let (written, mut waited) = (horizon.written, Duration::ZERO);
-    while horizon.next < written && waited < OTHERS {
-        std::thread::sleep(PAUSE);
-        waited += PAUSE;
+    let (written, begun, mut pause) = (horizon.written, Instant::now(), PAUSE);
+    while horizon.next < written && begun.elapsed() < OTHERS {
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
         horizon = self::horizon(database, identity)?;
     }
     Ok(horizon)

@@ -5,10 +5,10 @@ use forklore_store::port::{Cursor, Filter, Headers};
 use crate::connection::{bytes, number, text};
 use crate::database::Database;
 use crate::fault::{Fault, Result};
-use crate::number::micros;
+use crate::number::{micros, signed};
 use crate::session::{COLUMNS, Session, workspace_key};
 
-/// How many rows are read at once, if the filter has conditions that the database does not check.
+/// How many rows are read at once at most.
 const CHUNK: i64 = 500;
 
 /// Returns the headers that match, the most recently updated first.
@@ -19,9 +19,14 @@ pub(crate) fn sessions(
     limit: usize,
 ) -> Result<Headers> {
     let mut answer = Headers::default();
+    // No id contains this character, and the database accepts no text with it.
+    if filter.id_part.as_deref().is_some_and(|part| part.contains('\0')) {
+        return Ok(answer);
+    }
+    let most = if limit == 0 { CHUNK } else { CHUNK.min(signed(limit as u64)) };
     let mut behind = after.map(|cursor| (micros(cursor.updated), cursor.id.as_str().to_owned()));
     loop {
-        let rows = rows(database, filter, behind.as_ref(), limit)?;
+        let rows = rows(database, filter, behind.as_ref(), most)?;
         for row in &rows {
             if limit > 0 && answer.sound.len() == limit {
                 return Ok(answer);
@@ -33,9 +38,14 @@ pub(crate) fn sessions(
                 Err(fault) => return Err(fault),
             }
         }
+        if limit > 0 && answer.sound.len() == limit {
+            return Ok(answer);
+        }
         match rows.last() {
-            Some(last) => behind = Some((last.try_get(8)?, last.try_get(1)?)),
-            None => return Ok(answer),
+            Some(last) if signed(rows.len() as u64) == most => {
+                behind = Some((last.try_get(8)?, last.try_get(1)?))
+            }
+            _ => return Ok(answer),
         }
     }
 }
@@ -44,7 +54,7 @@ fn rows(
     database: Database<'_>,
     filter: &Filter,
     behind: Option<&(i64, String)>,
-    limit: usize,
+    most: i64,
 ) -> Result<Vec<tokio_postgres::Row>> {
     let family = filter.family.as_ref().map(forklore_core::SessionId::as_str);
     let parent = filter.parent.as_ref().map(forklore_core::SessionId::as_str);
@@ -89,7 +99,6 @@ fn rows(
         values.push(text(&id));
         sql = format!("{sql} AND (s.updated < ${at} OR s.id > ${})", values.len());
     }
-    let most = if limit == 0 { CHUNK } else { CHUNK.min(crate::number::signed(limit as u64)) };
     sql = format!("{sql} ORDER BY s.updated DESC, s.id LIMIT {most}");
     database.connection.rows(&sql, &values)
 }

@@ -1,5 +1,7 @@
 //! The clock and the size of a store, and the space of what was erased.
 
+use std::time::Duration;
+
 use forklore_store::Error;
 use jiff::Timestamp;
 use tokio_postgres::Row;
@@ -23,11 +25,16 @@ pub(crate) fn time_of(row: Option<&Row>) -> Result<Timestamp> {
     Ok(time(micros).map_err(|error| Error::io("reading the clock", error))?)
 }
 
+/// How long the database may take for a table, whatever the deadline of a call is.
+const VACUUM: Duration = Duration::from_secs(3600);
+
 /// Lets the database reuse the space of erased rows. Others may go on writing; a table that another
 /// process vacuums is skipped.
 pub(crate) fn vacuum(connection: &Connection) -> Result<()> {
+    let Connection { client, driver, .. } = connection;
     for table in ["event", "attachment_part", "source_step", "operation"] {
-        connection.batch(&format!("VACUUM (SKIP_LOCKED) forklore.{table}"))?;
+        let sql = format!("VACUUM (SKIP_LOCKED) forklore.{table}");
+        driver.wait(VACUUM, client.batch_execute(&sql))?;
     }
     Ok(())
 }

@@ -136,7 +136,8 @@ impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
         let mut state = self.pool.state();
-        if connection.client.is_closed() {
+        // A call that panicked may have left a transaction open.
+        if connection.client.is_closed() || std::thread::panicking() {
             state.open -= 1;
         } else {
             state.idle.push(connection);
