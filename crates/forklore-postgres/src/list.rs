@@ -43,7 +43,7 @@ pub(crate) fn sessions(
         }
         match rows.last() {
             Some(last) if signed(rows.len() as u64) == most => {
-                behind = Some((last.try_get(8)?, last.try_get(1)?))
+                behind = Some((last.try_get(8)?, last.try_get(1)?));
             }
             _ => return Ok(answer),
         }

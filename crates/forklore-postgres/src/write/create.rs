@@ -52,7 +52,7 @@ impl Attempt<'_> {
         self.take_id(root, &new.id);
         let inherited = match (parent, &new.from) {
             (Some(parent), Some(from)) => {
-                self.inherit(new, parent, from, &found.ancestors, found.counts)?
+                self.inherit(new, parent, from, &found.ancestors, found.counts.as_ref())?
             }
             _ => Inherited::default(),
         };
@@ -132,7 +132,7 @@ impl Attempt<'_> {
         parent: Session,
         from: &Beginning,
         ancestors: &[Row],
-        counts: Option<Row>,
+        counts: Option<&Row>,
     ) -> Result<Inherited> {
         let inheritable = from.cut.inheritable;
         if new.kind != SessionKind::Branch || inheritable == 0 {
@@ -141,7 +141,7 @@ impl Attempt<'_> {
             return Ok(Inherited { origin, ..Inherited::default() });
         }
         let history = History::read(parent, ancestors)?;
-        let counts = history.counts_of(inheritable, counts.as_ref())?;
+        let counts = history.counts_of(inheritable, counts)?;
         let open = match counts.open {
             0 => Vec::new(),
             _ => open_calls(self.database, &history, inheritable)?,

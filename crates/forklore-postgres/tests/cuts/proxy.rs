@@ -33,7 +33,7 @@ impl Proxy {
                 let (one, other) = (Arc::clone(&shared), Arc::clone(&shared));
                 std::thread::spawn(move || forward(&client, &server, Side::ToServer, &one));
                 std::thread::spawn(move || {
-                    forward(&server_end, &client_end, Side::ToClient, &other)
+                    forward(&server_end, &client_end, Side::ToClient, &other);
                 });
             }
         });
@@ -57,8 +57,7 @@ impl Proxy {
 
 fn forward(mut from: &TcpStream, mut to: &TcpStream, side: Side, cut: &Cut) {
     let mut buffer = [0; 8192];
-    loop {
-        let Ok(read @ 1..) = from.read(&mut buffer) else { break };
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
         let (allowed, is_cut) = allow(side, read, cut);
         if to.write_all(&buffer[..allowed]).is_err() || is_cut {
             break;
