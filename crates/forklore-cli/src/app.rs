@@ -67,7 +67,13 @@ impl App {
     /// # Errors
     /// When the store cannot be used.
     pub(crate) fn engine_or_empty(&self) -> Result<&Engine> {
-        if self.store_url()?.exists() { self.engine() } else { self.empty() }
+        if let Some(engine) = self.engine.get() {
+            return Ok(engine);
+        }
+        match blocking::open_existing(&self.store_url()?)? {
+            Some(engine) => Ok(self.engine.get_or_init(|| self.limited(engine))),
+            None => self.empty(),
+        }
     }
 
     fn empty(&self) -> Result<&Engine> {

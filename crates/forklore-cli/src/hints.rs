@@ -28,6 +28,7 @@ impl Hints {
     /// Creates the formatter of suggested commands for one run. `store` is the value of `--store`
     /// on the command line, if any.
     pub(crate) fn of(store: Option<String>) -> Self {
+        let store = store.map(|url| forklore::without_password(&url));
         Self { store, settings: Vec::new() }
     }
 

@@ -18,23 +18,21 @@ pub(crate) const VARIABLE: &str = "FORKLORE_STORE";
 /// exist yet.
 ///
 /// # Errors
-/// `not_found` if `url` names a store that is not the default store and does not exist. Otherwise
-/// the errors of [`open`].
+/// `not_found` if `url` names a store that is not the default store and does not exist. Another
+/// error if the store cannot be used.
 pub(crate) fn open_existing(url: Option<&str>) -> Result<Option<Engine>> {
     let named = self::url(url)?;
-    if named.exists() {
-        return open(url).map(Some);
+    if let Some(engine) = blocking::open_existing(&named)? {
+        return Ok(Some(engine));
     }
-    match named.path().filter(|_| !is_default(url)) {
-        None => Ok(None),
-        Some(path) => {
-            let is_from_environment = std::env::var(VARIABLE).ok().as_deref() == url;
-            let by = if is_from_environment { ", which FORKLORE_STORE names" } else { "" };
-            let missing = format!("there is no store at {}{by}", path.display());
-            let refused = Failure::refused(ErrorKind::NotFound, missing);
-            Err(refused.or_try("look for a mistyped name, or begin a store there: forklore new"))
-        }
+    if is_default(url) {
+        return Ok(None);
     }
+    let is_from_environment = std::env::var(VARIABLE).ok().as_deref() == url;
+    let by = if is_from_environment { ", which FORKLORE_STORE names" } else { "" };
+    let missing = format!("there is no store at {}{by}", named.location());
+    let refused = Failure::refused(ErrorKind::NotFound, missing);
+    Err(refused.or_try("look for a mistyped name, or begin a store there: forklore new"))
 }
 
 /// Opens the store at `url`, or the default store, and creates it if it does not exist. `url` comes

@@ -23,4 +23,4 @@
 
 pub use forklore_engine::Engine;
 
-pub use crate::open::{open, open_url};
+pub use crate::open::{open, open_existing, open_url};

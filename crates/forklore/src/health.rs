@@ -24,6 +24,8 @@ pub fn health(url: &StoreUrl) -> Health {
         StoreUrl::Files(path) => FilesStore::health(path),
         #[cfg(feature = "graph")]
         StoreUrl::Graph(path, _) => forklore_graph::GraphStore::health(path),
+        #[cfg(feature = "postgres")]
+        StoreUrl::Postgres(address) => forklore_postgres::PostgresStore::health(address),
         StoreUrl::Memory => {
             let mut health = Health::default();
             health.ok("store", "in memory: gone with the program");

@@ -10,7 +10,8 @@
 //!   run on any executor. Without an executor, [`blocking::open`] gives an [`Engine`]. Its methods
 //!   block. Imports, searches and pages over an engine are in [`import`], [`search`] and [`page`].
 //! - [`prelude`] has the types that these methods take and return.
-//! - [`StoreUrl`] is the address of a store: one SQLite file, a directory of JSON lines, or memory.
+//! - [`StoreUrl`] is the address of a store: one SQLite file, a directory of JSON lines, a PostgreSQL
+//!   database, or memory.
 //! - [`page`] writes a session as one page of HTML or Markdown.
 //! - [`import`] reads the files of other agents, in the [`formats`] that this crate includes.
 //!
@@ -67,6 +68,8 @@ pub use forklore_formats as formats;
 pub use forklore_graph as graph;
 pub use forklore_import as import;
 pub use forklore_page as page;
+#[cfg(feature = "postgres")]
+pub use forklore_postgres as postgres;
 pub use forklore_search as search;
 pub use forklore_store as store;
 
@@ -74,7 +77,7 @@ pub use forklore_store as store;
 pub use face::{Forklore, Rows, open, open_url};
 pub use forklore_engine::{Engine, Error};
 pub use health::{health, versions};
-pub use open::{OpenError, StoreUrl};
+pub use open::{OpenError, StoreUrl, without_password};
 
 /// Makes the documentation tests compile and run the code in the README.
 #[cfg(all(doctest, feature = "async"))]

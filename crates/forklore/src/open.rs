@@ -11,6 +11,8 @@ use forklore_engine::Engine;
 use forklore_files::FilesStore;
 #[cfg(feature = "graph")]
 use forklore_graph::Profile;
+#[cfg(feature = "postgres")]
+use forklore_postgres::{Address, PostgresStore};
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
@@ -28,15 +30,20 @@ pub enum StoreUrl {
     /// rules of the Trails profile: for example, it limits the depth of forks.
     #[cfg(feature = "graph")]
     Graph(PathBuf, Option<Profile>),
+    /// `postgres://USER@HOST:PORT/DATABASE?tenant=NAME`: a store in a PostgreSQL database, which
+    /// many processes on many machines may share.
+    #[cfg(feature = "postgres")]
+    Postgres(Box<Address>),
     /// `memory:`: a store in memory, which is lost when the process ends.
     Memory,
 }
 
 /// The forms of a store URL that this build accepts, as text for error messages.
-const FORMS: &str = if cfg!(feature = "graph") {
-    "sqlite:PATH, files:DIR, graph:DIR or memory:"
-} else {
-    "sqlite:PATH, files:DIR or memory:"
+const FORMS: &str = match (cfg!(feature = "graph"), cfg!(feature = "postgres")) {
+    (true, true) => "sqlite:PATH, files:DIR, graph:DIR, postgres://USER@HOST/DATABASE or memory:",
+    (true, false) => "sqlite:PATH, files:DIR, graph:DIR or memory:",
+    (false, true) => "sqlite:PATH, files:DIR, postgres://USER@HOST/DATABASE or memory:",
+    (false, false) => "sqlite:PATH, files:DIR or memory:",
 };
 
 /// The reason why a store was not opened.
@@ -52,14 +59,26 @@ pub enum OpenError {
 }
 
 impl StoreUrl {
-    /// Returns the store's path on disk; `None` for a store in memory.
+    /// Returns the store's path on disk; `None` for a store in memory or in a database.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Sqlite(path) | Self::Files(path) => Some(path),
             #[cfg(feature = "graph")]
             Self::Graph(path, _) => Some(path),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
             Self::Memory => None,
+        }
+    }
+
+    /// Returns where the store is, as text for people: its path, or its address without a password.
+    #[must_use]
+    pub fn location(&self) -> String {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(address) => address.to_string(),
+            _ => self.path().map_or("memory:".to_owned(), |path| path.display().to_string()),
         }
     }
 }
@@ -75,6 +94,11 @@ impl StoreUrl {
             Self::Files(path) => FilesStore::exists(path),
             #[cfg(feature = "graph")]
             Self::Graph(path, _) => forklore_graph::GraphStore::exists(path),
+            // What cannot be looked at is refused by `open`, which says why.
+            #[cfg(feature = "postgres")]
+            Self::Postgres(address) => {
+                PostgresStore::exists(Address::clone(address)).unwrap_or(true)
+            }
             Self::Memory => true,
         }
     }
@@ -88,9 +112,43 @@ impl StoreUrl {
             Self::Files(path) => Some(far(path, &forklore_store::disk::network(path)?)),
             #[cfg(feature = "graph")]
             Self::Graph(path, _) => Some(far(path, &forklore_store::disk::network(path)?)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
             Self::Sqlite(_) | Self::Memory => None,
         }
     }
+}
+
+/// Returns the URL of a store without the password that it may contain, for messages and for
+/// suggested commands.
+#[must_use]
+pub fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once(':') else { return url.to_owned() };
+    if matches!(scheme, "sqlite" | "files" | "graph" | "memory") {
+        return url.to_owned();
+    }
+    let after = rest.trim_start_matches('/');
+    let (slashes, _) = rest.split_at(rest.len() - after.len());
+    // A password that should have been escaped may contain any character, also `@`.
+    let (login, server) = match after.rsplit_once('@') {
+        Some((login, server)) => (login.split([':', '/', '?']).next().unwrap_or_default(), server),
+        None => ("", after),
+    };
+    let at = if after.contains('@') { "@" } else { "" };
+    if is_secret(after) && at == "@" && !is_secret(server) {
+        // The `@` may be a part of the password, and what follows it the rest.
+        return format!("{scheme}:{slashes}...");
+    }
+    let (server, options) = server.split_once('?').unwrap_or((server, ""));
+    let options: Vec<_> =
+        options.split('&').filter(|option| !option.is_empty() && !is_secret(option)).collect();
+    let mark = if options.is_empty() { "" } else { "?" };
+    format!("{scheme}:{slashes}{login}{at}{server}{mark}{}", options.join("&"))
+}
+
+/// Checks whether a part of a URL may contain an option with a password.
+fn is_secret(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("password")
 }
 
 fn far(path: &Path, name: &str) -> String {
@@ -107,8 +165,10 @@ impl FromStr for StoreUrl {
             Some(("files", path)) if !path.is_empty() => Ok(Self::Files(Path::new(path).into())),
             #[cfg(feature = "graph")]
             Some(("graph", location)) if !location.is_empty() => graph(location, url),
+            #[cfg(feature = "postgres")]
+            Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(Box::new(url.parse()?))),
             Some(("memory", "")) => Ok(Self::Memory),
-            _ => Err(OpenError::Url(url.to_owned())),
+            _ => Err(OpenError::Url(without_password(url))),
         }
     }
 }
@@ -160,12 +220,41 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
             let store = Arc::new(forklore_graph::GraphStore::open(path, *profile, dialects)?);
             Engine::new(store.clone()).with_max_fork_depth(store.max_fork_depth())
         }
+        #[cfg(feature = "postgres")]
+        StoreUrl::Postgres(address) => {
+            let store = Arc::new(PostgresStore::open(Address::clone(address))?);
+            Engine::new(store.clone())
+        }
         StoreUrl::Memory => {
             let store = Arc::new(MemoryStore::default());
             Engine::new(store.clone())
         }
     };
-    Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
+    Ok(with_readers(engine))
+}
+
+/// Opens the store that `url` names if it exists. Creates nothing.
+///
+/// # Errors
+/// The errors of [`open_url`].
+pub fn open_existing(url: &StoreUrl) -> Result<Option<Engine>, OpenError> {
+    match url {
+        #[cfg(feature = "postgres")]
+        StoreUrl::Postgres(address) => {
+            match PostgresStore::open_existing(Address::clone(address)) {
+                Ok(store) => Ok(Some(with_readers(Engine::new(Arc::new(store))))),
+                Err(forklore_store::Error::StoreGone { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        }
+        url if url.exists() => open_url(url).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Adds the readers of agents' files to an engine.
+fn with_readers(engine: Engine) -> Engine {
+    engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS)
 }
 
 /// Returns an error if `path` is the folder in which a graph store keeps its sessions. A files
@@ -207,6 +296,25 @@ mod tests {
         assert_eq!(StoreUrl::Files(dir.path().to_owned()).warning(), None);
         let text = far(Path::new("/srv/store"), "nfs");
         assert!(text.contains("/srv/store") && text.contains("(nfs)"), "{text}");
+    }
+
+    #[test]
+    fn no_url_is_shown_with_its_password() {
+        for (url, shown) in [
+            ("sqlite:a.db", "sqlite:a.db"),
+            ("postgres://ann@host/team", "postgres://ann@host/team"),
+            ("postgres://ann:sesame@host:5/team?tenant=a", "postgres://ann@host:5/team?tenant=a"),
+            ("mysql://ann:se@sa/m?e@host/team", "mysql://ann@host/team"),
+            ("postgres://host/team?password=sesame&pool=2", "postgres://host/team?pool=2"),
+            ("postgres://host:5/team?password=ses@me", "postgres://..."),
+            ("postgres:/ann:sesame@host/team", "postgres:/ann@host/team"),
+            ("postgres:ann:sesame@host/team", "postgres:ann@host/team"),
+            ("sqlite:a:b@c.db", "sqlite:a:b@c.db"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+        let refused = "mysql://ann:sesame@host/team".parse::<StoreUrl>().unwrap_err();
+        assert!(!refused.to_string().contains("sesame"), "{refused}");
     }
 
     #[cfg(feature = "graph")]

@@ -10,6 +10,7 @@ mod command;
 mod cost;
 mod debian;
 mod peers;
+mod postgres;
 mod rdf;
 mod servers;
 mod smollm;

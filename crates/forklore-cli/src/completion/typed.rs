@@ -47,7 +47,7 @@ impl Typed {
     pub(super) fn engine(&self) -> Option<Engine> {
         let named = self.store.clone().or_else(|| std::env::var(store::VARIABLE).ok());
         let url = store::url(named.as_deref()).ok()?;
-        url.exists().then(|| blocking::open_url(&url).ok())?
+        blocking::open_existing(&url).ok().flatten()
     }
 
     /// Returns the scope that the command would use: the sessions of a folder, or with `--all` the

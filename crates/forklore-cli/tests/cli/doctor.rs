@@ -180,7 +180,7 @@ fn a_store_that_others_may_read_is_a_warning() {
 #[test]
 fn a_url_that_names_no_store_is_two() {
     let sandbox = Sandbox::new();
-    let (code, out) = doctor(&sandbox, &["--store", "postgres://somewhere"]);
+    let (code, out) = doctor(&sandbox, &["--store", "mysql://somewhere"]);
     assert_eq!(code, 2);
     snapshot!(out);
 }

@@ -203,7 +203,7 @@ fn what_is_no_store_is_named_and_left_alone() {
         "files:folder",
         "graph:other.txt",
         "graph:folder",
-        "postgres://host/name",
+        "mysql://host/name",
         "folder",
     ] {
         for verb in ["list", "doctor"] {

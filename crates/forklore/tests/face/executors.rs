@@ -66,6 +66,6 @@ fn futures_and_streams_may_change_threads() {
 
 #[test]
 fn a_url_that_names_no_store_is_refused() {
-    let refused = futures_lite::future::block_on(forklore::open("postgres://somewhere"));
+    let refused = futures_lite::future::block_on(forklore::open("mysql://somewhere"));
     assert!(matches!(refused.unwrap_err(), forklore::OpenError::Url(_)));
 }

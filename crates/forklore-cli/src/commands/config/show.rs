@@ -42,7 +42,8 @@ fn of_program(app: &App, path: &str) -> Result<Vec<ConfigSetting>> {
     let globals = app.globals();
     let url = app.store_url()?;
     let default = || format!("sqlite:{}", url.path().unwrap_or(Path::new("")).display());
-    let store = globals.store.clone().unwrap_or_else(default);
+    let shown = |url: &String| forklore::without_password(url);
+    let store = globals.store.as_ref().map_or_else(default, shown);
     let depth = globals.max_fork_depth.map(|depth| depth.to_string());
     let log = globals.log.as_ref().map(ToString::to_string);
     let named = |value: &Option<String>| value.as_ref().map_or(Value::Null, |value| json!(value));

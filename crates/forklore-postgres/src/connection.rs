@@ -1,0 +1,135 @@
+//! A connection to the database, with calls that wait.
+//!
+//! No statement is named, so a pooler may give every transaction another connection of the server.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
+
+use crate::driver::Driver;
+use crate::fault::{Fault, Result};
+
+/// Begins a transaction. Each statement sees what was committed before it began; whatever must not
+/// change is locked.
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+
+/// A value of a statement with its type, so that the database need not be asked for the type.
+pub(crate) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
+
+pub(crate) fn text<T: ToSql + Sync>(value: &T) -> Value<'_> {
+    (value, Type::TEXT)
+}
+
+pub(crate) fn number(value: &(impl ToSql + Sync)) -> Value<'_> {
+    (value, Type::INT8)
+}
+
+pub(crate) fn truth(value: &(impl ToSql + Sync)) -> Value<'_> {
+    (value, Type::BOOL)
+}
+
+pub(crate) fn bytes<T: ToSql + Sync>(value: &T) -> Value<'_> {
+    (value, Type::BYTEA)
+}
+
+pub(crate) fn texts<T: ToSql + Sync>(value: &T) -> Value<'_> {
+    (value, Type::TEXT_ARRAY)
+}
+
+pub(crate) fn numbers<T: ToSql + Sync>(value: &T) -> Value<'_> {
+    (value, Type::INT8_ARRAY)
+}
+
+pub(crate) fn truths<T: ToSql + Sync>(value: &T) -> Value<'_> {
+    (value, Type::BOOL_ARRAY)
+}
+
+/// A statement with its values.
+pub(crate) struct Statement<'a> {
+    pub(crate) sql: Cow<'a, str>,
+    pub(crate) values: Vec<Value<'a>>,
+}
+
+impl<'a> Statement<'a> {
+    pub(crate) fn new(sql: impl Into<Cow<'a, str>>, values: Vec<Value<'a>>) -> Self {
+        Self { sql: sql.into(), values }
+    }
+}
+
+/// Why a transaction was not committed.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) fault: Fault,
+    /// Whether it may be committed all the same, because the answer got lost.
+    pub(crate) is_unknown: bool,
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Self {
+        Self { fault, is_unknown: false }
+    }
+}
+
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) deadline: Duration,
+}
+
+impl Connection {
+    /// Executes a statement in one round trip and returns its rows.
+    pub(crate) fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
+        self.driver.wait(self.deadline, self.client.query_typed(sql, values))
+    }
+
+    /// Executes a statement that returns at most one row.
+    pub(crate) fn row(&self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>> {
+        Ok(self.rows(sql, values)?.into_iter().next())
+    }
+
+    /// Executes a statement and returns the number of rows that it changed.
+    pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+        self.driver.wait(self.deadline, self.client.execute_typed(sql, values))
+    }
+
+    /// Executes statements without values.
+    pub(crate) fn batch(&self, sql: &str) -> Result<()> {
+        self.driver.wait(self.deadline, self.client.batch_execute(sql))
+    }
+
+    /// Executes statements in order, in one round trip, and returns the rows of each. In a
+    /// transaction, none has an effect after one that failed.
+    pub(crate) fn all(&self, statements: &[Statement<'_>]) -> Result<Vec<Vec<Row>>> {
+        self.send(statements).map_err(|(_, fault)| fault)
+    }
+
+    /// Executes the last statements of a transaction and commits it, in one round trip.
+    pub(crate) fn commit(&self, mut statements: Vec<Statement<'_>>) -> Result<(), Failed> {
+        let last = statements.len();
+        statements.push(Statement::new("COMMIT", Vec::new()));
+        match self.send(&statements) {
+            Ok(_) => Ok(()),
+            Err((at, fault)) => {
+                // If the database itself refused a statement, it did not commit.
+                let is_refused = at < last && fault.is_of_database();
+                Err(Failed { is_unknown: fault.is_of_connection() && !is_refused, fault })
+            }
+        }
+    }
+
+    /// Sends statements in one go. Returns the rows of each, or the first failure and its statement.
+    fn send(&self, statements: &[Statement<'_>]) -> Result<Vec<Vec<Row>>, (usize, Fault)> {
+        let all = async {
+            let sent = statements.iter();
+            let sent = sent.map(|one| self.client.query_typed(&one.sql, &one.values));
+            Ok::<_, Fault>(join_all(sent).await)
+        };
+        let results = self.driver.wait(self.deadline, all).map_err(|fault| (0, fault))?;
+        let results = results.into_iter().enumerate();
+        results.map(|(at, rows)| rows.map_err(|error| (at, Fault::from(error)))).collect()
+    }
+}

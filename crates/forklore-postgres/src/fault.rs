@@ -1,0 +1,157 @@
+//! The errors inside this crate: those of the store's contract, and those of the database.
+
+use forklore_core::SessionId;
+use forklore_store::Error;
+use tokio_postgres::error::SqlState;
+
+pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
+
+/// Why a step of a call failed.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The answer to the caller.
+    Store(Error),
+    /// The database refused a statement, or the connection to it broke.
+    Database(tokio_postgres::Error),
+    /// The database did not answer in time. The connection must not be used again.
+    Late,
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl Fault {
+    /// Returns the error for stored data of this session that cannot be what was written.
+    pub(crate) fn damaged(session: &str, seq: Option<u64>, message: impl Into<String>) -> Self {
+        let session: Option<SessionId> = session.parse().ok();
+        let location = match (&session, seq) {
+            (Some(id), Some(seq)) => format!("event {seq} of session {id}"),
+            (Some(id), None) => format!("the row of session {id}"),
+            (None, _) => "a row of a session whose id is no id".to_owned(),
+        };
+        Self::Store(Error::Corrupt { session, seq, location, message: message.into() })
+    }
+
+    fn state(&self) -> Option<&SqlState> {
+        match self {
+            Self::Database(error) => error.code(),
+            _ => None,
+        }
+    }
+
+    /// Checks whether the database gave up the transaction in favour of another one. Nothing of it
+    /// was written, and the same transaction may succeed now.
+    pub(crate) fn is_of_race(&self) -> bool {
+        let races = [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            // The id or the label was free when the transaction looked, and is taken now.
+            SqlState::UNIQUE_VIOLATION,
+        ];
+        self.state().is_some_and(|state| races.contains(state))
+    }
+
+    /// Checks whether another process created the same schema or table at the same moment.
+    pub(crate) fn is_of_race_to_create(&self) -> bool {
+        let races = [
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::DUPLICATE_SCHEMA,
+            SqlState::DUPLICATE_TABLE,
+            SqlState::DUPLICATE_OBJECT,
+        ];
+        self.state().is_some_and(|state| races.contains(state))
+    }
+
+    /// Checks whether the connection is unusable, so that it is unknown what became of the
+    /// statement.
+    pub(crate) fn is_of_connection(&self) -> bool {
+        match self {
+            Self::Store(_) => false,
+            Self::Late => true,
+            Self::Database(error) => match error.as_db_error() {
+                Some(refused) => {
+                    let gone = [
+                        SqlState::ADMIN_SHUTDOWN,
+                        SqlState::CRASH_SHUTDOWN,
+                        SqlState::CANNOT_CONNECT_NOW,
+                        SqlState::READ_ONLY_SQL_TRANSACTION,
+                        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                        SqlState::IDLE_SESSION_TIMEOUT,
+                    ];
+                    refused.code().code().starts_with("08") || gone.contains(refused.code())
+                }
+                None => {
+                    let cause = std::error::Error::source(error);
+                    error.is_closed()
+                        || cause
+                            .is_some_and(|cause| cause.downcast_ref::<std::io::Error>().is_some())
+                }
+            },
+        }
+    }
+
+    /// Checks whether this is an answer of the database.
+    pub(crate) fn is_of_database(&self) -> bool {
+        matches!(self, Self::Database(error) if error.as_db_error().is_some())
+    }
+
+    /// Checks whether the database has no tables of forklore.
+    pub(crate) fn is_without_tables(&self) -> bool {
+        let missing = [
+            SqlState::UNDEFINED_TABLE,
+            SqlState::INVALID_SCHEMA_NAME,
+            SqlState::INVALID_CATALOG_NAME,
+        ];
+        self.state().is_some_and(|state| missing.contains(state))
+    }
+
+    /// Returns the error for the caller. `location` is the store's address without its password.
+    pub(crate) fn into_error(self, doing: &str, location: &str) -> Error {
+        let doing = || format!("{doing} {location}");
+        match self {
+            Self::Store(error) => error,
+            Self::Late => Error::io(doing(), "the database did not answer in time"),
+            Self::Database(error) => match error.as_db_error() {
+                Some(refused) => of_database(refused, doing()),
+                None => Error::io(doing(), causes(&error)),
+            },
+        }
+    }
+}
+
+/// Translates an answer of the database. Its fields `detail` and `where` are left out, because they
+/// can quote stored values.
+fn of_database(refused: &tokio_postgres::error::DbError, doing: String) -> Error {
+    let (code, message) = (refused.code().code(), refused.message());
+    let message = format!("{doing}: {message} (SQLSTATE {code})");
+    match code.get(..2) {
+        Some("28") => Error::Denied(message),
+        Some("53" | "55") if code != SqlState::DISK_FULL.code() => Error::Locked(message),
+        _ if code == "42501" || code == "25006" => Error::Denied(message),
+        _ if code == "3D000" => Error::StoreGone { location: message },
+        _ => Error::io(doing, format!("{} (SQLSTATE {code})", refused.message())),
+    }
+}
+
+/// Returns the messages of an error of a connection and of its causes.
+fn causes(error: &tokio_postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        let message = inner.to_string();
+        if !text.contains(&message) {
+            text = format!("{text}: {message}");
+        }
+        cause = inner.source();
+    }
+    text
+}

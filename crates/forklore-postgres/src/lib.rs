@@ -1,0 +1,43 @@
+//! The shared store of forklore: sessions of a team in one PostgreSQL database.
+//!
+//! The store is opened by its URL, `postgres://USER@HOST:PORT/DATABASE?tenant=NAME`. Many processes
+//! on many machines may use it at once, directly or through a pooler such as PgBouncer in its
+//! transaction mode: a call is one statement or one transaction, and leaves nothing behind in its
+//! connection.
+//!
+//! - [`Address`] is the parsed URL. Its text never shows the password.
+//! - [`PostgresStore`] implements [`Store`](forklore_store::Store).
+//!
+//! Events are stored as the texts that were written. A fork refers to its parent's events. The
+//! clock of the database server decides whether leases are valid.
+
+mod address;
+mod attachments;
+mod checksum;
+mod connection;
+mod database;
+mod driver;
+mod erase;
+mod event;
+mod fault;
+mod feed;
+mod history;
+mod list;
+mod maintenance;
+mod notify;
+mod number;
+mod operation;
+mod pool;
+mod random;
+mod read;
+mod schema;
+mod session;
+mod shared;
+mod source;
+mod store;
+mod tls;
+mod verify;
+mod write;
+
+pub use address::Address;
+pub use store::PostgresStore;

@@ -1,0 +1,65 @@
+//! The programs of PostgreSQL.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::NoServer;
+
+/// The environment variable with the directory that contains `initdb` and `postgres`.
+pub const VARIABLE: &str = "FORKLORE_POSTGRES";
+
+/// Where Debian's packages install the programs, one directory for each version.
+const DEBIAN: &str = "/usr/lib/postgresql";
+/// The environment variable with the directory of libraries that the programs need.
+const LIBRARIES: &str = "FORKLORE_POSTGRES_LIBRARIES";
+/// Who runs the server in the place of root, as which it refuses to run.
+const USER: &str = "nobody";
+const GROUP: &str = "nogroup";
+
+/// Returns the directory with the programs: the one that is named, or the newest of Debian's.
+pub(crate) fn directory() -> Result<PathBuf, NoServer> {
+    if let Some(named) = std::env::var_os(VARIABLE) {
+        let named = PathBuf::from(named);
+        return if has_programs(&named) { Ok(named) } else { Err(NoServer::NotInstalled(named)) };
+    }
+    let versions = fs::read_dir(DEBIAN).into_iter().flatten().flatten();
+    let mut found: Vec<_> = versions
+        .map(|version| version.path().join("bin"))
+        .filter(|path| has_programs(path))
+        .collect();
+    found.sort();
+    found.pop().ok_or_else(|| NoServer::NotInstalled(DEBIAN.into()))
+}
+
+fn has_programs(directory: &Path) -> bool {
+    ["initdb", "postgres"].iter().all(|name| directory.join(name).is_file())
+}
+
+/// Returns a command that runs a program as another user than root.
+pub(crate) fn command(program: &Path) -> Command {
+    let mut command = if rustix::process::geteuid().is_root() {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", USER, "--regid", GROUP, "--clear-groups", "--"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    if let Some(libraries) = std::env::var_os(LIBRARIES) {
+        command.env("LD_LIBRARY_PATH", libraries);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Makes a directory the property of the user that [`command`] runs programs as.
+pub(crate) fn give(directory: &Path) -> Result<(), NoServer> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let status = Command::new("chown").arg("-R").arg(USER).arg(directory).status()?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(NoServer::Failed("chown", format!("there is no user {USER}")))
+}
