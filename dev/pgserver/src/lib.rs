@@ -11,9 +11,9 @@
 //! # Ok::<(), forklore_pgserver::NoServer>(())
 //! ```
 //!
-//! The programs of the server are those of Debian's package `postgresql`, or in the directory
-//! [`VARIABLE`]. `cargo xtask test` installs them. [`URL`] names a running server instead. The server does not sync its files: these tests
-//! are about what forklore does, and the server is never killed in them.
+//! The programs of the server are those of Debian's package `postgresql`, or those in the directory
+//! that [`VARIABLE`] names. `cargo xtask test` installs them. [`URL`] names a running server
+//! instead. The server does not sync its files, because no test of this server kills it.
 
 mod programs;
 mod server;

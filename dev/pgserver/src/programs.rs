@@ -11,8 +11,6 @@ pub const VARIABLE: &str = "FORKLORE_POSTGRES";
 
 /// Where Debian's packages install the programs, one directory for each version.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// The environment variable with the directory of libraries that the programs need.
-const LIBRARIES: &str = "FORKLORE_POSTGRES_LIBRARIES";
 /// Who runs the server in the place of root, as which it refuses to run.
 const USER: &str = "nobody";
 const GROUP: &str = "nogroup";
@@ -45,11 +43,39 @@ pub(crate) fn command(program: &Path) -> Command {
     } else {
         Command::new(program)
     };
-    if let Some(libraries) = std::env::var_os(LIBRARIES) {
+    // Programs that were unpacked and not installed find their libraries beside them.
+    let libraries = format!("{}-linux-gnu", std::env::consts::ARCH);
+    if let Some(libraries) = program.ancestors().nth(4).map(|lib| lib.join(libraries))
+        && libraries.is_dir()
+    {
         command.env("LD_LIBRARY_PATH", libraries);
     }
     command.stdin(Stdio::null());
     command
+}
+
+/// Returns a directory of the programs from which the user of [`command`] can run them: `programs`,
+/// or a copy in `home` if they were unpacked where only root may look, such as in root's home.
+pub(crate) fn runnable(programs: PathBuf, home: &Path) -> Result<PathBuf, NoServer> {
+    let version = command(&programs.join("postgres")).arg("--version").output()?;
+    if version.status.success() {
+        return Ok(programs);
+    }
+    // The programs look for their other files beside them: usr/share beside usr/lib.
+    let unpacked = programs.ancestors().nth(4).filter(|usr| usr.parent() != Some(Path::new("/")));
+    let Some((usr, inside)) =
+        unpacked.and_then(|usr| Some((usr, programs.strip_prefix(usr).ok()?)))
+    else {
+        let message = String::from_utf8_lossy(&version.stderr).into_owned();
+        return Err(NoServer::Failed("postgres", message));
+    };
+    let copy = home.join("usr");
+    let status =
+        Command::new("cp").args(["-r", "--no-target-directory"]).arg(usr).arg(&copy).status()?;
+    if !status.success() {
+        return Err(NoServer::Failed("cp", format!("{} cannot be copied", usr.display())));
+    }
+    Ok(copy.join(inside))
 }
 
 /// Makes a directory the property of the user that [`command`] runs programs as.

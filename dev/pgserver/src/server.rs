@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::NoServer;
-use crate::programs::{command, directory, give};
+use crate::programs::{command, directory, give, runnable};
 use crate::statement;
 
 const WATCH: &str = include_str!("watch.sh");
@@ -78,7 +78,7 @@ impl Server {
         if let Some(port) = running(&state) {
             return Ok(Self { url: url_of(port), _user: Some(user) });
         }
-        let port = start(&programs, &folder, &users, &state)?;
+        let port = start(programs, &folder, &users, &state)?;
         Ok(Self { url: url_of(port), _user: Some(user) })
     }
 }
@@ -93,10 +93,11 @@ fn running(state: &Path) -> Option<u16> {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok().map(|_| port)
 }
 
-fn start(programs: &Path, folder: &Path, users: &Path, state: &Path) -> Result<u16, NoServer> {
+fn start(programs: PathBuf, folder: &Path, users: &Path, state: &Path) -> Result<u16, NoServer> {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
     let home = folder.join(format!("server-{port}"));
     fs::create_dir_all(&home)?;
+    let programs = &runnable(programs, &home)?;
     give(&home)?;
     let data = home.join("data");
     initialise(programs, &data)?;

@@ -8,8 +8,6 @@ use crate::debian;
 
 /// The environment variable that gives tests the directory of the programs initdb and postgres.
 const VARIABLE: &str = "FORKLORE_POSTGRES";
-/// The environment variable with the directory of the libraries that the programs need.
-const LIBRARIES: &str = "FORKLORE_POSTGRES_LIBRARIES";
 /// Where Debian's packages put the programs, one directory for each version.
 const INSTALLED: &str = "/usr/lib/postgresql";
 
@@ -20,13 +18,12 @@ pub(crate) fn offer(command: &mut Command) -> Result<(), Failure> {
     if std::env::var_os(VARIABLE).is_some() || is_installed {
         return Ok(());
     }
-    let folder = debian::unpacked_with_needs("postgresql")?.join("usr").join("lib");
-    let versions = folder.join("postgresql");
+    let usr = debian::unpacked_with_needs("postgresql")?.join("usr");
+    let versions = usr.join("lib").join("postgresql");
     let unreadable = |source| Failure::Folder { path: versions.clone(), source };
     let newest = fs::read_dir(&versions).map_err(unreadable)?.flatten().map(|one| one.path()).max();
     if let Some(version) = newest {
         command.env(VARIABLE, version.join("bin"));
     }
-    command.env(LIBRARIES, folder.join(format!("{}-linux-gnu", std::env::consts::ARCH)));
     Ok(())
 }
