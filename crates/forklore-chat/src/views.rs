@@ -1,4 +1,5 @@
-//! The output of a conversation that the embedding program shows.
+//! What a conversation asks of the program that embeds it: to show output, to import a file, or to
+//! let the user choose a session.
 
 use std::path::{Path, PathBuf};
 

@@ -35,8 +35,9 @@ pub trait AgentFormat: Send + Sync {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
     }
 
-    /// Checks whether the file is one JSON document instead of JSON lines. A document is read
-    /// whole, as one [`Line::Several`] (several records).
+    /// Checks whether the file is one JSON document instead of JSON lines. The reader receives a
+    /// document as one line, and returns [`Line::Several`] (several records) for it if it can parse
+    /// it.
     fn is_document(&self, path: &Path, head: &[u8]) -> bool {
         let _ = (path, head);
         false

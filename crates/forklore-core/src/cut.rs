@@ -83,8 +83,8 @@ pub enum CutError {
 pub struct Extent {
     /// The log position of the last event; -1 if the log is empty.
     pub head_seq: i64,
-    /// The counts of conversation events, turns and other totals, up to and including the session's
-    /// last event.
+    /// The session's totals, such as the numbers of its conversation events and turns, up to and
+    /// including its last event.
     pub counts: Counts,
 }
 

@@ -208,7 +208,7 @@ impl Folder {
 
     /// Creates a folder if it does not exist, and makes its name durable. Also syncs the name of an
     /// existing folder that is empty, because the process that created it may have been killed
-    /// before its own sync.
+    /// before its own sync. In an overlay, the name becomes durable when the whole change does.
     pub(crate) fn make_dir(&self, path: &Path) -> Result<()> {
         let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         // Somebody may have removed the folder since it was made.

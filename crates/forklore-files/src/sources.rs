@@ -142,9 +142,9 @@ fn unmark_sources(folder: &Folder) -> Result<()> {
     folder.put(&folder.layout.sources_mark(), encoded(0)?.as_bytes())
 }
 
-/// Returns the byte ranges of a source that one import step stored. `step` counts the steps that
-/// stored byte ranges, from 0. `index` contains the location of each step in the import log.
-/// Returns `None` if there is no such step.
+/// Returns the byte ranges of a source that one import step stored. `step` is the number of the
+/// step, from 0, among those steps of the source that stored byte ranges. `index` contains the
+/// location of each step in the import log. Returns `None` if there is no such step.
 pub(crate) fn spans(
     folder: &Folder,
     index: &Index,

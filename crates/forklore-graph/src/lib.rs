@@ -9,8 +9,9 @@
 //! - [`Graph`] contains quads in memory and answers a [`Query`] with an [`Answer`].
 //! - [`Sessions`] answers a query about the sessions of any store. If the store has a cache folder,
 //!   it answers from a persistent index there.
-//! - [`GraphStore`] is a session store that answers queries. It stores sessions in a journal, in
-//!   the form of the files store, and updates a graph in memory before each query.
+//! - [`GraphStore`] is a session store that answers queries. It stores sessions in a directory
+//!   `journal`, in the same format as the files store (crate `forklore-files`). Before each query,
+//!   it updates a graph in memory.
 //! - [`ONTOLOGY`] defines the vocabulary, and [`SHAPES`] the required form of a graph.
 //!
 //! ```
@@ -41,9 +42,10 @@
 //! # }
 //! ```
 //!
-//! A graph never changes a session: queries with updates or `SERVICE` are refused. A [`Graph`]
-//! shows the sessions as they were when the graph was built. Only [`Sessions`] and a [`GraphStore`]
-//! follow later changes. `docs/graph.md` in the repository contains ten example queries.
+//! A query only reads. Updates are refused, and so is `SERVICE`, which would contact another
+//! server. A [`Graph`] shows the sessions as they were when the graph was built. Only [`Sessions`]
+//! and a [`GraphStore`] follow later changes. `docs/graph.md` in the repository contains ten
+//! example queries.
 
 mod about;
 mod event;

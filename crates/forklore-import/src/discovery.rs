@@ -105,9 +105,9 @@ impl<'a> Discovery<'a> {
             }
     }
 
-    /// Adds a file to the files to import. If the file is not imported, adds it to the report
-    /// instead: as unchanged, or as skipped with the reason. A readable file with neither sessions
-    /// nor JSON lines is only reported if a person named it (`named`).
+    /// Adds a file to the files to import, or reports that it is unchanged or why it cannot be
+    /// imported. If nobody named the file (`named`), JSON lines of an unknown format are only
+    /// counted as skipped, and any other readable file without sessions is ignored.
     fn add(&mut self, path: PathBuf, named: bool, report: &mut ImportReport) -> Result<()> {
         if !self.options.again
             && let Some(source) = self.unchanged(&path)?

@@ -103,8 +103,7 @@ impl Renewal {
     }
 }
 
-/// Checks whether an event of this type is a part of the conversation, or a compaction of the
-/// conversation.
+/// Checks whether an event is a part of the conversation (`is_conversation`) or a compaction of it.
 fn is_of_conversation(kind: &EventType, is_conversation: bool) -> bool {
     is_conversation || *kind == EventType::HISTORY_COMPACTION
 }

@@ -164,8 +164,9 @@ impl<'a> Hits<'a> {
         self
     }
 
-    /// Reads a page of a session's events that ends with the event at `seq`. Returns no event if
-    /// the event at `seq` cannot be read.
+    /// Reads the event at `seq` and events before it, in descending order of seq. If that fails,
+    /// reads only the event at `seq`. Returns no event if the session is gone or its data is
+    /// damaged.
     pub(crate) fn page(&mut self, session: &SessionId, seq: u64) -> Result<Vec<LogEntry>> {
         let mut limit = PAGE;
         loop {

@@ -71,8 +71,9 @@ impl Fault {
         }
     }
 
-    /// Checks whether SQLite reported that the file is damaged, or took more steps than a sound
-    /// file needs. Another query may still succeed, for example one that uses another index.
+    /// Checks whether the fault suggests that the file is damaged. SQLite reported damage, or it
+    /// stopped the query because it ran longer than any query of a sound file does. Another query
+    /// may still succeed, for example one that uses another index.
     pub(crate) fn is_of_the_file(&self) -> bool {
         use ErrorCode::{DatabaseCorrupt, NotADatabase, OperationInterrupted};
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _))

@@ -92,9 +92,9 @@ pub(crate) enum Durable {
 }
 
 impl SqliteStore {
-    /// Checks whether a file, or what remains of a store whose file is gone, exists at `path`. If
-    /// so, [`SqliteStore::open`] creates no new store there: it opens the file, or refuses the
-    /// remains. Writes nothing.
+    /// Checks whether `path` exists, or whether a WAL or attachments remain next to it from a store
+    /// whose file is gone. If so, [`SqliteStore::open`] never creates a new store there: it opens
+    /// the file or returns an error. Writes nothing.
     #[must_use]
     pub fn exists(path: &Path) -> bool {
         path.symlink_metadata().is_ok() || connect::refuse_remains(path).is_err()

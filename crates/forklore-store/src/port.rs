@@ -113,12 +113,13 @@ pub trait Store: Send + Sync {
     /// history refers to.
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page>;
 
-    /// Reads like [`read`](Self::read), but also a session in the trash. `gc` needs this to find
-    /// the attachments that such a session mentions. The default implementation reads no session in
-    /// the trash. A `gc` then fails and removes no attachments.
+    /// Reads like [`read`](Self::read), but also reads a session in the trash. `gc` needs this to
+    /// find the attachments that such a session mentions. The default implementation cannot read a
+    /// session in the trash. With it, `gc` removes no attachments while the trash has a session.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read); `Deleted` only if the session was erased.
+    /// Those of [`read`](Self::read). `Deleted` only if the session was erased; the default
+    /// implementation also returns it for a session in the trash.
     fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
         self.read(session, query)
     }

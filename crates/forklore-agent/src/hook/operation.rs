@@ -45,7 +45,7 @@ pub struct PromptInput<'a> {
 pub struct ResultInput<'a> {
     /// The call that has the result.
     pub call: &'a ToolCall,
-    /// The result that the tool returned.
+    /// The result that the tool returned, with the changes that earlier hooks made.
     pub outcome: ToolOutcome,
 }
 

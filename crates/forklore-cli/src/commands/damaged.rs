@@ -17,8 +17,9 @@ pub(super) fn add_new(problems: &mut Vec<Problem>, more: &[Problem]) {
     }
 }
 
-/// Returns the failure that belongs next to an answer that omits damaged sessions or has them only
-/// in part. Returns `None` if `problems` is empty.
+/// Returns the failure to report with an answer that omits damaged sessions, or contains only parts
+/// of them. With `--json` it becomes the field `error` of the answer. Returns `None` if `problems`
+/// is empty.
 pub(super) fn failure(problems: &[Problem]) -> Option<Failure> {
     let first = problems.first()?;
     let failure = Failure::refused(ErrorKind::Corrupt, left_out(problems, first));

@@ -1,5 +1,5 @@
-//! Shows the continuations of an exploration: their progress while they run, and the table of their
-//! results.
+//! Shows an exploration (several continuations of one session): the progress of each continuation
+//! while it runs, and the table of the results.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Plans a fork: makes every decision before anything is written.
+//! Plans a fork: decides what to fork, and where, before anything is written.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,9 @@ use crate::cut::Found;
 use crate::header_limits::Limited;
 use crate::{Engine, Error, Result, Summarize};
 
-/// All decisions of a fork before it is written: cut, id, open calls, workspace and permissions.
-/// They are based on one snapshot of the parent's header.
+/// What a fork decides before it writes anything, such as the cut, the open tool calls, the
+/// workspace and the permissions. These decisions are based on one snapshot of the parent's header.
+/// The label is chosen later. A generated id is replaced later if it is in use.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) parent: SessionId,

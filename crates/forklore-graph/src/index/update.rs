@@ -1,9 +1,10 @@
 //! Brings an index up to date with the sessions of a store.
 //!
-//! An update has two steps, each in transactions of its own. The first step reads the feed of the
-//! store, and marks the sessions that changed as pending in the table of sessions. The second step
-//! reads the families that the query is about, if they have pending sessions. A query about one
-//! family therefore never reads another family.
+//! An update has two steps, each in its own transactions. The first step finds the sessions of the
+//! store that changed, and marks them as pending in the index. It reads only their headers. The
+//! second step reads pending sessions into the index, but only those whose family (a session and
+//! all its descendants) the query is about. A query about one family therefore never reads the
+//! events of another family.
 
 use forklore_core::{Header, SessionId};
 use forklore_engine::{Engine, Result as Read};

@@ -34,8 +34,9 @@ pub fn is_deleted_by(header: &Header, deletion: Deletion) -> bool {
     }
 }
 
-/// Deletes the session with this header at the time `now`. A session that was in the trash retains
-/// the time of its delete.
+/// Changes the header of a session that is deleted at the time `now`, unless [`is_deleted_by`]
+/// skips it. If the session was already in the trash, its header retains the time at which it came
+/// there.
 pub fn delete(header: &mut Header, deletion: Deletion, now: Timestamp) -> Deleted {
     if !is_deleted_by(header, deletion) {
         return Deleted::Skipped;
