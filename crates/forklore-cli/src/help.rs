@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["config", "completions", "man", "help"]),
 ];
 
-/// Returns the definition of the program with a help that groups the commands.
+/// Returns the definition of the program with a help text that groups the commands.
 pub(crate) fn grouped(program: clap::Command) -> clap::Command {
     let template = template(&program);
     program.help_template(template)

@@ -1,4 +1,4 @@
-//! `diff`: finds the events that two histories share, and those that only one of them has.
+//! `diff`: finds where two histories part, and the conversation events that only one of them has.
 
 mod stats;
 

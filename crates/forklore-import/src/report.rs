@@ -21,8 +21,8 @@ pub(crate) const PASSED_OVER: usize = 20;
 /// files (files without a session that belong to session files).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
-    /// Number of files of this import from which this or an earlier import read sessions. A file
-    /// whose sessions were all deleted counts as skipped instead.
+    /// Number of files with sessions, whether this import read the sessions or an earlier one did.
+    /// A file whose sessions were all deleted counts as skipped instead.
     pub files: u64,
     /// The sessions of the imported files that were not deleted, grouped by file.
     pub sessions: Vec<ImportedSession>,

@@ -1,7 +1,8 @@
 //! Reads and erases the events of a segment, which are in rows of their own or in chunks.
 //!
-//! A segment contains the events that one session wrote, or a private copy of a prefix. Each event
-//! has a position, from 0. After a delete, positions may be missing.
+//! A segment contains the events that one session wrote. A private segment contains a copy of
+//! events that sessions inherit. Each event of a segment has a position, counted from 0. After a
+//! delete, positions may be missing.
 
 use forklore_core::lineage::Unit;
 use forklore_core::{Event, EventId};
@@ -97,7 +98,8 @@ impl<V: Visitor> Visitor for Order<'_, V> {
 }
 
 impl<V> Order<'_, V> {
-    /// Checks that the event with the key `k` is in the range, after all events found before it.
+    /// Checks that the event with the key `k` is in the range, and that it follows the previous
+    /// event in the order of reading.
     #[inline]
     fn check(&mut self, k: i64) -> Result<()> {
         let Range { segment, from, to, .. } = self.range;

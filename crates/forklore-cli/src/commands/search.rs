@@ -141,7 +141,8 @@ fn suggest(answer: &SearchAnswer, request: &Search, output: &mut Output) {
     }
 }
 
-/// Returns the command-line options that select the same hits as the request.
+/// Returns the filters and the limit of the request as command-line options. The caller adds the
+/// words, `--all` and `--after`.
 fn options(request: &Search) -> String {
     let role = request.role.map(|role| role.as_str().to_owned());
     let limit = (request.limit != Search::LIMIT).then(|| request.limit.to_string());

@@ -32,8 +32,8 @@ pub(super) struct Tail<'t, W> {
 }
 
 impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
-    /// Creates a writer for the own events of one recovered session. It passes the events to
-    /// `write` in batches, in ascending seq.
+    /// Creates a writer for the events that one recovered session wrote itself. It passes the
+    /// events to `write` in batches, in ascending seq.
     pub(super) fn new(header: &'t Header, report: &'t mut Recovery, write: W) -> Self {
         let (counts, ts) = (header.inherited, header.created);
         Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
