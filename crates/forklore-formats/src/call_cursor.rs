@@ -12,9 +12,9 @@ pub(crate) struct CallCursor {
 }
 
 impl CallCursor {
-    /// Returns the next of `calls` whose field `key` is `id`, or `None` if no call has this id.
-    /// After the last call, the search continues with the first call, so it finds every call,
-    /// wherever it begins.
+    /// Returns the call whose field `key` is `id`, or `None` if no call has this id. The search
+    /// begins after the call that was found before. At the end of `calls` it continues from the
+    /// start, so it misses no call.
     pub(crate) fn find<'a>(
         &mut self,
         calls: &'a mut [Value],

@@ -42,8 +42,8 @@ impl AgentFormat for Codex {
     }
 
     /// Checks by its path whether a file may be a session file: a JSONL file, possibly compressed
-    /// with zstd, or a document of the first versions. Codex compresses sessions that nobody has
-    /// used for a long time.
+    /// with zstd, or a JSON document, as the first versions of Codex wrote. Codex compresses
+    /// sessions that nobody has used for a long time.
     fn may_own(&self, path: &Path) -> bool {
         let is = |path: &Path, ending| {
             path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))

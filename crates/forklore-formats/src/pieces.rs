@@ -14,8 +14,9 @@ use serde_json::Value;
 /// Maximum length in bytes of a tool call's id that every model provider accepts.
 const LONGEST_ID: usize = 64;
 
-/// What an export lost, as a count for each kind of loss: message parts and system messages that it
-/// left out, and failure marks of tool results.
+/// How much of each kind an export lost. The key is the kind, such as `image`. An export loses the
+/// message parts and system messages that it leaves out, and the mark of a failed tool result if
+/// the format has no such mark.
 pub(crate) type Losses = BTreeMap<String, u64>;
 
 /// The key under which [`Losses`] counts images.

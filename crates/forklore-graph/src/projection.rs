@@ -149,9 +149,9 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// Returns the quads of a session's header and, of a fork, also those of its first event, if the
-    /// inherited events are left out. The iterator continues with the session's remaining events. A
-    /// deleted session has none.
+    /// Begins a session: returns the quads of its header, and makes its events the next to convert.
+    /// A fork whose inherited events are skipped begins with its own events, so this function also
+    /// returns the quads of its first event. No events follow for a deleted session.
     fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
         let mut out = Vec::new();
         let usage = Self::usage(self.engine, &header)?;

@@ -92,8 +92,8 @@ pub(crate) enum Durable {
 }
 
 impl SqliteStore {
-    /// Checks whether `path` exists, or whether a WAL or attachments remain next to it from a store
-    /// whose file is gone. If so, [`SqliteStore::open`] never creates a new store there: it opens
+    /// Returns true if a file exists at `path`, or if the store's file is gone but its WAL or
+    /// attachments remain. In both cases [`SqliteStore::open`] creates no new store there: it opens
     /// the file or returns an error. Writes nothing.
     #[must_use]
     pub fn exists(path: &Path) -> bool {

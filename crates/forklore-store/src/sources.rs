@@ -54,9 +54,9 @@ pub struct Source {
     /// How often the file had been overwritten before this version of it was read; 0 for the first
     /// version.
     pub revision: u64,
-    /// The key (a hash) of the file's first line, by which an import recognises a file that was
-    /// moved. For a file that is one document, the key of its first bytes. A sidecar has a key that
-    /// no first line has.
+    /// The key (a hash) of the file's first line. An import uses it to recognise a file that was
+    /// moved. For a file that is one document, this is the key of its first bytes. A sidecar has a
+    /// special key, so it is never taken for a moved session file.
     pub first_line: RecordKey,
     /// The keys (hashes) of the names by which other files may refer to this imported file, in
     /// ascending order.
@@ -172,9 +172,9 @@ pub enum Target {
         /// How often the file had been overwritten before this version of it; 0 for the first
         /// version.
         revision: u64,
-        /// The key (a hash) of the file's first line, by which an import recognises a file that was
-        /// moved. For a file that is one document, the key of its first bytes. A sidecar has a key
-        /// that no first line has.
+        /// The key (a hash) of the file's first line. An import uses it to recognise a file that
+        /// was moved. For a file that is one document, this is the key of its first bytes. A
+        /// sidecar has a special key, so it is never taken for a moved session file.
         first_line: RecordKey,
         /// The latest source (imported version of the file) that the caller found for the path;
         /// `None` if it found none. The step is refused as `Stale` if this is no longer the latest.

@@ -44,7 +44,8 @@ pub struct BlockPiece {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockEnded {
-    /// The type of the block: text, reasoning or a tool call.
+    /// The type of the block: text or a tool call. A block of reasoning ends with `thinking:final`
+    /// instead.
     pub block_type: BlockKind,
     /// The block's number among the blocks of the model's answer, from 0.
     pub block_index: usize,

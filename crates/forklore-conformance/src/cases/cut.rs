@@ -1,5 +1,5 @@
-//! Cases: a child inherits its parent's inheritable events up to and including the event that its
-//! cut names.
+//! Cases: a cut is the position in a parent's history where a child begins. The child inherits the
+//! inheritable events before its cut, and none after it.
 
 use forklore_core::header::Strategy;
 

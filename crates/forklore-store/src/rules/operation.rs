@@ -188,8 +188,7 @@ pub struct Outcomes {
     growing: HashMap<(What, SessionId), usize>,
 }
 
-/// The kind of an outcome that can be joined with other outcomes of this kind and of the same
-/// session.
+/// The kind of an outcome. Outcomes of the same kind and of the same session are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum What {
     Events,

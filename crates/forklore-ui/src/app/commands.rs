@@ -1,4 +1,4 @@
-//! Runs the commands of the keys.
+//! Runs the command that a pressed key stands for.
 
 use forklore_core::Selector;
 
@@ -15,7 +15,7 @@ use crate::text::Line;
 use crate::tone::Tone;
 
 impl App {
-    /// Runs the command of a key on the screen that is shown.
+    /// Runs the command that a pressed key stands for, on the screen that is shown.
     pub(super) fn command(&mut self, command: Command) {
         let size = self.body();
         if self.screen_mut().is_some_and(|screen| screen.motion(command, size)) {
