@@ -35,9 +35,9 @@ pub trait AgentFormat: Send + Sync {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
     }
 
-    /// Checks whether the file is one JSON document instead of JSON lines. The reader receives a
-    /// document as one line, and returns [`Line::Several`] (several records) for it if it can parse
-    /// it.
+    /// Checks whether the file is one JSON document instead of JSON lines. The reader receives
+    /// the whole document as one line. If the reader can parse the document, it returns
+    /// [`Line::Several`] (several records).
     fn is_document(&self, path: &Path, head: &[u8]) -> bool {
         let _ = (path, head);
         false

@@ -83,8 +83,8 @@ pub enum CutError {
 pub struct Extent {
     /// The log position of the last event; -1 if the log is empty.
     pub head_seq: i64,
-    /// The session's totals, such as the numbers of its conversation events and turns, up to and
-    /// including its last event.
+    /// The totals of all events of the session, such as the number of its conversation events and
+    /// the number of its turns.
     pub counts: Counts,
 }
 

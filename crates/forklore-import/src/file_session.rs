@@ -84,8 +84,8 @@ impl FileSession {
         self.inherited == 0 && self.has_only_inherited()
     }
 
-    /// Returns the seq of the session's last event, without the events that were added later in
-    /// forklore. Returns -1 if there is no event.
+    /// Returns the seq of the session's last event. Ignores the events that were added in forklore
+    /// after the import. Returns -1 if there is no other event.
     pub(crate) fn head(&self) -> i64 {
         i64::try_from(self.inherited + self.events).unwrap_or(i64::MAX) - 1
     }
