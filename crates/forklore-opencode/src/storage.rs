@@ -300,7 +300,7 @@ mod tests {
         );
         let (stored, troubles) = lines(&root, "ses_1");
         assert!(stored.contains(&format!("{{\"part\":{orphan}}}")), "{stored:?}");
-        let message = "1 parts belong to no message".to_owned();
+        let message = "1 part belongs to no message".to_owned();
         assert_eq!(troubles, [Trouble::Damage(message)]);
         assert_eq!(lines(&root, "ses_2").1, []);
         // A message that appears later has its part again.
