@@ -44,9 +44,9 @@ impl App {
     /// Replaces the question whether to delete a session by one that offers the ways to delete a
     /// session that others continue. Does nothing if the question is not open any more.
     fn offer_other_deletes(&mut self, session: &SessionId) {
-        let asked = Reply::Change(delete(session.clone()));
+        let question = Reply::Change(delete(session.clone()));
         let Some(Dialog::Menu { title, text, items, .. }) = &self.dialog else { return };
-        if items.iter().any(|item| item.reply == asked) {
+        if items.iter().any(|item| item.reply == question) {
             let mut lines = vec![Line::of(Tone::Plain, "Other sessions continue it.")];
             lines.extend_from_slice(text);
             self.dialog = Some(other_deletes(title.clone(), lines, session));
