@@ -92,9 +92,9 @@ impl Attempt<'_> {
         let inherits = parent.filter(|_| new.kind == SessionKind::Branch && cut > 0);
         let ancestors = inherits.and_then(|parent| History::ancestors(&tenant, &root, parent));
         let counts = inherits.map(|parent| History::counts(&tenant, &root, (parent, &writer), &at));
-        let taken = "SELECT 1 FROM forklore.name WHERE tenant = $1 AND folded = $2";
+        let with_id = "SELECT 1 FROM forklore.name WHERE tenant = $1 AND folded = $2";
         let mut statements = vec![
-            Statement::new(taken, vec![text(&tenant), text(&folded)]),
+            Statement::new(with_id, vec![text(&tenant), text(&folded)]),
             with_label(&tenant, &root, &label, &id),
         ];
         let (has_ancestors, has_counts) = (ancestors.is_some(), counts.is_some());
