@@ -98,7 +98,7 @@ fn blocks(message: &Value) -> Vec<Atom> {
             let content = block.get("content").cloned().unwrap_or_default();
             of_result(id(block, "tool_use_id"), &content)
         }
-        "image" => image(&block.to_string()).into_iter().collect(),
+        "image" | "document" => image(&block.to_string()).into_iter().collect(),
         _ => Vec::new(),
     });
     atoms.collect()
