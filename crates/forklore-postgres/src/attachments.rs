@@ -290,8 +290,8 @@ impl PostgresAttachments {
                 return Ok(false);
             }
             let upload: String = row.try_get(0)?;
-            for (table, key) in [("attachment_pin", "digest"), ("attachment", "digest")] {
-                let sql = format!("DELETE FROM forklore.{table} WHERE tenant = $1 AND {key} = $2");
+            for table in ["attachment_pin", "attachment"] {
+                let sql = format!("DELETE FROM forklore.{table} WHERE tenant = $1 AND digest = $2");
                 connection.execute(&sql, &[text(&tenant), text(&digest)])?;
             }
             let sql = "DELETE FROM forklore.attachment_part WHERE tenant = $1 AND upload = $2";

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::number::{micros, time};
 
-/// The fields. One that is unknown to an older program is refused by its checksum of the tables'
-/// version, and one that is missing has its default.
+/// The fields. A field that is missing has its default. An older program would ignore a new field, so
+/// a new field needs a new version of the tables, which an older program refuses.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Fields {
     kind: SessionKind,

@@ -1,4 +1,4 @@
-//! Cuts connections after any byte. Each call must end in success or in an error that says what is
+//! Cuts connections at many bytes, in both directions. Each call must end in success or in an error that says what is
 //! known, and nothing may be stored twice or in part.
 #![allow(
     clippy::unwrap_used,
