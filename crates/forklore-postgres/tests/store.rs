@@ -1,14 +1,21 @@
 //! Tests the PostgreSQL store beyond what every store must do.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a broken expectation ends the test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a broken expectation ends the test"
+)]
 
-use forklore_core::workspace::Workspace;
-use forklore_core::{
-    Class, Data, Effect, ErrorKind, Event, EventType, Label, SessionId, SessionKind,
-};
+use std::sync::Arc;
+
+use forklore_conformance::Handle;
+use forklore_conformance::events::{turns, user};
+use forklore_conformance::scene::{Scene, id};
+use forklore_core::ErrorKind;
 use forklore_pgserver::Tenant;
 use forklore_postgres::{Address, PostgresStore};
 use forklore_store::Store;
-use forklore_store::port::{Append, Filter, NewSession};
+use forklore_store::port::Filter;
 
 fn tenant() -> Tenant {
     Tenant::fresh().unwrap_or_else(|none| panic!("{none}"))
@@ -18,42 +25,17 @@ fn address(tenant: &Tenant, options: &str) -> Address {
     format!("{}{options}", tenant.url()).parse().unwrap()
 }
 
-fn root(store: &PostgresStore, id: &str) -> SessionId {
-    let id: SessionId = id.parse().unwrap();
-    let new = NewSession {
-        id: id.clone(),
-        kind: SessionKind::Root,
-        label: Label::main(),
-        title: None,
-        workspace: Workspace::new("/work"),
-        principal: None,
-        permissions: None,
-        metadata: None,
-        config: None,
-        dialect: None,
-        source: None,
-        copy_of: None,
-        created: store.now(),
-        from: None,
-        events: Vec::new(),
-        usage: Default::default(),
-    };
-    store.create(new).unwrap();
-    id
+fn open(tenant: &Tenant, options: &str) -> Arc<PostgresStore> {
+    Arc::new(PostgresStore::open(address(tenant, options)).unwrap())
 }
 
-fn append(store: &PostgresStore, id: &str) -> Append {
-    let event = Event {
-        id: id.parse().unwrap(),
-        ts: store.now(),
-        kind: EventType::USER_MESSAGE,
-        class: Class::Conversation,
-        dialect: None,
-        effect: Effect { starts_turn: true, calls: Vec::new() },
-        data: Data::parse(r#"{"content":"hello"}"#).unwrap(),
-    };
-    let (expect, owner, usage) = (None, None, Default::default());
-    Append { events: vec![event], expect, owner, usage, now: store.now() }
+/// Creates the session `a` in the store, calls `then` with the scene, and checks the store.
+fn with_session(store: &Arc<PostgresStore>, then: impl FnOnce(&Scene<'_>)) {
+    let factory = || Handle::shared(Arc::<PostgresStore>::clone(store));
+    let scene = Scene::new(&factory);
+    scene.root("a", turns(1));
+    then(&scene);
+    scene.assert_sound();
 }
 
 #[test]
@@ -63,7 +45,7 @@ fn a_store_that_is_not_there_is_not_made_by_looking() {
     let missing = PostgresStore::open_existing(address(&tenant, "")).err().unwrap();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
     assert!(!PostgresStore::exists(address(&tenant, "")).unwrap());
-    root(&PostgresStore::open(address(&tenant, "")).unwrap(), "a");
+    with_session(&open(&tenant, ""), |_| {});
     let found = PostgresStore::open_existing(address(&tenant, "")).unwrap();
     assert_eq!(found.sessions(&Filter::default(), None, 0).unwrap().sound.len(), 1);
 }
@@ -71,10 +53,10 @@ fn a_store_that_is_not_there_is_not_made_by_looking() {
 #[test]
 fn two_tenants_of_a_database_do_not_see_each_other() {
     let (one, other) = (tenant(), tenant());
-    let stores = [&one, &other].map(|tenant| PostgresStore::open(address(tenant, "")).unwrap());
-    let id = root(&stores[0], "a");
-    assert_eq!(stores[1].header(&id).unwrap_err().kind(), ErrorKind::NotFound);
-    root(&stores[1], "a");
+    let stores = [&one, &other].map(|tenant| open(tenant, ""));
+    with_session(&stores[0], |_| {});
+    assert_eq!(stores[1].header(&id("a")).unwrap_err().kind(), ErrorKind::NotFound);
+    with_session(&stores[1], |_| {});
     for store in &stores {
         assert_eq!(store.sessions(&Filter::default(), None, 0).unwrap().sound.len(), 1);
     }
@@ -83,20 +65,21 @@ fn two_tenants_of_a_database_do_not_see_each_other() {
 #[test]
 fn a_dead_connection_is_replaced() {
     let tenant = tenant();
-    let store = PostgresStore::open(address(&tenant, "&pool=1")).unwrap();
-    let id = root(&store, "a");
+    let store = open(&tenant, "&pool=1");
     let name = format!("forklore {}", tenant.name());
-    for number in 0..3 {
-        tenant
-            .execute(&format!(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                 WHERE application_name = '{name}' AND pid <> pg_backend_pid()"
-            ))
-            .unwrap();
-        assert_eq!(store.header(&id).unwrap().head_seq(), number - 1);
-        store.append(&id, append(&store, &format!("e{number}"))).unwrap();
-    }
-    assert_eq!(store.verify(None).unwrap().problems, []);
+    with_session(&store, |scene| {
+        let begun = scene.header("a").head_seq();
+        for number in 0..3 {
+            tenant
+                .execute(&format!(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                     WHERE application_name = '{name}' AND pid <> pg_backend_pid()"
+                ))
+                .unwrap();
+            assert_eq!(scene.header("a").head_seq(), begun + number);
+            scene.append("a", vec![user(&format!("q{number}"))]);
+        }
+    });
 }
 
 #[test]

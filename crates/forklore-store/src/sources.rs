@@ -5,6 +5,7 @@
 //! stored. One transaction with a [`SourceStep`] writes all of this together with the sessions and
 //! events, or writes nothing.
 
+mod apply_step;
 mod ranges;
 mod sidecar;
 mod waiting;

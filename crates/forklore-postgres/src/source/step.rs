@@ -2,8 +2,8 @@
 
 use forklore_store::Error;
 use forklore_store::sources::{
-    FindSource, Progress, RecordKey, RecordLocation, Source, SourceId, SourceSession, SourceStep,
-    Target, check_sidecar, sidecar_key,
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSession, SourceStep, Target,
+    check_sidecar,
 };
 
 use super::{
@@ -65,47 +65,19 @@ pub(crate) fn record(
     step: &SourceStep,
     sessions: Vec<SourceSession>,
 ) -> Result<()> {
-    let mut source = match by_id(database, id)? {
+    let mut source = match by_id(database, id)?.or_else(|| Source::begun_by(step, id)) {
         Some(source) => source,
-        None => begun(id, step),
+        None => {
+            return Err(Error::Stale { what: "the source", message: "it is gone".into() }.into());
+        }
     };
-    source.native_id.clone_from(&step.native_id);
-    source.sessions = sessions;
-    source.read = step.read.clone();
-    match source.paths.iter_mut().find(|seen| seen.path == step.seen.path) {
-        Some(seen) => *seen = step.seen.clone(),
-        None => source.paths.push(step.seen.clone()),
-    }
-    source.names.extend(&step.names);
-    source.names.extend(step.sidecar_of.as_deref().map(sidecar_key));
-    source.names.sort_unstable();
-    source.names.dedup();
+    source.apply(step, sessions);
     let steps = put(database, &source, u64::from(!step.ranges.is_empty()))?;
     if !step.ranges.is_empty() {
         put_spans(database, signed(id.0), steps - 1, &step.ranges)?;
     }
     put_keys(database, &source)?;
     put_locations(database, id, &step.locations)
-}
-
-fn begun(id: SourceId, step: &SourceStep) -> Source {
-    let (dialect, revision, first_line) = match &step.target {
-        Target::New { dialect, revision, first_line, .. } => {
-            (dialect.clone(), *revision, *first_line)
-        }
-        Target::State { .. } => Default::default(),
-    };
-    Source {
-        id,
-        dialect,
-        native_id: String::new(),
-        revision,
-        first_line,
-        names: Vec::new(),
-        paths: Vec::new(),
-        sessions: Vec::new(),
-        read: Progress::default(),
-    }
 }
 
 /// Writes the record of a source, which has so many more steps. Returns how many it has now.

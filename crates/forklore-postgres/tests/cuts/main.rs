@@ -52,6 +52,18 @@ fn sweep(store: &PostgresStore, proxy: &Proxy, step: usize, mut call: impl FnMut
     cuts
 }
 
+/// Waits until the server has ended the transactions of connections that were cut: one of them may
+/// still commit what it received.
+fn settle(tenant: &Tenant) {
+    let sql = "DO $$ BEGIN
+             WHILE EXISTS (SELECT FROM pg_stat_activity
+                 WHERE application_name = 'forklore {tenant}' AND state <> 'idle') LOOP
+                 PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+             END LOOP;
+         END $$";
+    tenant.execute(&sql.replace("{tenant}", tenant.name())).unwrap();
+}
+
 fn scene(store: &Arc<PostgresStore>) -> impl Fn() -> Handle + use<> {
     let store = Arc::clone(store);
     move || Handle::shared(Arc::<PostgresStore>::clone(&store))
@@ -87,6 +99,7 @@ fn an_append_without_a_head_is_never_stored_twice() {
     sweep(&store, &proxy, 97, |number| {
         let append = scene.appending(vec![user(&format!("q{number}"))]);
         let appended = store.append(&id("root"), Append { expect: None, ..append });
+        settle(&tenant);
         let now = store.header(&id("root")).unwrap().head_seq();
         match appended {
             Ok(_) => assert_eq!(now, head + 1, "cut {number}"),

@@ -7,8 +7,8 @@ use forklore_core::SessionId;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::sources::{
-    FindSource, Progress, RecordKey, RecordLocation, Source, SourceId, SourceSession, SourceSpan,
-    SourceStep, Target, check_sidecar, sidecar_key,
+    FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSession, SourceSpan, SourceStep,
+    Target, check_sidecar, sidecar_key,
 };
 
 /// A source (an imported file), with the byte ranges of its import steps and the locations of its
@@ -27,34 +27,12 @@ impl StoredSource {
 
     /// Creates the source of an import step. Returns `None` if the step continues a source.
     pub(super) fn new(id: SourceId, step: &SourceStep) -> Option<Self> {
-        let Target::New { dialect, revision, first_line, .. } = &step.target else { return None };
-        Some(Self::of(Source {
-            id,
-            dialect: dialect.clone(),
-            native_id: String::new(),
-            revision: *revision,
-            first_line: *first_line,
-            names: Vec::new(),
-            paths: Vec::new(),
-            sessions: Vec::new(),
-            read: Progress::default(),
-        }))
+        Source::begun_by(step, id).map(Self::of)
     }
 
     /// Applies an import step. `sessions` are the sessions of the source after the step.
     pub(super) fn apply(&mut self, step: SourceStep, sessions: Vec<SourceSession>) {
-        let source = &mut self.source;
-        source.native_id = step.native_id;
-        source.sessions = sessions;
-        source.read = step.read;
-        match source.paths.iter_mut().find(|seen| seen.path == step.seen.path) {
-            Some(seen) => *seen = step.seen,
-            None => source.paths.push(step.seen),
-        }
-        source.names.extend(step.names);
-        source.names.extend(step.sidecar_of.as_deref().map(sidecar_key));
-        source.names.sort_unstable();
-        source.names.dedup();
+        self.source.apply(&step, sessions);
         if !step.ranges.is_empty() {
             self.ranges.push(step.ranges);
         }
