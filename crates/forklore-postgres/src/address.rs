@@ -190,6 +190,7 @@ impl fmt::Display for Address {
             match host {
                 #[cfg(unix)]
                 Host::Unix(path) => write!(f, "{comma}{}", path.display())?,
+                Host::Tcp(name) if name.contains(':') => write!(f, "{comma}[{name}]")?,
                 Host::Tcp(name) => write!(f, "{comma}{name}")?,
             }
             if let Some(port) = ports.get(number).or(ports.first()) {
@@ -220,7 +221,9 @@ mod tests {
         let address = parsed("postgres://ann@db.example:5433/team?tenant=blue&pool=3&deadline=7");
         assert_eq!(address.to_string(), "postgres://ann@db.example:5433/team?tenant=blue");
         assert_eq!((address.pool, address.deadline), (3, Duration::from_secs(7)));
-        assert_eq!(parsed("postgres://ann@[::1]/team").tenant, "default");
+        let six = parsed("postgres://ann@[::1]:5433/team");
+        assert_eq!(six.tenant, "default");
+        assert_eq!(six.to_string(), "postgres://ann@[::1]:5433/team");
     }
 
     #[test]

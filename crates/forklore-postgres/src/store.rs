@@ -36,12 +36,20 @@ impl PostgresStore {
     /// Opens the store at this address. Creates its tables if they do not exist.
     ///
     /// # Errors
-    /// `Denied` if the database refuses the user; `Io` if it cannot be reached; `Unsupported` if a
-    /// newer version of forklore wrote the tables, or the database is not encoded in UTF-8.
+    /// `Denied` if the database refuses the user; `Io` if it cannot be reached; `Invalid` if the
+    /// server has no such database; `Unsupported` if a newer version of forklore wrote the tables, or
+    /// the database is not encoded in UTF-8.
     pub fn open(address: Address) -> Result<Self> {
         let store = Self::at(address)?;
-        store.shared.create()?;
-        Ok(store)
+        match store.shared.create() {
+            Ok(_) => Ok(store),
+            // The database itself is missing, and a program may not be allowed to create one.
+            Err(Error::StoreGone { .. }) => Err(Error::Invalid(format!(
+                "the server has no database for {}; create it with: createdb --encoding UTF8 NAME",
+                store.shared.location()
+            ))),
+            Err(error) => Err(error),
+        }
     }
 
     /// Opens the store at this address, which must exist. Creates nothing.
@@ -60,7 +68,10 @@ impl PostgresStore {
     /// # Errors
     /// The errors of [`open`](Self::open).
     pub fn exists(address: Address) -> Result<bool> {
-        Ok(Self::at(address)?.shared.find()?.is_some())
+        match Self::at(address)?.shared.find() {
+            Err(Error::StoreGone { .. }) => Ok(false),
+            found => Ok(found?.is_some()),
+        }
     }
 
     /// Looks whether the store can be used. Writes nothing.

@@ -51,6 +51,16 @@ fn a_store_that_is_not_there_is_not_made_by_looking() {
 }
 
 #[test]
+fn a_database_that_is_not_there_is_named_with_the_command_that_creates_it() {
+    let url = tenant().url().replace("/postgres?", "/nowhere?");
+    assert!(!PostgresStore::exists(url.parse().unwrap()).unwrap());
+    let refused = PostgresStore::open(url.parse().unwrap()).err().unwrap();
+    let text = refused.to_string();
+    assert!(text.contains("/nowhere?") && text.contains("createdb --encoding UTF8"), "{text}");
+    assert_eq!(refused.kind(), ErrorKind::InvalidArgs);
+}
+
+#[test]
 fn two_tenants_of_a_database_do_not_see_each_other() {
     let (one, other) = (tenant(), tenant());
     let stores = [&one, &other].map(|tenant| open(tenant, ""));
