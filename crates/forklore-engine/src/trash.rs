@@ -10,31 +10,22 @@ use crate::resolve::{SHORTEST_PART, only};
 use crate::{Engine, Error, Result, Scope};
 
 impl Engine {
-    /// Returns the session in the trash that `reference` names: an id, `@label`, `last` (the one that
-    /// was deleted last), or a prefix or suffix of an id that matches only one session. A label of
-    /// another workspace is found if it is unique. Also returns a session that is not in the trash,
-    /// if `reference` is its id.
+    /// Returns the session in the trash that `reference` names: an id, `last` (the one that was
+    /// deleted last), a prefix or suffix of an id that matches only one session, or a label, with or
+    /// without `@`. A label of another workspace is found if it is unique. Also returns a session that
+    /// is not in the trash, if `reference` is its id.
     ///
     /// # Errors
     /// - `not_found`: no session in the trash matches.
     /// - `invalid_args`: several sessions match, or `reference` is not a valid name.
     pub fn resolve_in_trash(&self, reference: &str, scope: &Scope) -> Result<Header> {
-        let trash = Filter { trash: true, ..Filter::default() };
         if let Some(label) = reference.strip_prefix('@') {
-            let label: Label =
-                label.parse().map_err(|source| Error::Name { what: "label", source })?;
-            let what = format!("the label {label} in the trash");
-            let workspace = scope.workspace.clone();
-            let filter = Filter { label: Some(label), workspace, ..trash };
-            return match only(self.store.sessions(&filter, None, 0)?, &what) {
-                Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
-                    self.elsewhere(&what, &Filter { workspace: None, ..filter })?.ok_or(none)
-                }
-                found => found,
-            };
+            let label = label.parse().map_err(|source| Error::Name { what: "label", source })?;
+            return self.label_in_trash(&label, scope, &format!("the label {label} in the trash"));
         }
         if reference == "last" {
-            let filter = Filter { workspace: scope.workspace.clone(), ..trash };
+            let workspace = scope.workspace.clone();
+            let filter = Filter { trash: true, workspace, ..Filter::default() };
             let deleted = self.store.sessions(&filter, None, 0)?.all()?.into_iter();
             let last = deleted.max_by_key(|header| header.deleted.map(|it| it.deleted));
             let what = "last, because nothing is in the trash".to_owned();
@@ -46,7 +37,27 @@ impl Engine {
             Err(StoreError::NotFound(_)) => {}
             found => return Ok(found?),
         }
-        only(self.part_in_trash(&id)?, &format!("the part {id} of an id in the trash"))
+        let what = format!("{id}, a part of an id or a label in the trash");
+        match only(self.part_in_trash(&id)?, &what) {
+            Err(none @ Error::NoMatch { .. }) => match id.as_str().parse() {
+                Ok(label) => self.label_in_trash(&label, scope, &what),
+                Err(_) => Err(none),
+            },
+            found => found,
+        }
+    }
+
+    /// Returns the session in the trash with this label, preferably of the workspace of `scope`.
+    /// `what` describes it in errors.
+    fn label_in_trash(&self, label: &Label, scope: &Scope, what: &str) -> Result<Header> {
+        let (label, workspace) = (Some(label.clone()), scope.workspace.clone());
+        let filter = Filter { trash: true, label, workspace, ..Filter::default() };
+        match only(self.store.sessions(&filter, None, 0)?, what) {
+            Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
+                self.elsewhere(what, &Filter { workspace: None, ..filter })?.ok_or(none)
+            }
+            found => found,
+        }
     }
 
     /// Returns the only session in the trash that a name can mean: a part of an id, or a label.

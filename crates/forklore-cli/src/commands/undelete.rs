@@ -13,14 +13,14 @@ comes back whole. Its delegates come back with it, as they were deleted with it.
 
 Examples:
   forklore list --deleted                    what is in the trash
-  forklore undelete @plan-b
+  forklore undelete plan-b
   forklore undelete 019f2c --cascade         and all that the same delete removed";
 
 /// Bring a deleted session back
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The deleted session: an id or a part of it, @label, or last
+    /// The deleted session: an id or a part of it, a label, or last
     session: String,
     /// Bring back all sessions that the same delete removed
     #[arg(long)]
