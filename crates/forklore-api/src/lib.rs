@@ -68,6 +68,7 @@ mod search;
 mod session;
 mod sparql;
 mod stats;
+mod transfer;
 mod tree;
 mod verbs;
 mod watch;
@@ -126,6 +127,10 @@ pub use sparql::{QueryAnswer, QueryHead, QueryParameter, QueryResults, Sparql};
 pub use stats::{
     ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageGroup, UsageGrouping,
     UsageReport, UsageScope,
+};
+pub use transfer::{
+    HandedOff, Remote, Remotes, SkipReason, SkippedTransfer, Transfer, TransferState, Transferred,
+    TransferredSession,
 };
 pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, TreeRequest, Trees};
 pub use verbs::{ANSWERS, Form, VerbAnswer};

@@ -86,7 +86,8 @@ impl Engine {
         }
     }
 
-    fn after_inheritable(&self, header: &Header, inheritable: u64) -> Result<Found> {
+    /// Returns the cut directly after the inheritable event with this number, counted from 1.
+    pub(crate) fn after_inheritable(&self, header: &Header, inheritable: u64) -> Result<Found> {
         if inheritable == 0 {
             return Ok(Found::default());
         }

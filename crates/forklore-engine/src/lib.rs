@@ -72,6 +72,7 @@ mod interrupted_turn;
 mod label;
 mod lease;
 mod lineage;
+mod lineage_order;
 mod list;
 mod load;
 mod log;
@@ -86,6 +87,7 @@ mod resolve;
 pub mod sources;
 mod stats;
 mod summary;
+mod transfer;
 mod trash;
 mod tree;
 mod undelete;
@@ -118,8 +120,9 @@ pub use forklore_api::{
     Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent,
     NodeHeader, OperationAnswer, OperationPage, OperationSession, OperationSummary,
     OperationsRequest, Record, RecordOrigin, Recovery, Relative, ReplayRange, SessionUsage,
-    SideStats, Stats, Summarize, TreeNode, TreeRequest, Trees, Undelete, Undeleted,
-    UndeletedSession, Undo, UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope,
+    SideStats, SkipReason, SkippedTransfer, Stats, Summarize, Transfer, TransferState, Transferred,
+    TransferredSession, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, Undo,
+    UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;
@@ -129,6 +132,7 @@ pub use playback::Pace;
 pub use replay::{Replay, ReplayWithSummaries, Replayed, ReplayedSummary};
 pub use resolve::{Reference, Scope};
 pub use sources::{Restored, StoredFile};
+pub use transfer::TransferProgress;
 pub use tree::Mark;
 pub use usage_report::UsageOptions;
 

@@ -21,9 +21,12 @@ use forklore_api::Recovery;
 use forklore_core::SessionId;
 use forklore_store::port::{Change, Children, Deletion, Filter};
 
+pub(crate) use self::attachments::is_damage as is_damaged_attachment;
 use self::family::Family;
+pub(crate) use self::make::new_session;
 use self::report::Losing;
-use self::source::FileSources;
+pub(crate) use self::source::{File, FileSources};
+use crate::lineage_order::in_lineage_order;
 use crate::{Engine, Error, Result};
 
 impl Engine {
@@ -68,25 +71,10 @@ struct Salvaging<'a> {
 
 impl Salvaging<'_> {
     /// Recreates every session in the new store. A session is created after its parent and after
-    /// the session before it in the same imported file. Uses a stack instead of recursion.
+    /// the session before it in the same imported file.
     fn make_all(&mut self) -> Result<()> {
-        let (mut met, mut done) = (HashSet::new(), HashSet::new());
-        for id in self.family.ids() {
-            let mut stack = vec![id];
-            while let Some(id) = stack.last().cloned() {
-                // A session on top of the stack for the second time needs no other session any
-                // more, or is part of a cycle.
-                let needs = if met.insert(id.clone()) { self.needs(&id) } else { Vec::new() };
-                let open: Vec<_> = needs.into_iter().filter(|id| !met.contains(id)).collect();
-                if open.is_empty() {
-                    stack.pop();
-                    if done.insert(id.clone()) {
-                        self.make(&id)?;
-                    }
-                } else {
-                    stack.extend(open);
-                }
-            }
+        for id in in_lineage_order(self.family.ids(), |id| self.needs(id)) {
+            self.make(&id)?;
         }
         Ok(())
     }

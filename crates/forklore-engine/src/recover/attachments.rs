@@ -34,7 +34,8 @@ impl Engine {
     }
 }
 
-fn is_damage(error: &StoreError) -> bool {
+/// Checks whether an attachment could not be copied because its stored bytes are damaged.
+pub(crate) fn is_damage(error: &StoreError) -> bool {
     match error {
         StoreError::Corrupt { .. } => true,
         StoreError::Io { source, .. } => {

@@ -123,7 +123,8 @@ impl Salvaging<'_> {
     }
 }
 
-fn new_session(header: &Header, events: Vec<Event>) -> NewSession {
+/// Builds the session to create in another store for one with this header.
+pub(crate) fn new_session(header: &Header, events: Vec<Event>) -> NewSession {
     let from = header.parent_id.clone().zip(header.cut.clone());
     NewSession {
         id: header.id.clone(),

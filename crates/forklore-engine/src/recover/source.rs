@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use forklore_api::{LostKind, Recovery};
-use forklore_core::{ErrorKind, SessionId};
+use forklore_core::{ErrorKind, SessionId, Usage};
 use forklore_store::Store;
 use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{
@@ -20,23 +20,27 @@ use crate::{Engine, Error, Result};
 
 /// The imported files that can be copied to the new store, and which file each session comes from.
 #[derive(Default)]
-pub(super) struct FileSources {
-    files: Vec<File>,
+pub(crate) struct FileSources {
+    pub(crate) files: Vec<File>,
     of: HashMap<SessionId, usize>,
 }
 
-struct File {
-    source: Source,
-    ranges: Vec<Vec<SourceSpan>>,
-    locations: Vec<(RecordKey, RecordLocation)>,
+/// An imported file that is copied to another store.
+pub(crate) struct File {
+    pub(crate) source: Source,
+    /// The number of import steps whose byte ranges the other store has already.
+    pub(crate) steps_there: u64,
+    pub(crate) locations: Vec<(RecordKey, RecordLocation)>,
     /// The id that the imported file has in the new store. `None` until the first session of the
     /// file exists there.
-    made: Option<SourceId>,
+    pub(crate) made: Option<SourceId>,
+    /// The number of bytes of the file that the new store has read, if it has the file.
+    pub(crate) offset: u64,
     /// The path of the session file to which this sidecar belongs. `None` if this file is not a
     /// sidecar (a file that an agent stores with a session file).
-    sidecar_of: Option<String>,
+    pub(crate) sidecar_of: Option<String>,
     /// How many events of each session of the imported file were already written to the new store.
-    written: HashMap<SessionId, u64>,
+    pub(crate) written: HashMap<SessionId, u64>,
 }
 
 impl FileSources {
@@ -75,15 +79,20 @@ impl FileSources {
         Ok(found)
     }
 
-    fn add(&mut self, file: File) {
+    pub(crate) fn add(&mut self, file: File) {
         let at = self.files.len();
         self.of.extend(file.source.sessions.iter().map(|session| (session.id.clone(), at)));
         self.files.push(file);
     }
 
+    /// Checks whether the session comes from one of the collected files.
+    pub(crate) fn has(&self, id: &SessionId) -> bool {
+        self.of.contains_key(id)
+    }
+
     /// Returns the session that precedes the session `id` in the same imported file. Returns `None`
     /// if `id` is the file's first session or comes from no collected file.
-    pub(super) fn before(&self, id: &SessionId) -> Option<SessionId> {
+    pub(crate) fn before(&self, id: &SessionId) -> Option<SessionId> {
         let sessions = &self.files.get(*self.of.get(id)?)?.source.sessions;
         let at = sessions.iter().position(|session| session.id == *id)?;
         Some(sessions.get(at.checked_sub(1)?)?.id.clone())
@@ -91,7 +100,7 @@ impl FileSources {
 
     /// Creates a session in the new store together with the file that it was imported from. Returns
     /// `None` and creates nothing if the session does not come from one of the collected files.
-    pub(super) fn create(&mut self, into: &Engine, new: &NewSession) -> Option<Result<()>> {
+    pub(crate) fn create(&mut self, into: &Engine, new: &NewSession) -> Option<Result<()>> {
         let file = self.files.get_mut(*self.of.get(&new.id)?)?;
         let write = Write::Create(Box::new(new.clone()));
         let done = file.step(into, vec![write], Vec::new(), Vec::new(), None);
@@ -104,7 +113,7 @@ impl FileSources {
     /// Appends the first events of `append` to the new store: those that came from the session's
     /// imported file. Returns an append of the remaining events, which were written after the
     /// import. Returns `None` if no event remains.
-    pub(super) fn append(
+    pub(crate) fn append(
         &mut self,
         into: &Engine,
         id: &SessionId,
@@ -118,7 +127,12 @@ impl FileSources {
         let left = recorded.map_or(0, |session| session.events.saturating_sub(*written));
         let cut = append.events.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let rest = append.events.split_off(cut);
-        let later = Append { events: rest, ..append.clone() };
+        let expect = append.expect.and_then(|head| head.checked_add(i64::try_from(cut).ok()?));
+        let (events, owner, usage, now) = (rest, append.owner.clone(), append.usage, append.now);
+        let later = Append { events, expect, owner, usage, now };
+        if !later.events.is_empty() {
+            append.usage = Usage::default();
+        }
         if !append.events.is_empty() {
             *written += append.events.len() as u64;
             let write = Write::Append { session: id.clone(), append };
@@ -136,15 +150,7 @@ impl FileSources {
         report: &mut Recovery,
     ) -> Result<()> {
         for file in &mut self.files {
-            for ranges in std::mem::take(&mut file.ranges) {
-                file.step(into, Vec::new(), ranges, Vec::new(), None)?;
-            }
-            for locations in std::mem::take(&mut file.locations).chunks(4_000) {
-                file.step(into, Vec::new(), Vec::new(), locations.to_vec(), None)?;
-            }
-            for seen in file.source.paths.clone() {
-                file.step(into, Vec::new(), Vec::new(), Vec::new(), Some(seen))?;
-            }
+            file.finish(from, into)?;
             let Some(first) = file.source.sessions.first() else { continue };
             // If the old store could restore the file, the new store must be able to restore it
             // too, even if some of its sessions were deleted.
@@ -182,7 +188,7 @@ impl FileSources {
             let mut saved = 0;
             // Copy earlier revisions first.
             for source in sidecar.into_iter().rev().filter(|source| done.insert(source.id)) {
-                match File::save_sidecar(from, into, &file.source, source) {
+                match File::save_sidecar(from, into, &file.source, source, None) {
                     Ok(whole) => saved += u64::from(whole),
                     Err(error) => lose(error)?,
                 }
@@ -200,9 +206,9 @@ impl File {
     /// # Errors
     /// Returns an error at the first damage.
     fn of(from: &Engine, sources: &dyn Store, family: &Family, source: Source) -> Result<Self> {
-        let mut ranges = Vec::new();
-        while let Some(step) = sources.source_spans(source.id, ranges.len() as u64)? {
-            ranges.push(step);
+        let mut step = 0;
+        while sources.source_spans(source.id, step)?.is_some() {
+            step += 1;
         }
         let Some(locations) = sources.record_locations(source.id)? else {
             let message = "the store does not tell where the records of a file stand";
@@ -218,19 +224,37 @@ impl File {
         {
             from.restore(&first.id, &mut io::sink())?;
         }
-        Ok(Self {
-            source,
-            ranges,
-            locations,
-            made: None,
-            sidecar_of: None,
-            written: HashMap::new(),
-        })
+        Ok(Self::of_source(source, locations))
     }
 
-    /// Copies one sidecar of the session file `own`. Returns `false` and copies nothing if the
-    /// sidecar's bytes were erased.
-    fn save_sidecar(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
+    pub(crate) fn of_source(source: Source, locations: Vec<(RecordKey, RecordLocation)>) -> Self {
+        let (made, sidecar_of, written) = (None, None, HashMap::new());
+        Self { source, steps_there: 0, locations, made, offset: 0, sidecar_of, written }
+    }
+
+    /// Writes the byte ranges, the locations of the records and the paths of the file to the new
+    /// store. All of its sessions must exist there already.
+    pub(crate) fn finish(&mut self, from: &Engine, into: &Engine) -> Result<()> {
+        self.copy_ranges(from, into)?;
+        for locations in std::mem::take(&mut self.locations).chunks(4_000) {
+            self.step(into, Vec::new(), Vec::new(), locations.to_vec(), None)?;
+        }
+        for seen in self.source.paths.clone() {
+            self.step(into, Vec::new(), Vec::new(), Vec::new(), Some(seen))?;
+        }
+        Ok(())
+    }
+
+    /// Copies one sidecar of the session file `own`, or the rest of it: `begun` is its id in the new
+    /// store, with the number of import steps that are there. Returns `false` and copies nothing if
+    /// the sidecar's bytes were erased.
+    pub(crate) fn save_sidecar(
+        from: &Engine,
+        into: &Engine,
+        own: &Source,
+        source: Source,
+        begun: Option<(SourceId, u64)>,
+    ) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {
             return Ok(false);
@@ -238,22 +262,27 @@ impl File {
         from.restore_source(source.clone(), &mut io::sink())?;
         let sidecar = own.paths.iter().map(|seen| seen.path.clone());
         let sidecar = sidecar.into_iter().find(|path| source.names.contains(&sidecar_key(path)));
-        let (made, written, id) = (None, HashMap::new(), source.id);
-        let mut file = Self {
-            source,
-            ranges: Vec::new(),
-            locations: Vec::new(),
-            made,
-            sidecar_of: sidecar,
-            written,
-        };
-        file.step(into, Vec::new(), Vec::new(), Vec::new(), None)?;
-        let mut step = 0;
-        while let Some(ranges) = sources.source_spans(id, step)? {
-            file.step(into, Vec::new(), ranges, Vec::new(), None)?;
-            step += 1;
+        let mut file = Self::of_source(source, Vec::new());
+        file.sidecar_of = sidecar;
+        match begun {
+            Some((id, steps)) => {
+                file.made = Some(id);
+                file.offset = file.source.read.offset;
+                file.steps_there = steps;
+            }
+            None => file.step(into, Vec::new(), Vec::new(), Vec::new(), None)?,
         }
+        file.copy_ranges(from, into)?;
         Ok(true)
+    }
+
+    /// Copies the byte ranges that the new store lacks, one import step at a time.
+    fn copy_ranges(&mut self, from: &Engine, into: &Engine) -> Result<()> {
+        while let Some(ranges) = from.sources()?.source_spans(self.source.id, self.steps_there)? {
+            self.step(into, Vec::new(), ranges, Vec::new(), None)?;
+            self.steps_there += 1;
+        }
+        Ok(())
     }
 
     fn step(
@@ -270,7 +299,7 @@ impl File {
         let seen = seen.unwrap_or(SeenFile { path: String::new(), size: 0, modified: 0 });
         let sources = into.sources()?;
         let target = match self.made {
-            Some(id) => Target::State { id, offset: read.offset },
+            Some(id) => Target::State { id, offset: self.offset },
             None => {
                 let by_path = FindSource::Latest(seen.path.clone());
                 Target::New {
@@ -297,6 +326,7 @@ impl File {
             last,
         };
         self.made = Some(sources.import(writes, step)?);
+        self.offset = self.source.read.offset;
         Ok(())
     }
 }

@@ -30,6 +30,7 @@ mod reference;
 mod round_trips;
 mod stores;
 mod summary;
+mod transfer;
 mod trash;
 mod tree;
 mod world;

@@ -1,10 +1,11 @@
-//! A store that counts what an import reads from it.
+//! A store that counts what an import reads from it, and that can break at a commit.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
+use forklore_store::attachments::Attachments;
 use forklore_store::port::{
     Capabilities, Changes, Committed, Cursor, Filter, Headers, Page, Query, Since, Transaction,
     Verification,
@@ -12,17 +13,38 @@ use forklore_store::port::{
 use forklore_store::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan,
 };
-use forklore_store::{Result, Store};
+use forklore_store::{Error, Result, Store};
 
 /// A store that passes all calls to another one, and counts the sources and headers that it reads.
 pub(crate) struct Counted {
     store: Arc<dyn Store>,
     read: AtomicUsize,
+    breaking: Option<Break>,
+    broken: AtomicBool,
+}
+
+/// When a store breaks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Break {
+    /// The number of commits before the one that breaks.
+    pub(crate) after: usize,
+    /// Whether the commit that breaks is written, and only its answer is lost.
+    pub(crate) is_written: bool,
 }
 
 impl Counted {
     pub(crate) fn over(store: Arc<dyn Store>) -> Self {
-        Self { store, read: AtomicUsize::new(0) }
+        Self { store, read: AtomicUsize::new(0), breaking: None, broken: AtomicBool::new(false) }
+    }
+
+    /// Returns a store that breaks at a commit, and refuses all later ones.
+    pub(crate) fn breaking(store: Arc<dyn Store>, breaking: Break) -> Self {
+        Self { breaking: Some(breaking), ..Self::over(store) }
+    }
+
+    /// Checks whether the store broke.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
     }
 
     /// Returns the number of sources and headers that were read since the last call.
@@ -31,7 +53,9 @@ impl Counted {
     }
 
     fn count(&self, more: usize) {
-        self.read.fetch_add(more, Ordering::Relaxed);
+        if self.breaking.is_none() {
+            self.read.fetch_add(more, Ordering::Relaxed);
+        }
     }
 }
 
@@ -41,11 +65,26 @@ impl Store for Counted {
     }
 
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
-        self.store.commit(transaction)
+        let Some(Break { after, is_written }) = self.breaking else {
+            return self.store.commit(transaction);
+        };
+        let number = self.read.fetch_add(1, Ordering::Relaxed);
+        if number < after {
+            return self.store.commit(transaction);
+        }
+        self.broken.store(true, Ordering::Relaxed);
+        if number == after && is_written {
+            self.store.commit(transaction)?;
+        }
+        Err(Error::io("committing", "the store broke"))
     }
 
     fn commit_all(&self, transactions: Vec<Transaction>) -> Result<Vec<Result<Committed>>> {
         self.store.commit_all(transactions)
+    }
+
+    fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        self.store.attachments()
     }
 
     fn header(&self, session: &SessionId) -> Result<Header> {

@@ -39,6 +39,7 @@ mod sidecars;
 mod source_state;
 mod spending;
 mod titles;
+mod transferred;
 mod trees;
 mod undo;
 mod whole;
