@@ -11,6 +11,7 @@ mod error;
 mod in_force;
 mod lines;
 mod read;
+mod remotes;
 mod secret;
 mod setting;
 mod template;
@@ -30,6 +31,7 @@ pub use budget::{Budget, is_amount};
 pub use check::{check, check_text};
 pub use error::ConfigError;
 pub use in_force::in_force;
+pub use remotes::{with_remote, without_remote};
 pub use setting::{InvalidSetting, Setting};
 pub use template::template;
 use trust::Trust;
@@ -63,6 +65,9 @@ pub struct Config {
     pub policy: Rules,
     /// The limits for sub-agents that a model starts by itself. `None` forbids such sub-agents.
     pub delegate: Option<Limits>,
+    /// The URLs of other stores, by the names that the user gave them. `push`, `pull` and `handoff`
+    /// know these names.
+    pub remotes: BTreeMap<String, String>,
     /// The collector that receives OpenTelemetry spans. `None` disables tracing.
     pub tracing: Option<TracingConfig>,
 }

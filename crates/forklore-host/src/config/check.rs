@@ -18,7 +18,7 @@ use super::{Config, ConfigError, Setting};
 use crate::text_file::{self, Unread};
 
 /// The settings whose value is a table of independent entries.
-const TABLES_OF_ENTRIES: [&str; 3] = ["models", "prices", "tools"];
+const TABLES_OF_ENTRIES: [&str; 4] = ["models", "prices", "remotes", "tools"];
 /// The number of problems from which on at most one further problem of each part of the
 /// configuration is reported.
 const MOST: usize = 100;

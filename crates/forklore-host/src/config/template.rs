@@ -29,6 +29,9 @@ const TAIL: &str = "
 # [policy]                          # what no pattern fits is asked about
 # allow = [\"files.read_*\"]
 
+# [remotes]                         # other stores, for push and pull
+# team = \"postgres://me@db.example/team\"
+
 # [delegate]                        # lets a model hand tasks to sub-agents
 # depth = 2
 ";
