@@ -15,11 +15,12 @@ use crate::{
     ANSWERS, Appended, Attached, AttachmentFile, Attachments, BlameAnswer, Branches, Brought,
     Collected, CompletionScript, ConfigCheck, ConfigCreated, ConfigEdited, ConfigSettings, Deleted,
     Detached, Difference, DifferenceStats, Discovery, Doctor, Envelope, EventLine, Exploration,
-    ExportedFile, FlatNode, Forked, Form, GraphFile, HelpText, Imported, Inspection, Lineage,
-    ManPage, ManPages, OperationAnswer, OperationPage, Packed, ProgramVersion, QueryAnswer, Record,
-    Recovered, Refusal, Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn,
-    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer,
-    Undeleted, Undone, Verification, Vocabulary, WatchLine,
+    ExportedFile, FlatNode, Forked, Form, GraphFile, HandedOff, HelpText, Imported, Inspection,
+    Lineage, ManPage, ManPages, OperationAnswer, OperationPage, Packed, ProgramVersion,
+    QueryAnswer, Record, Recovered, Refusal, Remote, Remotes, Request, RequestPreview,
+    RestoredFile, RestoredFiles, ResumeIn, SearchAnswer, SessionAnswer, SessionFiles, SessionPage,
+    StatsAnswer, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification, Vocabulary,
+    WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

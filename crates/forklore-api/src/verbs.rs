@@ -71,6 +71,13 @@ macro_rules! with_answers {
             "restore -o PATH", restore => RestoredFile, Object;
             "restore --all -o DIR", restore_all => RestoredFiles, Object;
             "restore --list", files => SessionFiles, Object;
+            "push", - => Transferred, Object;
+            "pull", - => Transferred, Object;
+            "clone", - => Transferred, Object;
+            "handoff", - => HandedOff, Object;
+            "remote list", - => Remotes, Object;
+            "remote add", - => Remote, Object;
+            "remote remove", - => Remote, Object;
             "graph -o PATH", graph => GraphFile, Object;
             "graph --ontology, graph --shapes", vocabulary => Vocabulary, Object;
             "sparql", sparql => QueryAnswer, Object;

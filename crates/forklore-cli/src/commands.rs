@@ -7,6 +7,7 @@ mod blame;
 mod branches;
 mod bring;
 mod chat;
+mod clone;
 mod completions;
 mod config;
 mod confirm;
@@ -21,6 +22,7 @@ mod fork;
 mod gc;
 #[cfg(feature = "graph")]
 mod graph;
+mod handoff;
 mod import;
 mod inspect;
 mod interface;
@@ -32,8 +34,12 @@ mod man;
 mod new;
 mod new_file;
 mod op;
+mod other_store;
 mod pack;
 mod paging;
+mod pull;
+mod push;
+mod remote;
 mod rename;
 mod replay;
 mod restore;
@@ -44,6 +50,7 @@ mod show;
 #[cfg(feature = "graph")]
 mod sparql;
 mod stats;
+mod transfer;
 mod tree;
 mod ui;
 mod undelete;
@@ -89,6 +96,11 @@ pub(crate) enum Command {
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
     Restore(restore::Args),
+    Push(push::Args),
+    Pull(pull::Args),
+    Clone(clone::Args),
+    Handoff(handoff::Args),
+    Remote(remote::Args),
     #[cfg(feature = "graph")]
     Graph(graph::Args),
     #[cfg(feature = "graph")]
@@ -142,6 +154,11 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),
+        Command::Push(args) => push::run(&args, app, output),
+        Command::Pull(args) => pull::run(&args, app, output),
+        Command::Clone(args) => clone::run(&args, app, output),
+        Command::Handoff(args) => handoff::run(&args, app, output),
+        Command::Remote(args) => remote::run(&args, app, output),
         #[cfg(feature = "graph")]
         Command::Graph(args) => graph::run(&args, app, output),
         #[cfg(feature = "graph")]

@@ -3,7 +3,7 @@
 use clap::builder::StyledStr;
 
 /// The groups of commands in the order of the help, each with its heading and its commands.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Talk to an agent", &["chat", "resume", "explore"]),
     (
         "Write",
@@ -20,6 +20,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
+    ("Move between stores", &["push", "pull", "clone", "handoff", "remote"]),
     ("Take care", &["verify", "doctor", "gc", "pack"]),
     ("Set up", &["config", "completions", "man", "help"]),
 ];

@@ -62,6 +62,16 @@ pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     }
 }
 
+/// Returns the URL of a store that an argument names: a URL, or the path of an SQLite file.
+pub(crate) fn url_of(text: &str) -> String {
+    // A path without a URL scheme means an SQLite file. A single letter before the colon is a
+    // drive, not a scheme. Any other lowercase word is a scheme: if the scheme is unknown, parsing
+    // the URL fails.
+    let is_scheme = |name: &str| name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase());
+    let is_url = text.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme));
+    if is_url { text.to_owned() } else { format!("sqlite:{text}") }
+}
+
 /// Checks whether `url`, which comes from `--store` or `FORKLORE_STORE`, means the default store.
 fn is_default(url: Option<&str>) -> bool {
     matches!(url, None | Some("" | "sqlite:"))

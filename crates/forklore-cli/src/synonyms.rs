@@ -2,7 +2,7 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 38] = [
+const SYNONYMS: [(&str, &str); 37] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
@@ -10,7 +10,6 @@ const SYNONYMS: [(&str, &str); 38] = [
     ("cat", "replay"),
     ("check", "doctor"),
     ("checkout", "resume"),
-    ("clone", "fork"),
     ("compare", "diff"),
     ("continue", "resume"),
     ("cp", "fork"),

@@ -2,6 +2,7 @@
 
 mod check;
 mod edit;
+pub(super) mod file;
 mod init;
 mod show;
 

@@ -90,12 +90,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
-    // A path without a URL scheme means an SQLite file. A single letter before the colon is a
-    // drive, not a scheme. Any other lowercase word is a scheme: if the scheme is unknown, parsing
-    // the URL fails.
-    let is_scheme = |name: &str| name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase());
-    let is_url = out.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme));
-    let url = if is_url { out.to_owned() } else { format!("sqlite:{out}") };
+    let url = store::url_of(out);
     let parsed: StoreUrl = url.parse()?;
     let Some(path) = parsed.path() else {
         return Err(Failure::invalid("--repair saves into a store that lasts: a path or a URL"));

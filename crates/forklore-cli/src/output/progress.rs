@@ -1,10 +1,13 @@
-//! Shows the progress of an import, or of reading sessions for a search.
+//! Shows the progress of an import, of reading sessions for a search, or of copying sessions into
+//! another store.
 
+use forklore::core::units::count;
+use forklore::engine::TransferProgress;
 use forklore::import::Progressed;
 use forklore_sanitize::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar for all files of an import, or for all sessions to read. Dropping this value
+/// A progress bar for all files of an import, or for all sessions to read or copy. Dropping this value
 /// removes the bar.
 pub(crate) struct Progress(ProgressBar);
 
@@ -16,10 +19,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         let template =
             "{bar:24} {bytes:>9} of {total_bytes:9} {bytes_per_sec:>12} {eta:>4} left  {msg}";
-        Self(match ProgressStyle::with_template(template) {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        })
+        Self(bar.with_style(style(template)))
     }
 
     /// Shows the progress of the import and the name of the current file.
@@ -40,12 +40,28 @@ impl Progress {
 }
 
 impl Progress {
+    /// Shows how many families of sessions were compared, and how many events were copied.
+    pub(crate) fn families(&self, progress: &TransferProgress) {
+        if self.0.is_hidden() {
+            return;
+        }
+        self.0.set_style(style("{bar:24} family {pos} of {len}  {msg}"));
+        self.0.set_length(progress.families);
+        self.0.set_position(progress.families_done);
+        self.0.set_message(count(progress.events, "event"));
+    }
+
     /// Shows that `done` of `all` bytes were read, with a message about the work.
     pub(crate) fn bytes(&self, done: u64, all: u64, message: &'static str) {
         self.0.set_length(all.max(done));
         self.0.set_position(done);
         self.0.set_message(message);
     }
+}
+
+/// Returns the style of a bar with this template, or the usual style if the template is not valid.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 impl Drop for Progress {

@@ -50,6 +50,7 @@ mod signals;
 mod stopped;
 mod streams;
 mod terminal;
+mod transfer;
 mod trash;
 mod typing;
 mod ui;

@@ -142,6 +142,9 @@ words! {
     Role: [Role::System, Role::User, Role::Assistant, Role::Tool];
     Status: [Status::Idle, Status::Running];
     DeleteMode: [DeleteMode::Refuse, DeleteMode::Cascade, DeleteMode::DetachChildren];
+    TransferState: [TransferState::Created, TransferState::Continued, TransferState::Parted];
+    SkipReason: [SkipReason::Deleted, SkipReason::ParentDeleted, SkipReason::OtherSession,
+        SkipReason::Busy, SkipReason::Source, SkipReason::Failed];
     LostKind: [LostKind::Header, LostKind::Event, LostKind::Data, LostKind::Source,
         LostKind::Attachment];
     UsageGrouping: [UsageGrouping::Day, UsageGrouping::Week, UsageGrouping::Model,
@@ -344,9 +347,15 @@ fields! {
     SessionAnswer { session, summary }
     SessionPage { sessions, next, problems }
     SessionUsage { session_id, label, title, usage, unpriced_tokens }
+    HandedOff { session_id, to, url, command, transferred }
+    Remote { name, url }
+    Remotes { remotes }
+    SkippedTransfer { session_id, why, reason }
     Stats { sessions, own_events, inherited_events, bytes, saved_bytes, usage, store_bytes, problems }
     StatsAnswer { stats, inherited_usage, currency, calls }
     Tree { trees, next, problems }
+    Transferred { dry_run, interrupted, families, unchanged, sessions, events, attachments, sources, skipped }
+    TransferredSession { session_id, target_id, label, state, events }
     TreeNode { session_id, header, missing, damaged, deleted, cycle, brought; depth }
     TreeRequest { session, workspace, after }
     UsageByModel { unpriced_tokens, unpriced_models, models, by_session, by, groups }

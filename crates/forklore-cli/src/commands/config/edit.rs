@@ -1,10 +1,8 @@
 //! `config edit`: changes the configuration file in the user's editor. A file with problems never
 //! takes the place of the configuration.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use forklore::api::{ConfigEdited, ConfigProblem};
@@ -12,10 +10,10 @@ use forklore::core::ErrorKind;
 use forklore_host::config::{check_text, template};
 use forklore_host::text_file;
 
-use crate::commands::new_file;
+use super::file::{copy_of, read, replace, target};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, count, problems};
-use crate::{interrupts, store, wiring};
+use crate::{interrupts, wiring};
 
 const EXAMPLES: &str = "\
 It opens a copy in VISUAL, EDITOR or vi, checks what you wrote, and offers to go back to the editor \
@@ -50,40 +48,6 @@ pub(super) fn run(output: &mut Output) -> Result<()> {
         let word = if changed { "Changed " } else { "Nothing changed in " };
         page.put(Tone::Good, word).put(Tone::Strong, answer.path.display()).end();
     })
-}
-
-/// Returns the file to replace: the one that the path leads to, if it is a symbolic link.
-fn target(path: &Path) -> Result<PathBuf> {
-    if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-        let doing = format!("following the link {}", path.display());
-        return path.canonicalize().map_err(|source| Failure::File { doing, source });
-    }
-    Ok(path.to_owned())
-}
-
-/// Returns the bytes of the file, which need not be text. `None` if there is no file.
-fn read(path: &Path) -> Result<Option<Vec<u8>>> {
-    let failed = |source| Failure::File { doing: format!("reading {}", path.display()), source };
-    match path.metadata() {
-        Ok(found) if !found.is_file() => {
-            let message = format!("{} is no regular file", path.display());
-            Err(Failure::invalid(message).or_try("name a file in FORKLORE_CONFIG"))
-        }
-        Ok(_) => fs::read(path).map(Some).map_err(failed),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(error)),
-    }
-}
-
-/// Creates the copy that the user edits. The copy is next to the file, so that a rename can put the
-/// copy in the place of the file.
-fn copy_of(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        store::create_private(folder).map_err(new_file::failed(folder))?;
-    }
-    let copy = path.with_file_name(format!("config-edit-{}.toml", std::process::id()));
-    new_file::create(&copy, |file| file.write_all(bytes).map_err(new_file::failed(&copy)))?;
-    Ok(copy)
 }
 
 /// Runs the editor until the text has no problems or the user gives up. Returns the warnings, or
@@ -163,22 +127,4 @@ fn run_editor(file: &Path, output: &mut Output) -> Result<()> {
                 .or_try("EDITOR=nano forklore config edit"))
         }
     }
-}
-
-/// Puts the copy in the place of the file, unless somebody else changed the file meanwhile. Only
-/// the owner can write to the new file.
-fn replace(path: &Path, copy: &Path, before: Option<&[u8]>) -> Result<()> {
-    if read(path)?.as_deref() != before {
-        let message = format!(
-            "{} was changed meanwhile and stays so; your text is in {}",
-            path.display(),
-            copy.display()
-        );
-        return Err(Failure::refused(ErrorKind::Conflict, message));
-    }
-    let mode = path.metadata().map_or(0o600, |found| found.permissions().mode() & 0o755);
-    let replaced = fs::set_permissions(copy, Permissions::from_mode(mode))
-        .and_then(|()| File::open(copy)?.sync_all())
-        .and_then(|()| fs::rename(copy, path));
-    replaced.map_err(new_file::failed(path))
 }
