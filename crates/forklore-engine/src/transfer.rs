@@ -26,6 +26,9 @@ const ROOTS: usize = 500;
 
 /// How often a session is compared again because another writer was faster.
 const RACES: usize = 5;
+/// How often a family is compared again because another transfer or import wrote its files. Each
+/// time, the other one has come further.
+const FILE_RACES: usize = 50;
 
 /// How far a transfer has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +75,7 @@ impl Engine {
         let roots = transferring.roots()?;
         transferring.families = roots.len() as u64;
         for root in roots {
-            match transferring.family(root) {
+            match transferring.family_against_races(&root) {
                 Ok(()) => {}
                 Err(Halt::Interrupted) => {
                     transferring.report.interrupted = true;
@@ -162,6 +165,23 @@ impl Transferring<'_> {
         self.report.skipped.push(SkippedTransfer { session_id, why, reason });
     }
 
+    /// Copies a family, and begins again if somebody else writes the same imported files there.
+    fn family_against_races(&mut self, root: &SessionId) -> Step {
+        let Transferred { families, unchanged, ref skipped, .. } = self.report;
+        let skipped = skipped.len();
+        let mut races = 0;
+        loop {
+            match self.family(root.clone()) {
+                Err(Halt::Failed(Error::Store(StoreError::Stale { .. }))) if races < FILE_RACES => {
+                    races += 1;
+                    (self.report.families, self.report.unchanged) = (families, unchanged);
+                    self.report.skipped.truncate(skipped);
+                }
+                done => return done,
+            }
+        }
+    }
+
     fn family(&mut self, root: SessionId) -> Step {
         let whole = Filter { family: Some(root), deleted: true, ..Filter::default() };
         let found = self.from.store.sessions(&whole, None, 0)?;
@@ -205,7 +225,7 @@ impl Transferring<'_> {
                     self.skip(&header.id, SkipReason::Busy, error.to_string());
                     return Ok(());
                 }
-                Err(Halt::Failed(error)) if !concerns_store(&error) => {
+                Err(Halt::Failed(error)) if is_of_one(&error) => {
                     self.skip(&header.id, SkipReason::Failed, error.to_string());
                     return Ok(());
                 }
@@ -261,4 +281,9 @@ fn concerns_store(error: &Error) -> bool {
         Error::Store(error) => error.is_of_store(),
         _ => matches!(error, Error::Io { .. }),
     }
+}
+
+/// Checks whether an error concerns a single session or file, so that the transfer goes on.
+fn is_of_one(error: &Error) -> bool {
+    !concerns_store(error) && !matches!(error, Error::Store(StoreError::Stale { .. }))
 }

@@ -66,6 +66,9 @@ pub(super) fn show(page: &mut Page, done: &Transferred) {
         };
         page.put(tone, format!("{state:9}  ")).put(Tone::Id, &session.target_id);
         page.put(Tone::Plain, "  ").put(Tone::Label, &session.label);
+        if session.target_id != session.session_id {
+            page.put(Tone::Plain, "  of ").put(Tone::Id, &session.session_id);
+        }
         page.put(Tone::Dim, format!("  {}", count(session.events, "event"))).end();
     }
     let others = done.sessions.len().saturating_sub(MOST_LINES);

@@ -57,6 +57,10 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
     }
     of_type!(
         Appended,
+        HandedOff,
+        Remote,
+        Remotes,
+        Transferred,
         Attached,
         AttachmentFile,
         Attachments,

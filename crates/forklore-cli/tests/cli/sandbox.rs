@@ -185,6 +185,7 @@ macro_rules! snapshot {
 pub(crate) use snapshot;
 
 pub(crate) const FILTERS: &[(&str, &str)] = &[
+    (r"parted-[0-9a-f]{16}", "parted-[hex]"),
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[uuid]"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)", "[time]"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "[time]"),

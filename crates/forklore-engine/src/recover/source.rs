@@ -8,9 +8,11 @@ use forklore_core::{ErrorKind, SessionId, Usage};
 use forklore_store::Store;
 use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{
-    FindSource, RecordKey, RecordLocation, SeenFile, Source, SourceId, SourceSpan, SourceStep,
-    Target, sidecar_key,
+    FindSource, Progress, RecordKey, RecordLocation, SeenFile, Source, SourceId, SourceSpan,
+    SourceStep, Target, sidecar_key,
 };
+
+use sha2::{Digest, Sha256};
 
 use super::family::Family;
 use super::read::{Slot, is_damage, own_seqs, slots};
@@ -28,14 +30,15 @@ pub(crate) struct FileSources {
 /// An imported file that is copied to another store.
 pub(crate) struct File {
     pub(crate) source: Source,
-    /// The number of import steps whose byte ranges the other store has already.
-    pub(crate) steps_there: u64,
+    /// The number of byte ranges that the other store has already.
+    pub(crate) spans_there: usize,
     pub(crate) locations: Vec<(RecordKey, RecordLocation)>,
     /// The id that the imported file has in the new store. `None` until the first session of the
     /// file exists there.
     pub(crate) made: Option<SourceId>,
-    /// The number of bytes of the file that the new store has read, if it has the file.
-    pub(crate) offset: u64,
+    /// How far the new store has read the file. It stays so until all byte ranges are written in one
+    /// step, so that of two writers only one can complete the file.
+    pub(crate) there: Progress,
     /// The path of the session file to which this sidecar belongs. `None` if this file is not a
     /// sidecar (a file that an agent stores with a session file).
     pub(crate) sidecar_of: Option<String>,
@@ -188,7 +191,7 @@ impl FileSources {
             let mut saved = 0;
             // Copy earlier revisions first.
             for source in sidecar.into_iter().rev().filter(|source| done.insert(source.id)) {
-                match File::save_sidecar(from, into, &file.source, source, None) {
+                match File::save_sidecar(from, into, &file.source, source) {
                     Ok(whole) => saved += u64::from(whole),
                     Err(error) => lose(error)?,
                 }
@@ -206,10 +209,7 @@ impl File {
     /// # Errors
     /// Returns an error at the first damage.
     fn of(from: &Engine, sources: &dyn Store, family: &Family, source: Source) -> Result<Self> {
-        let mut step = 0;
-        while sources.source_spans(source.id, step)?.is_some() {
-            step += 1;
-        }
+        spans(from, source.id)?;
         let Some(locations) = sources.record_locations(source.id)? else {
             let message = "the store does not tell where the records of a file stand";
             return Err(Error::Unsupported(message.into()));
@@ -229,31 +229,31 @@ impl File {
 
     pub(crate) fn of_source(source: Source, locations: Vec<(RecordKey, RecordLocation)>) -> Self {
         let (made, sidecar_of, written) = (None, None, HashMap::new());
-        Self { source, steps_there: 0, locations, made, offset: 0, sidecar_of, written }
+        let sha256 = Sha256::digest([]).into();
+        let there = Progress { offset: 0, sha256, state: String::new() };
+        Self { source, spans_there: 0, locations, made, there, sidecar_of, written }
     }
 
     /// Writes the byte ranges, the locations of the records and the paths of the file to the new
     /// store. All of its sessions must exist there already.
     pub(crate) fn finish(&mut self, from: &Engine, into: &Engine) -> Result<()> {
-        self.copy_ranges(from, into)?;
         for locations in std::mem::take(&mut self.locations).chunks(4_000) {
             self.step(into, Vec::new(), Vec::new(), locations.to_vec(), None)?;
         }
+        self.complete(from, into)?;
         for seen in self.source.paths.clone() {
             self.step(into, Vec::new(), Vec::new(), Vec::new(), Some(seen))?;
         }
         Ok(())
     }
 
-    /// Copies one sidecar of the session file `own`, or the rest of it: `begun` is its id in the new
-    /// store, with the number of import steps that are there. Returns `false` and copies nothing if
-    /// the sidecar's bytes were erased.
+    /// Copies one sidecar of the session file `own`. Returns `false` and copies nothing if the
+    /// sidecar's bytes were erased.
     pub(crate) fn save_sidecar(
         from: &Engine,
         into: &Engine,
         own: &Source,
         source: Source,
-        begun: Option<(SourceId, u64)>,
     ) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {
@@ -264,25 +264,15 @@ impl File {
         let sidecar = sidecar.into_iter().find(|path| source.names.contains(&sidecar_key(path)));
         let mut file = Self::of_source(source, Vec::new());
         file.sidecar_of = sidecar;
-        match begun {
-            Some((id, steps)) => {
-                file.made = Some(id);
-                file.offset = file.source.read.offset;
-                file.steps_there = steps;
-            }
-            None => file.step(into, Vec::new(), Vec::new(), Vec::new(), None)?,
-        }
-        file.copy_ranges(from, into)?;
+        file.complete(from, into)?;
         Ok(true)
     }
 
-    /// Copies the byte ranges that the new store lacks, one import step at a time.
-    fn copy_ranges(&mut self, from: &Engine, into: &Engine) -> Result<()> {
-        while let Some(ranges) = from.sources()?.source_spans(self.source.id, self.steps_there)? {
-            self.step(into, Vec::new(), ranges, Vec::new(), None)?;
-            self.steps_there += 1;
-        }
-        Ok(())
+    /// Writes the byte ranges that the new store lacks, all in one step.
+    fn complete(&mut self, from: &Engine, into: &Engine) -> Result<()> {
+        let lacking = spans(from, self.source.id)?.split_off(self.spans_there);
+        let read = self.source.read.clone();
+        self.step_to(read, into, Vec::new(), lacking, Vec::new(), None)
     }
 
     fn step(
@@ -293,13 +283,25 @@ impl File {
         locations: Vec<(RecordKey, RecordLocation)>,
         seen: Option<SeenFile>,
     ) -> Result<()> {
-        let Source { dialect, native_id, revision, first_line, names, paths, read, .. } =
-            &self.source;
+        self.step_to(self.there.clone(), into, writes, ranges, locations, seen)
+    }
+
+    /// Executes an import step, after which the new store has read the file as far as `read`.
+    fn step_to(
+        &mut self,
+        read: Progress,
+        into: &Engine,
+        writes: Vec<Write>,
+        ranges: Vec<SourceSpan>,
+        locations: Vec<(RecordKey, RecordLocation)>,
+        seen: Option<SeenFile>,
+    ) -> Result<()> {
+        let Source { dialect, native_id, revision, first_line, names, paths, .. } = &self.source;
         let seen = seen.or_else(|| paths.first().cloned());
         let seen = seen.unwrap_or(SeenFile { path: String::new(), size: 0, modified: 0 });
         let sources = into.sources()?;
         let target = match self.made {
-            Some(id) => Target::State { id, offset: self.offset },
+            Some(id) => Target::State { id, offset: self.there.offset },
             None => {
                 let by_path = FindSource::Latest(seen.path.clone());
                 Target::New {
@@ -310,7 +312,7 @@ impl File {
                 }
             }
         };
-        let (native_id, read) = (native_id.clone(), read.clone());
+        let native_id = native_id.clone();
         let names = if self.made.is_none() { names.clone() } else { Vec::new() };
         let last = true;
         let sidecar_of = self.sidecar_of.clone();
@@ -322,13 +324,24 @@ impl File {
             locations,
             names,
             sidecar_of,
-            read,
+            read: read.clone(),
             last,
         };
         self.made = Some(sources.import(writes, step)?);
-        self.offset = self.source.read.offset;
+        self.there = read;
         Ok(())
     }
+}
+
+/// Returns all byte ranges of an imported file, in order.
+pub(crate) fn spans(engine: &Engine, source: SourceId) -> Result<Vec<SourceSpan>> {
+    let (store, mut all) = (engine.sources()?, Vec::new());
+    let mut step = 0;
+    while let Some(spans) = store.source_spans(source, step)? {
+        all.extend(spans);
+        step += 1;
+    }
+    Ok(all)
 }
 
 /// Checks whether an error concerns only one imported file. If it does, the recovery continues with

@@ -9,8 +9,8 @@ use forklore_store::sources::{FindSource, Source};
 
 use super::own_events::common;
 use super::route::Route;
-use super::{Step, Transferring, concerns_store};
-use crate::recover::{File, FileSources};
+use super::{Step, Transferring, is_of_one};
+use crate::recover::{File, FileSources, spans};
 use crate::sources::is_erased;
 use crate::{Engine, Error, Result};
 
@@ -71,7 +71,7 @@ impl Transferring<'_> {
                     self.skip(&first, SkipReason::Source, reason);
                     false
                 }
-                Err(error) if concerns_store(&error) => return Err(error.into()),
+                Err(error) if !is_of_one(&error) => return Err(error.into()),
                 Err(error) => {
                     self.skip(&first, SkipReason::Source, error.to_string());
                     false
@@ -112,8 +112,9 @@ impl Transferring<'_> {
         }
         let mut file = self.read_file(source)?;
         let Some(same) = same else { return Ok(Lacking::File(Box::new(file))) };
-        let spans = compare_spans((self.from, source), (self.into, &same))?;
-        if spans.there_has_all {
+        let spans_here = spans(self.from, source.id)?;
+        let spans_there = spans(self.into, same.id)?;
+        if spans_there.starts_with(&spans_here) {
             let locations = there.record_locations(same.id)?.unwrap_or_default();
             let is_ahead = same.read.offset > source.read.offset;
             if is_ahead
@@ -123,11 +124,11 @@ impl Transferring<'_> {
             {
                 return Ok(Lacking::Nothing);
             }
-        } else if !spans.here_has_all {
+        } else if !spans_here.starts_with(&spans_there) {
             return Ok(Lacking::Other("the file there has other bytes"));
         }
-        file.steps_there = spans.common;
-        (file.made, file.offset) = (Some(same.id), same.read.offset);
+        file.spans_there = spans_there.len().min(spans_here.len());
+        (file.made, file.there) = (Some(same.id), same.read);
         file.written = same.sessions.into_iter().map(|it| (it.id, it.events)).collect();
         Ok(Lacking::File(Box::new(file)))
     }
@@ -159,7 +160,7 @@ impl Transferring<'_> {
                 (Ok(false), Some(first)) => {
                     self.skip(&first, SkipReason::Source, "one of its sessions was skipped");
                 }
-                (Err(error), Some(first)) if !concerns_store(&error) => {
+                (Err(error), Some(first)) if is_of_one(&error) => {
                     self.skip(&first, SkipReason::Source, error.to_string());
                 }
                 (Err(error), _) => return Err(error.into()),
@@ -177,27 +178,20 @@ impl Transferring<'_> {
     /// Copies the sidecars of an imported file that the other store lacks, earlier revisions first.
     fn sidecars(&mut self, source: &Source) -> Step {
         let there = self.into.sidecars_of(source)?;
+        let is_there = |sidecar: &Source| {
+            there.iter().any(|there| is_same(sidecar, there) && there.read == sidecar.read)
+        };
         let mut done = HashSet::new();
         for sidecar in self.from.sidecars_of(source)?.into_iter().rev() {
-            if !done.insert(sidecar.id) || is_erased(self.from.sources()?, &sidecar)? {
+            if !done.insert(sidecar.id)
+                || is_there(&sidecar)
+                || is_erased(self.from.sources()?, &sidecar)?
+            {
                 continue;
             }
-            // An interrupted transfer may have left a part of it.
-            let mut begun =
-                there.iter().filter(|it| is_same(&sidecar, it) && it.read == sidecar.read);
-            let begun = match begun.next() {
-                Some(same) => {
-                    let spans = compare_spans((self.from, &sidecar), (self.into, same))?;
-                    if spans.there_has_all {
-                        continue;
-                    }
-                    Some((same.id, spans.common))
-                }
-                None => None,
-            };
-            match File::save_sidecar(self.from, self.into, source, sidecar, begun) {
+            match File::save_sidecar(self.from, self.into, source, sidecar) {
                 Ok(is_whole) => self.report.sources += u64::from(is_whole),
-                Err(error) if concerns_store(&error) => return Err(error.into()),
+                Err(error) if !is_of_one(&error) => return Err(error.into()),
                 Err(error) => {
                     if let Some(first) = source.sessions.first() {
                         self.skip(&first.id, SkipReason::Source, error.to_string());
@@ -215,34 +209,6 @@ enum Lacking {
     File(Box<File>),
     /// The file there cannot become the one here. The text says why.
     Other(&'static str),
-}
-
-/// How the byte ranges of an imported file in two stores compare.
-struct ComparedSpans {
-    /// The number of import steps that are equal in both stores.
-    common: u64,
-    /// Whether the steps of this store begin with those of the other one.
-    here_has_all: bool,
-    /// Whether the steps of the other store begin with those of this one.
-    there_has_all: bool,
-}
-
-/// Compares the byte ranges of an imported file in two stores, one import step at a time.
-fn compare_spans(
-    (here, source): (&Engine, &Source),
-    (there, same): (&Engine, &Source),
-) -> Result<ComparedSpans> {
-    let (here, there) = (here.sources()?, there.sources()?);
-    let mut common = 0;
-    loop {
-        match (here.source_spans(source.id, common)?, there.source_spans(same.id, common)?) {
-            (Some(one), Some(other)) if one == other => common += 1,
-            (one, other) => {
-                let (here_has_all, there_has_all) = (other.is_none(), one.is_none());
-                return Ok(ComparedSpans { common, here_has_all, there_has_all });
-            }
-        }
-    }
 }
 
 fn is_same(here: &Source, there: &Source) -> bool {

@@ -95,11 +95,15 @@ fn a_file_that_grew_here_grows_there_unless_its_session_parted() {
 #[test]
 fn a_transfer_that_breaks_at_any_commit_is_completed_by_the_next() {
     let here = Scene::sqlite();
-    here.import(&testdata().join("codex/home/archived_sessions"));
-    let sidecars = "claude/projects/-home-dev-work-space-a-proj-41";
-    let with_sidecars =
-        testdata().join(sidecars).join("9cb2dfeb-c188-4250-bac1-2b1856ffaa9b.jsonl");
-    here.import(&with_sidecars);
+    let files = [
+        "codex/home/archived_sessions",
+        // It has sidecars.
+        "claude/projects/-home-dev-work-space-a-proj-41/9cb2dfeb-c188-4250-bac1-2b1856ffaa9b.jsonl",
+    ];
+    let files = files.map(|name| testdata().join(name));
+    for file in &files {
+        here.import(file);
+    }
     let first = here.sessions().remove(0).id;
     let attach = Attach { name: Some("notes.txt".into()), ..Attach::default() };
     here.engine.attach(&first, &mut &b"notes"[..], &attach).unwrap();
