@@ -64,6 +64,11 @@ impl Folder {
         fs::create_dir(home)
     }
 
+    /// Removes the folder, because no server could be started.
+    pub(crate) fn remove(&self) -> Result<()> {
+        fs::remove_dir_all(&self.path)
+    }
+
     /// Returns the port that was written down under this name.
     pub(crate) fn port(&self, name: &str) -> Option<u16> {
         fs::read_to_string(self.home().join(name)).ok()?.trim().parse().ok()

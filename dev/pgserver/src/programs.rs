@@ -90,7 +90,10 @@ pub(crate) fn runnable(mut programs: PathBuf, home: &Path) -> Result<PathBuf, No
 /// Returns a program that the user of [`command`] can run: `program`, or a copy of it. The copy is
 /// that of the directory `levels` above it, as `copy`.
 fn reachable(program: PathBuf, levels: usize, copy: &Path) -> Result<PathBuf, NoServer> {
-    let version = command(&program).arg("--version").output()?;
+    // The shell starts it as that user: this process may be allowed more.
+    let mut version = command(Path::new("sh"));
+    version.envs(command(&program).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let version = version.args(["-c", "exec \"$0\" --version"]).arg(&program).output()?;
     if version.status.success() {
         return Ok(program);
     }

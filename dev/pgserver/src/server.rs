@@ -92,7 +92,11 @@ fn ports(programs: &Path, is_pooled: bool) -> Result<(u16, Option<u16>), NoServe
     let port = match folder.port(SERVER) {
         Some(port) if folder.has_server()? => port,
         _ => {
-            let port = postgres::start(programs.to_owned(), &folder, port::free())?;
+            let started = postgres::start(programs.to_owned(), &folder, port::free());
+            if started.is_err() && !folder.has_server()? {
+                folder.remove()?;
+            }
+            let port = started?;
             folder.set_port(SERVER, port)?;
             port
         }
