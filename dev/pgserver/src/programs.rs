@@ -68,8 +68,8 @@ pub(crate) fn command(program: &Path) -> Command {
     };
     // Programs that were unpacked and not installed find their libraries beside them.
     let libraries = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
-    let mut beside = program.ancestors().map(|one| one.join(&libraries));
-    if let Some(libraries) = beside.find(|libraries| libraries.is_dir()) {
+    let mut folders = program.ancestors().map(|one| one.join(&libraries));
+    if let Some(libraries) = folders.find(|libraries| libraries.is_dir()) {
         command.env("LD_LIBRARY_PATH", libraries);
     }
     command.stdin(Stdio::null());
