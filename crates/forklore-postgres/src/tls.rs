@@ -72,14 +72,14 @@ where
     fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
         let name = ServerName::try_from(host.to_owned());
         let name = name.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let config = self.config().map_err(io::Error::other)?;
-        Ok(Handshake { connector: TlsConnector::from(config), name })
+        Ok(Handshake { tls: self.clone(), name })
     }
 }
 
-/// A handshake with one server, which has not begun.
+/// A handshake with one server. It is prepared for every connection, and begins only if the
+/// connection is encrypted.
 pub(crate) struct Handshake {
-    connector: TlsConnector,
+    tls: Tls,
     name: ServerName<'static>,
 }
 
@@ -93,7 +93,8 @@ where
 
     fn connect(self, stream: S) -> Self::Future {
         Box::pin(async move {
-            let stream = self.connector.connect(self.name, stream).await?;
+            let config = self.tls.config().map_err(io::Error::other)?;
+            let stream = TlsConnector::from(config).connect(self.name, stream).await?;
             Ok(Encrypted(Box::new(stream)))
         })
     }

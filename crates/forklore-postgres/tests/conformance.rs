@@ -1,31 +1,54 @@
-//! Runs the conformance suite, with all capabilities, on a real PostgreSQL.
+//! Runs the conformance suite, with all capabilities, on real servers: on PostgreSQL, on the same
+//! through PgBouncer in transaction mode, and on a newer PostgreSQL.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     reason = "a store that cannot be opened ends the test"
 )]
 
-use forklore_conformance::{Factory, Handle, TestStore, suite};
+use forklore_conformance::{Factory, Handle, TestStore};
 use forklore_core::SessionId;
-use forklore_pgserver::Tenant;
+use forklore_pgserver::{Target, Tenant};
 use forklore_postgres::PostgresStore;
 
-suite!(
-    Tenants;
-    durable, processes, maintenance, sources, attachments, shared_attachments, operations,
-    shared_operations, loss
-);
+/// Creates a test for each case, in a module of the target's name.
+macro_rules! suite_on {
+    ($module:ident, $target:ident) => {
+        mod $module {
+            use forklore_conformance::suite;
+            use forklore_pgserver::Target;
+
+            use super::Tenants;
+
+            suite!(
+                Tenants(Target::$target);
+                durable, processes, maintenance, sources, attachments, shared_attachments,
+                operations, shared_operations, loss
+            );
+        }
+    };
+}
+
+suite_on!(direct, Direct);
+suite_on!(pooled, Pooled);
+suite_on!(newest, Newest);
 
 /// Creates stores in one database, each the store of a tenant.
-struct Tenants;
+struct Tenants(Target);
 
 impl Factory for Tenants {
     fn fresh(&self) -> Box<dyn TestStore> {
-        Box::new(OfTenant(Tenant::fresh().unwrap_or_else(|none| panic!("{none}"))))
+        Box::new(OfTenant(Tenant::on(self.0).unwrap_or_else(|none| panic!("{none}"))))
     }
 
     fn join(&self, address: &str) -> Handle {
         Handle::new(PostgresStore::open(address.parse().unwrap()).unwrap())
+    }
+
+    /// The random histories compare the store with a model. They take most of the suite's time, so
+    /// the other targets run few.
+    fn histories(&self) -> u32 {
+        if self.0 == Target::Direct { 64 } else { 2 }
     }
 }
 

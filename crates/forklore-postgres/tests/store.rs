@@ -93,6 +93,14 @@ fn a_dead_connection_is_replaced() {
 }
 
 #[test]
+fn a_connection_that_is_not_encrypted_reads_no_certificates() {
+    let tenant = tenant();
+    with_session(&open(&tenant, "&sslrootcert=/nowhere.pem"), |_| {});
+    let encrypted = address(&tenant, "&sslrootcert=/nowhere.pem&sslmode=verify-full");
+    assert!(PostgresStore::open(encrypted).is_err());
+}
+
+#[test]
 fn no_error_shows_the_password() {
     let url = "postgres://ann:sesame@127.0.0.1:1/team?deadline=2";
     let refused = PostgresStore::open(url.parse().unwrap()).err().unwrap();

@@ -1,8 +1,8 @@
-//! A real PostgreSQL for tests, on loopback.
+//! Real PostgreSQL servers for tests, on loopback.
 //!
-//! The first test process that needs the server starts it, and the others join. It ends by itself
-//! some seconds after the last of these processes. Each test has a tenant of its own, so tests run
-//! at the same time and do not see each other.
+//! The first test process that needs a server starts it, and the others join. It ends by itself
+//! some seconds after the last of these processes, and nothing of it remains. Each test has a tenant
+//! of its own, so tests run at the same time and do not see each other.
 //!
 //! ```no_run
 //! let tenant = forklore_pgserver::Tenant::fresh()?;
@@ -11,18 +11,25 @@
 //! # Ok::<(), forklore_pgserver::NoServer>(())
 //! ```
 //!
-//! The programs of the server are those of Debian's package `postgresql`, or those in the directory
-//! that [`VARIABLE`] names. `cargo xtask test` installs them. [`URL`] names a running server
-//! instead. The server does not sync its files, because no test of this server kills it.
+//! A [`Target`] is a server and the way to it: PostgreSQL, the same behind PgBouncer, or a newer
+//! PostgreSQL. The programs are those that Debian's packages install, or those that [`VARIABLE`],
+//! [`NEWEST`] and [`POOLER`] name. `cargo xtask test` installs them. [`URL`] names a running server
+//! instead. A server does not sync its files, because no test of it kills it.
 
+mod folder;
+mod pooler;
+mod port;
+mod postgres;
 mod programs;
 mod server;
 mod statement;
 
 use std::path::PathBuf;
 
-pub use programs::VARIABLE;
-pub use server::{Server, URL};
+use server::Server;
+
+pub use programs::{NEWEST, POOLER, VARIABLE};
+pub use server::{Target, URL};
 
 /// The reason why there is no server for the tests.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +42,12 @@ pub enum NoServer {
          initdb and postgres in {VARIABLE}"
     )]
     NotInstalled(PathBuf),
+    /// A program that no package installs where it is looked for is not named.
+    #[error(
+        "the variable {0} names no program for this test ({1})\n\
+         hint: `cargo xtask test` installs what it needs and sets the variable"
+    )]
+    NotNamed(&'static str, PathBuf),
     /// One of its programs failed.
     #[error("{0} failed: {1}")]
     Failed(&'static str, String),
@@ -49,24 +62,32 @@ pub enum NoServer {
 /// A store of its own on the server of the tests. Its rows are removed when it is dropped.
 #[derive(Debug)]
 pub struct Tenant {
-    server: &'static Server,
+    server: Server,
     name: String,
 }
 
 impl Tenant {
-    /// Starts or joins the server and invents a tenant that nobody has used.
+    /// Starts or joins the server of [`Target::Direct`] and invents a tenant that nobody has used.
     ///
     /// # Errors
     /// See [`NoServer`].
     pub fn fresh() -> Result<Self, NoServer> {
+        Self::on(Target::Direct)
+    }
+
+    /// Starts or joins a server and invents a tenant that nobody has used.
+    ///
+    /// # Errors
+    /// See [`NoServer`].
+    pub fn on(target: Target) -> Result<Self, NoServer> {
         let name = format!("t{}", uuid::Uuid::new_v4().simple());
-        Ok(Self { server: Server::shared()?, name })
+        Ok(Self { server: Server::shared(target)?, name })
     }
 
     /// Returns the URL of the store.
     #[must_use]
     pub fn url(&self) -> String {
-        let url = self.server.url();
+        let url = &self.server.url;
         let mark = if url.contains('?') { '&' } else { '?' };
         format!("{url}{mark}tenant={}", self.name)
     }
@@ -77,7 +98,7 @@ impl Tenant {
         &self.name
     }
 
-    /// Executes statements on the server.
+    /// Executes statements on the server, not through a pooler.
     ///
     /// # Errors
     /// [`NoServer::Statement`] if the server refuses them.
@@ -90,8 +111,11 @@ impl Drop for Tenant {
     fn drop(&mut self) {
         let sql = format!(
             "DO $$ DECLARE t text; BEGIN
-               FOR t IN SELECT table_name FROM information_schema.columns
-                 WHERE table_schema = 'forklore' AND column_name = 'tenant' ORDER BY table_name DESC
+               FOR t IN SELECT c.relname FROM pg_class c
+                 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
+                 WHERE c.relnamespace = to_regnamespace('forklore') AND c.relkind IN ('r', 'p')
+                   AND NOT c.relispartition
+                 ORDER BY c.relname DESC
                LOOP EXECUTE format('DELETE FROM forklore.%I WHERE tenant = %L', t, '{}'); END LOOP;
              END $$",
             self.name

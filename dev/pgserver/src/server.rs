@@ -1,146 +1,157 @@
-//! Starts the server of the tests, or joins the one that another test process has started.
+//! Joins a server of the tests, or starts it.
 
-use std::fs::{self, File};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::unix::process::CommandExt as _;
+use std::collections::BTreeMap;
+use std::env;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
-use std::thread::sleep;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 
-use crate::NoServer;
-use crate::programs::{command, directory, give, runnable};
-use crate::statement;
+use crate::folder::Folder;
+use crate::{NoServer, pooler, port, postgres, programs, statement};
 
-const WATCH: &str = include_str!("watch.sh");
-/// How often a process looks whether the server is there before it gives up, and the pause between.
-const LOOKS: u32 = 600;
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// The environment variable with the URL of a running server, for example behind a pooler, which the
-/// tests use instead of one of their own.
+/// The environment variable with the URL of a running server, which the tests of
+/// [`Target::Direct`] use instead of one of their own.
 pub const URL: &str = "FORKLORE_POSTGRES_URL";
 
-/// The server of the tests. It runs as long as a process that has joined it.
+/// The names under which a folder has the ports of the server and of its pooler.
+const SERVER: &str = "port";
+const POOLER: &str = "pooler.port";
+
+/// Which server a store is on, and how its connections reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The PostgreSQL that is installed, or Debian's.
+    Direct,
+    /// The same, through PgBouncer in transaction mode.
+    Pooled,
+    /// A newer PostgreSQL than Debian's.
+    Newest,
+}
+
+/// A server that this process has joined. It runs until the last such process has ended.
 #[derive(Debug)]
-pub struct Server {
-    url: String,
-    _user: Option<File>,
+struct Joined {
+    port: u16,
+    pooler: Option<u16>,
+    _user: File,
+}
+
+static JOINED: Mutex<BTreeMap<PathBuf, Joined>> = Mutex::new(BTreeMap::new());
+
+/// The URLs of a server of the tests.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    /// The URL of the database as a store is to reach it.
+    pub(crate) url: String,
+    /// The URL of the database without a pooler and without options of the store.
+    direct: String,
 }
 
 impl Server {
-    /// Returns the server that all test processes of this user share.
-    ///
-    /// # Errors
-    /// See [`NoServer`].
-    pub fn shared() -> Result<&'static Self, NoServer> {
-        static SHARED: OnceLock<Server> = OnceLock::new();
-        static STARTING: std::sync::Mutex<()> = std::sync::Mutex::new(());
-        let _one = STARTING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(server) = SHARED.get() {
-            return Ok(server);
+    /// Joins the server that all test processes of this user share, or starts it.
+    pub(crate) fn shared(target: Target) -> Result<Self, NoServer> {
+        if target == Target::Direct
+            && let Ok(url) = env::var(URL)
+        {
+            let direct = url.split('?').next().unwrap_or_default().to_owned();
+            return Ok(Self { url, direct });
         }
-        let server = Self::join_or_start()?;
-        Ok(SHARED.get_or_init(|| server))
+        let programs = match target {
+            Target::Direct | Target::Pooled => programs::directory()?,
+            Target::Newest => programs::newest()?,
+        };
+        let (port, pooler) = ports(&programs, target == Target::Pooled)?;
+        let direct = port::url(port);
+        let url = match pooler {
+            // Nobody can listen through a pooler.
+            Some(pooler) => format!("{}?listen=127.0.0.1:{port}", port::url(pooler)),
+            None => direct.clone(),
+        };
+        Ok(Self { url, direct })
     }
 
-    /// Returns the URL of a database on the server.
-    #[must_use]
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Executes statements.
-    ///
-    /// # Errors
-    /// [`NoServer::Statement`] if the server refuses them.
-    pub fn execute(&self, sql: &str) -> Result<(), NoServer> {
-        let (url, _) = self.url.split_once('?').unwrap_or((&self.url, ""));
-        statement::execute(url, sql)
-    }
-
-    fn join_or_start() -> Result<Self, NoServer> {
-        if let Ok(url) = std::env::var(URL) {
-            return Ok(Self { url, _user: None });
-        }
-        let programs = directory()?;
-        let uid = rustix::process::geteuid().as_raw();
-        let folder = std::env::temp_dir().join(format!("forklore-pgserver-{uid}"));
-        fs::create_dir_all(&folder)?;
-        let starting = File::create(folder.join("starting.lock"))?;
-        starting.lock()?;
-        let users = folder.join("users.lock");
-        let user = File::create(&users)?;
-        // Waits while an older server is being ended.
-        user.lock_shared()?;
-        let state = folder.join("port");
-        if let Some(port) = running(&state) {
-            return Ok(Self { url: url_of(port), _user: Some(user) });
-        }
-        let port = start(programs, &folder, &users, &state)?;
-        Ok(Self { url: url_of(port), _user: Some(user) })
+    /// Executes statements, not through a pooler.
+    pub(crate) fn execute(&self, sql: &str) -> Result<(), NoServer> {
+        statement::execute(&self.direct, sql)
     }
 }
 
-fn url_of(port: u16) -> String {
-    format!("postgres://postgres@127.0.0.1:{port}/postgres")
-}
-
-/// Returns the port of the running server.
-fn running(state: &Path) -> Option<u16> {
-    let port = fs::read_to_string(state).ok()?.trim().parse().ok()?;
-    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok().map(|_| port)
-}
-
-fn start(programs: PathBuf, folder: &Path, users: &Path, state: &Path) -> Result<u16, NoServer> {
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-    let home = folder.join(format!("server-{port}"));
-    fs::create_dir_all(&home)?;
-    let programs = &runnable(programs, &home)?;
-    give(&home)?;
-    let data = home.join("data");
-    initialise(programs, &data)?;
-    let mut watch = Command::new("sh");
-    watch.args(["-c", WATCH, "forklore-pgserver"]).args([users, state, &home]);
-    // The server itself runs as another user than root; see `command`.
-    let server = command(&programs.join("postgres"));
-    watch.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    watch.arg(server.get_program()).args(server.get_args());
-    watch.arg("-D").arg(&data).args(["-p", &port.to_string()]);
-    for setting in [
-        "listen_addresses=127.0.0.1",
-        &format!("unix_socket_directories={}", home.display()),
-        "fsync=off",
-        "full_page_writes=off",
-        "max_connections=300",
-        "shared_buffers=64MB",
-        "max_prepared_transactions=0",
-        "log_min_messages=warning",
-    ] {
-        watch.args(["-c", setting]);
+/// Returns the ports of the server that runs these programs, and of its pooler if one is wanted.
+fn ports(programs: &Path, is_pooled: bool) -> Result<(u16, Option<u16>), NoServer> {
+    let path = env::temp_dir().join(folder(programs));
+    let mut all = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = all.get(&path).map(|joined| (joined.port, joined.pooler));
+    if let Some((port, pooler)) = found
+        && (pooler.is_some() || !is_pooled)
+    {
+        return Ok((port, pooler.filter(|_| is_pooled)));
     }
-    let log = File::create(folder.join("server.log"))?;
-    watch.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0).spawn()?;
-    for _ in 0..LOOKS {
-        if statement::execute(&url_of(port), "SELECT 1").is_ok() {
-            fs::write(state, port.to_string())?;
-            return Ok(port);
+    let folder = Folder::locked(path.clone())?;
+    let user = folder.user()?;
+    let port = match folder.port(SERVER) {
+        Some(port) if folder.has_server()? => port,
+        _ => {
+            let started = postgres::start(programs.to_owned(), &folder, port::free());
+            if started.is_err() && !folder.has_server()? {
+                folder.remove()?;
+            }
+            let port = started?;
+            folder.set_port(SERVER, port)?;
+            port
         }
-        sleep(PAUSE);
+    };
+    let mut pooler = folder.port(POOLER);
+    if is_pooled && pooler.is_none() {
+        let started = pooler::start(&folder, port, port::free())?;
+        folder.set_port(POOLER, started)?;
+        pooler = Some(started);
     }
-    let log = fs::read_to_string(folder.join("server.log")).unwrap_or_default();
-    Err(NoServer::Failed("postgres", log))
+    all.insert(path, Joined { port, pooler, _user: user });
+    Ok((port, pooler.filter(|_| is_pooled)))
 }
 
-fn initialise(programs: &Path, data: &PathBuf) -> Result<(), NoServer> {
-    let done = command(&programs.join("initdb"))
-        .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"])
-        .args(["--no-sync", "--no-instructions", "-D"])
-        .arg(data)
-        .output()?;
-    if done.status.success() {
-        return Ok(());
+/// Returns the name of the folder for a server with these programs. Servers of other users and of
+/// other versions have other folders.
+fn folder(programs: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    programs.hash(&mut hasher);
+    let user = rustix::process::geteuid().as_raw();
+    format!("forklore-pgserver-{user}-{:08x}", hasher.finish() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{Permissions, set_permissions};
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_server_and_its_pooler_leave_a_port_that_another_program_has() {
+        // It accepts no connection, so nobody who connects gets an answer.
+        let other = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let in_use = other.local_addr().unwrap().port();
+        let ports = || std::iter::once(Ok(in_use)).chain(port::free());
+        let temporary = tempfile::tempdir().unwrap();
+        set_permissions(temporary.path(), Permissions::from_mode(0o755)).unwrap();
+        let path = temporary.path().join("server");
+        let folder = Folder::locked(path.clone()).unwrap();
+        let server = postgres::start(programs::directory().unwrap(), &folder, ports()).unwrap();
+        let pooler = pooler::start(&folder, server, ports()).unwrap();
+        assert!(server != in_use && pooler != in_use && server != pooler);
+        for port in [server, pooler] {
+            statement::execute(&port::url(port), "SELECT 1").unwrap();
+        }
+        // On no other port.
+        let refused = pooler::start(&folder, server, ports().take(1)).unwrap_err();
+        assert!(refused.to_string().contains("pgbouncer failed"), "{refused}");
+        drop(folder);
+        while path.exists() {
+            sleep(Duration::from_millis(20));
+        }
     }
-    Err(NoServer::Failed("initdb", String::from_utf8_lossy(&done.stderr).into_owned()))
 }

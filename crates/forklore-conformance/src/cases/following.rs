@@ -115,6 +115,18 @@ impl Follower {
         }
     }
 
+    /// Reads pages of the feed until there are no more changes. Asserts that they reported at least
+    /// the head that every session had before, although others may still write.
+    #[track_caller]
+    pub(super) fn catch_up(&mut self, scene: &Scene<'_>, limit: usize) {
+        let before = scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap();
+        self.drain(scene, limit);
+        for header in before {
+            let reported = self.heads.get(header.id.as_str()).copied();
+            assert!(reported >= Some(header.head_seq()), "{}: {reported:?}", header.id);
+        }
+    }
+
     /// Asserts that the feed reported the current head of every session that is not deleted.
     #[track_caller]
     pub(super) fn assert_complete(&self, scene: &Scene<'_>) {

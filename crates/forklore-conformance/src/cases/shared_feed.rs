@@ -89,12 +89,12 @@ pub(super) fn a_killed_writer_leaves_no_gap(scene: &Scene<'_>) {
             writer.kill().unwrap();
             writer.wait().unwrap();
         }
-        reader.drain(scene, 5);
-        reader.assert_complete(scene);
+        // A store on a server may still commit what a killed writer sent.
+        reader.catch_up(scene, 5);
         // The feed also reports a write of this process, after those of the others.
         let appended = scene.append("all", turns(1));
         reader.drain(scene, 0);
-        assert_eq!(reader.heads["all"], appended.head_seq);
+        assert!(reader.heads["all"] >= appended.head_seq, "{:?}", reader.heads);
     }
     scene.assert_sound();
 }

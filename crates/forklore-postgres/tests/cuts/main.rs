@@ -1,5 +1,6 @@
-//! Cuts connections at many bytes, in both directions. Each call must end in success or in an error that says what is
-//! known, and nothing may be stored twice or in part.
+//! Cuts connections at many bytes, in both directions: those to the server and those to a pooler. Each
+//! call must end in success or in an error that says what is known, and nothing may be stored twice
+//! or in part.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -14,13 +15,40 @@ use std::sync::Arc;
 use forklore_conformance::Handle;
 use forklore_conformance::events::{turns, user};
 use forklore_conformance::scene::{Scene, id};
-use forklore_pgserver::Tenant;
+use forklore_pgserver::{Target, Tenant};
 use forklore_postgres::PostgresStore;
 use forklore_store::Store;
 use forklore_store::attachments::check;
 use forklore_store::port::Append;
 
 use self::proxy::{Proxy, Side};
+
+/// Creates the tests of a target, in a module of its name.
+macro_rules! tests_on {
+    ($module:ident, $target:ident) => {
+        mod $module {
+            use forklore_pgserver::Target;
+
+            #[test]
+            fn an_append_after_a_head_happens_once_wherever_its_connection_is_cut() {
+                super::an_append_after_a_head_happens_once(Target::$target);
+            }
+
+            #[test]
+            fn an_append_without_a_head_is_never_stored_twice() {
+                super::an_append_without_a_head_is_never_stored_twice(Target::$target);
+            }
+
+            #[test]
+            fn an_attachment_is_whole_or_absent_wherever_its_connection_is_cut() {
+                super::an_attachment_is_whole_or_absent(Target::$target);
+            }
+        }
+    };
+}
+
+tests_on!(direct, Direct);
+tests_on!(pooled, Pooled);
 
 /// Returns the store of a tenant behind a proxy. It has one connection for its calls.
 fn behind_proxy(tenant: &Tenant) -> (Arc<PostgresStore>, Proxy) {
@@ -69,9 +97,8 @@ fn scene(store: &Arc<PostgresStore>) -> impl Fn() -> Handle + use<> {
     move || Handle::shared(Arc::<PostgresStore>::clone(&store))
 }
 
-#[test]
-fn an_append_after_a_head_happens_once_wherever_its_connection_is_cut() {
-    let tenant = Tenant::fresh().unwrap_or_else(|none| panic!("{none}"));
+fn an_append_after_a_head_happens_once(target: Target) {
+    let tenant = Tenant::on(target).unwrap_or_else(|none| panic!("{none}"));
     let (store, proxy) = behind_proxy(&tenant);
     let factory = scene(&store);
     let scene = Scene::new(&factory);
@@ -87,9 +114,8 @@ fn an_append_after_a_head_happens_once_wherever_its_connection_is_cut() {
     assert_eq!(store.verify(None).unwrap().problems, []);
 }
 
-#[test]
-fn an_append_without_a_head_is_never_stored_twice() {
-    let tenant = Tenant::fresh().unwrap_or_else(|none| panic!("{none}"));
+fn an_append_without_a_head_is_never_stored_twice(target: Target) {
+    let tenant = Tenant::on(target).unwrap_or_else(|none| panic!("{none}"));
     let (store, proxy) = behind_proxy(&tenant);
     let factory = scene(&store);
     let scene = Scene::new(&factory);
@@ -116,9 +142,8 @@ fn an_append_without_a_head_is_never_stored_twice() {
     assert_eq!(store.verify(None).unwrap().problems, []);
 }
 
-#[test]
-fn an_attachment_is_whole_or_absent_wherever_its_connection_is_cut() {
-    let tenant = Tenant::fresh().unwrap_or_else(|none| panic!("{none}"));
+fn an_attachment_is_whole_or_absent(target: Target) {
+    let tenant = Tenant::on(target).unwrap_or_else(|none| panic!("{none}"));
     let (store, proxy) = behind_proxy(&tenant);
     let attachments = store.attachments().unwrap();
     let (mut put, mut failed) = (0, 0);
