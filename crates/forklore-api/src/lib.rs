@@ -68,6 +68,7 @@ mod search;
 mod session;
 mod sparql;
 mod stats;
+mod tier;
 mod tree;
 mod verbs;
 mod watch;
@@ -127,6 +128,7 @@ pub use stats::{
     ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageGroup, UsageGrouping,
     UsageReport, UsageScope,
 };
+pub use tier::TierTables;
 pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, TreeRequest, Trees};
 pub use verbs::{ANSWERS, Form, VerbAnswer};
 pub use watch::{FileChange, WatchLine};

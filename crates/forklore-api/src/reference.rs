@@ -18,8 +18,8 @@ use crate::{
     ExportedFile, FlatNode, Forked, Form, GraphFile, HelpText, Imported, Inspection, Lineage,
     ManPage, ManPages, OperationAnswer, OperationPage, Packed, ProgramVersion, QueryAnswer, Record,
     Recovered, Refusal, Request, RequestPreview, RestoredFile, RestoredFiles, ResumeIn,
-    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, Tree, TurnAnswer,
-    Undeleted, Undone, Verification, Vocabulary, WatchLine,
+    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, TierTables, Tree,
+    TurnAnswer, Undeleted, Undone, Verification, Vocabulary, WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

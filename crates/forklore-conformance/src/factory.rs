@@ -18,6 +18,14 @@ pub trait Factory: Sync {
     fn join(&self, address: &str) -> Handle {
         panic!("this factory makes no stores that processes share: {address}")
     }
+
+    /// Returns how many random histories the cases of the group `machine` run. A case with
+    /// concurrent calls or reopening runs half as many. The environment variable `FORKLORE_CASES`
+    /// overrides the number. A factory of stores that another factory tests too, in another
+    /// environment, may run fewer.
+    fn histories(&self) -> u32 {
+        64
+    }
 }
 
 /// The location of one store under test. Dropping this value removes the store.

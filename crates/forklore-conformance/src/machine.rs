@@ -18,26 +18,25 @@ use proptest::strategy::{BoxedStrategy, Strategy};
 /// Maximum number of random operations in one history, i.e. one test run against a store. A history
 /// has on average half as many.
 const STEPS: usize = 100;
-/// Number of random histories (sequences of operations) that a test runs. A test with concurrent
-/// calls or reopening runs half as many. The environment variable `FORKLORE_CASES` sets the same
-/// number for all these tests.
-const HISTORIES: u32 = 64;
 /// How long proptest may search for a shorter failing sequence of operations, in milliseconds.
 const SHRINKING: u32 = 20_000;
 
 pub(super) fn histories_agree_with_a_plain_model(scene: &Scene<'_>) {
-    run(scene, plain_step().boxed(), HISTORIES);
+    run(scene, plain_step().boxed(), 1);
 }
 
 pub(super) fn racing_pairs_agree_with_one_of_both_orders(scene: &Scene<'_>) {
-    run(scene, racing_step().boxed(), HISTORIES / 2);
+    run(scene, racing_step().boxed(), 2);
 }
 
 pub(super) fn histories_agree_over_reopening(scene: &Scene<'_>) {
-    run(scene, reopening_step().boxed(), HISTORIES / 2);
+    run(scene, reopening_step().boxed(), 2);
 }
 
-fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>, histories: u32) {
+/// Runs the factory's number of histories, or the `part`th part of it. `FORKLORE_CASES` sets the
+/// same number for all cases.
+fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>, part: u32) {
+    let histories = scene.factory.histories().div_ceil(part);
     let seed = number("FORKLORE_SEED").unwrap_or_else(any_seed);
     let cases = number("FORKLORE_CASES").map_or(histories, |cases| cases.try_into().unwrap());
     println!("{cases} histories; FORKLORE_SEED={seed} repeats them");

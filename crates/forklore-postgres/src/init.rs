@@ -82,8 +82,8 @@ impl Init {
     fn layout(&self) -> Result<Layout> {
         let refused = |message: String| Err(Error::Invalid(message));
         match self.partitions {
-            Some(0) | Some(MOST_PARTITIONS..) => {
-                refused(format!("the number of partitions is from 1 to {}", MOST_PARTITIONS - 1))
+            Some(partitions) if partitions == 0 || partitions > MOST_PARTITIONS => {
+                refused(format!("the number of partitions is from 1 to {MOST_PARTITIONS}"))
             }
             Some(_) if self.distributed => {
                 refused("Citus divides distributed tables itself; leave out the partitions".into())

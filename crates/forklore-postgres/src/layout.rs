@@ -8,7 +8,7 @@ use crate::fault::Result;
 /// The name of the row of `layout` in a database whose tables are distributed.
 pub(crate) const DISTRIBUTED: &str = "distributed";
 /// The most partitions of a table.
-pub(crate) const MOST_PARTITIONS: u32 = 1_024;
+pub(crate) const MOST_PARTITIONS: u32 = 1_023;
 /// The tables that are divided by family.
 const BY_FAMILY: [&str; 2] = ["session", "event"];
 
@@ -105,4 +105,47 @@ pub(crate) fn is_secured(connection: &Connection) -> Result<bool> {
            AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant')";
     let row = connection.row(sql, &[text(&"forklore")])?;
     Ok(row.map(|row| row.try_get::<_, Option<bool>>(0)).transpose()?.flatten() == Some(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_large_tables_are_divided_by_family() {
+        let step = include_str!("schema.sql");
+        let divided = Layout { partitions: 4 }.of(step);
+        assert_eq!(divided.matches(") PARTITION BY HASH (family);").count(), BY_FAMILY.len());
+        assert!(!Layout::default().of(step).contains("PARTITION"));
+    }
+
+    // No registry has Citus, so only its statements are compared.
+    #[test]
+    fn citus_stores_a_family_on_one_node() {
+        let statements = statements();
+        let distributed: Vec<_> =
+            statements.iter().filter(|sql| sql.contains("create_distributed_table")).collect();
+        assert_eq!(
+            distributed,
+            [
+                "SELECT create_distributed_table('forklore.session', 'family', \
+                 colocate_with => 'none')",
+                "SELECT create_distributed_table('forklore.event', 'family', \
+                 colocate_with => 'forklore.session')",
+                "SELECT create_distributed_table('forklore.name', 'folded', \
+                 colocate_with => 'none')",
+            ]
+        );
+        assert_eq!(
+            statements.get(..3).unwrap(),
+            [
+                "DROP POLICY tenant ON forklore.session",
+                "DROP POLICY owner ON forklore.session",
+                "ALTER TABLE forklore.session NO FORCE ROW LEVEL SECURITY, \
+                 DISABLE ROW LEVEL SECURITY",
+            ]
+        );
+        let noted = "INSERT INTO forklore.layout VALUES ('distributed', 'citus')";
+        assert_eq!(statements.last().map(String::as_str), Some(noted));
+    }
 }

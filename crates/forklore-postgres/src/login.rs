@@ -27,15 +27,20 @@ BEGIN
     END LOOP;
     FOR given IN SELECT DISTINCT r.rolname FROM forklore.login l JOIN pg_roles r ON r.rolname = l.login
     LOOP
-        EXECUTE format('GRANT USAGE ON SCHEMA forklore TO %I', given.rolname);
-        EXECUTE format('GRANT SELECT ON forklore.migration, forklore.layout, forklore.login TO %I',
-                       given.rolname);
+        IF NOT has_schema_privilege(given.rolname, 'forklore', 'USAGE')
+           OR NOT has_table_privilege(given.rolname, 'forklore.login', 'SELECT') THEN
+            EXECUTE format('GRANT USAGE ON SCHEMA forklore TO %I', given.rolname);
+            EXECUTE format('GRANT SELECT ON forklore.migration, forklore.layout, forklore.login TO %I',
+                           given.rolname);
+        END IF;
         FOR t IN
             SELECT c.oid::regclass FROM pg_class c
             WHERE c.relnamespace = 'forklore'::regnamespace AND c.relkind IN ('r', 'p')
               AND NOT c.relispartition AND c.relname <> 'login' AND EXISTS (
                   SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant')
         LOOP
+            CONTINUE WHEN has_table_privilege(given.rolname, t, 'SELECT')
+                AND has_table_privilege(given.rolname, t, 'DELETE');
             EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO %I', t, given.rolname);
         END LOOP;
     END LOOP;

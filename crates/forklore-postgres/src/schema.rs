@@ -96,10 +96,8 @@ fn newer(version: i64) -> Fault {
 }
 
 fn older(version: i64) -> Fault {
-    Fault::Store(Error::Unsupported(format!(
-        "an older version of forklore wrote these tables (version {version}, and this one needs \
-         {VERSION}); bring them up to date as their owner: forklore tier init"
-    )))
+    let (found, needed) = (version.cast_unsigned(), VERSION.cast_unsigned());
+    Fault::Store(Error::Outdated { found, needed })
 }
 
 /// Creates the tables or brings them up to date, and adds the tenant's store. Several processes may

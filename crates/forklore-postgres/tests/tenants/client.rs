@@ -49,16 +49,6 @@ impl Client {
         answer
     }
 
-    /// Waits until the server has notified this connection.
-    pub(crate) fn notified(&self) -> String {
-        loop {
-            let answer = self.answer("SELECT 1");
-            if answer.contains("notified") {
-                return answer;
-            }
-        }
-    }
-
     async fn rows(&self, sql: &str) -> String {
         let mut text = String::new();
         let stream = match self.client.simple_query_raw(sql).await {

@@ -130,7 +130,7 @@ fn nobody_else_hears_of_the_commits_of_a_tenant() {
     let store = world.store("b", B);
     let factory = || Handle::shared(Arc::<PostgresStore>::clone(&store));
     Scene::new(&factory).append("zebra-two", vec![user("anybody there?")]);
-    superuser.notified();
+    while !superuser.answer("SELECT 1").contains("notified") {}
     assert_eq!(hostile.answer("SELECT 1"), "1\n");
 }
 
@@ -210,4 +210,43 @@ fn only_a_login_that_can_be_confined_is_given_to_a_tenant() {
     let init = Init { tenant_login: Some(world.role("n")), ..Init::default() };
     let denied = init.execute(world.of_store("a", A)).unwrap_err();
     assert_eq!(denied.kind(), ErrorKind::PermissionDenied, "{denied}");
+}
+
+#[test]
+fn a_distributed_store_has_no_feed_and_no_logins_of_tenants() {
+    let world = World::new();
+    // What `--distributed` leaves, without the nodes of Citus.
+    let distributed = "INSERT INTO forklore.layout VALUES ('distributed', 'citus');
+         DROP POLICY tenant ON forklore.session; DROP POLICY owner ON forklore.session;
+         ALTER TABLE forklore.session NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY";
+    assert_eq!(world.client("o").answer(distributed), "");
+    let store = world.store("o", B);
+    assert_eq!(store.sessions(&Filter::default(), None, 0).unwrap().sound.len(), 2);
+    let refused = store.changes(&Since::Now, 10, Duration::ZERO).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(refused.to_string().contains("has no feed of changes"), "{refused}");
+    assert_eq!(world.give("n", A).unwrap_err().kind(), ErrorKind::Unsupported);
+    let tables = Init::default().execute(world.of_store("o", B)).unwrap();
+    assert!(tables.distributed);
+}
+
+#[test]
+fn tables_are_distributed_only_by_a_database_with_citus() {
+    let world = World::empty();
+    let init = Init { distributed: true, ..Init::default() };
+    let refused = init.execute(world.of_store("o", A)).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(refused.to_string().contains("no extension citus"), "{refused}");
+    assert!(!PostgresStore::exists(world.of_store("o", A)).unwrap());
+    let both = Init { partitions: Some(2), ..init };
+    assert_eq!(both.execute(world.of_store("o", A)).unwrap_err().kind(), ErrorKind::InvalidArgs);
+    for wrong in [0, 1_024] {
+        let init = Init { partitions: Some(wrong), ..Init::default() };
+        let refused = init.execute(world.of_store("o", A)).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidArgs, "{wrong}");
+    }
+    let init = |partitions| Init { partitions, ..Init::default() }.execute(world.of_store("o", A));
+    assert_eq!(init(Some(2)).unwrap().partitions, 2);
+    assert_eq!(init(None).unwrap().partitions, 2);
+    assert_eq!(init(Some(3)).unwrap_err().kind(), ErrorKind::InvalidArgs);
 }
