@@ -35,16 +35,16 @@ DECLARE
     is_given text := 'tenant = (SELECT min(l.tenant) FROM forklore.login l
                                 WHERE l.login = session_user)';
 BEGIN
-    -- A partition has no policy, so it is read and written through its table only.
+    -- Tenants read and write a partition through its table only; a dump by the owner reads it itself.
     FOR t IN
         SELECT c.oid::regclass AS name, c.relname, c.relispartition FROM pg_class c
         WHERE c.relnamespace = 'forklore'::regnamespace AND c.relkind IN ('r', 'p')
           AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant')
     LOOP
         EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', t.name);
-        CONTINUE WHEN t.relispartition;
         EXECUTE format('CREATE POLICY owner ON %s TO %I USING (%s)', t.name,
                        pg_get_userbyid(owner), is_owner);
+        CONTINUE WHEN t.relispartition;
         EXECUTE format('CREATE POLICY tenant ON %s USING (%s)', t.name,
                        CASE t.relname WHEN 'login' THEN 'login = session_user' ELSE is_given END);
     END LOOP;

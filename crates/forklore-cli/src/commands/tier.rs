@@ -13,7 +13,7 @@ The first command that creates a session also creates the tables, so a database 
 This command is for what has to be decided before, and for logins that must see one store only.
 
 Examples:
-  forklore --store postgres://ann@db.example/team tier init";
+  forklore tier init                          in the database that --store or FORKLORE_STORE names";
 
 /// Prepare a PostgreSQL database that a team shares
 #[derive(Debug, clap::Args)]
