@@ -68,6 +68,7 @@ mod search;
 mod session;
 mod sparql;
 mod stats;
+mod tier;
 mod transfer;
 mod tree;
 mod verbs;
@@ -128,6 +129,7 @@ pub use stats::{
     ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageGroup, UsageGrouping,
     UsageReport, UsageScope,
 };
+pub use tier::TierTables;
 pub use transfer::{
     HandedOff, Remote, Remotes, SkipReason, SkippedTransfer, Transfer, TransferState, Transferred,
     TransferredSession,

@@ -19,7 +19,7 @@ use crate::{
     Lineage, ManPage, ManPages, OperationAnswer, OperationPage, Packed, ProgramVersion,
     QueryAnswer, Record, Recovered, Refusal, Remote, Remotes, Request, RequestPreview,
     RestoredFile, RestoredFiles, ResumeIn, SearchAnswer, SessionAnswer, SessionFiles, SessionPage,
-    StatsAnswer, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification, Vocabulary,
+    StatsAnswer, TierTables, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification, Vocabulary,
     WatchLine,
 };
 

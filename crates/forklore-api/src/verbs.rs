@@ -89,6 +89,7 @@ macro_rules! with_answers {
             "gc", gc => Collected, Object;
             "pack", pack => Packed, Object;
             "doctor", doctor => Doctor, Object;
+            "tier init", - => TierTables, Object;
             "config show", - => ConfigSettings, Object;
             "config check", - => ConfigCheck, Object;
             "config init", - => ConfigCreated, Object;

@@ -50,6 +50,8 @@ mod show;
 #[cfg(feature = "graph")]
 mod sparql;
 mod stats;
+#[cfg(feature = "postgres")]
+mod tier;
 mod transfer;
 mod tree;
 mod ui;
@@ -112,6 +114,8 @@ pub(crate) enum Command {
     Gc(gc::Args),
     Pack(pack::Args),
     Doctor(doctor::Args),
+    #[cfg(feature = "postgres")]
+    Tier(tier::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -170,6 +174,8 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Gc(args) => gc::run(&args, app, output),
         Command::Pack(args) => pack::run(&args, app, output),
         Command::Doctor(args) => doctor::run(&args, app, output),
+        #[cfg(feature = "postgres")]
+        Command::Tier(args) => tier::run(&args, app, output),
         Command::Config(args) => config::run(&args, app, output),
         Command::Completions(args) => completions::run(&args, output),
         Command::Man(args) => man::run(&args, app, output),

@@ -71,9 +71,8 @@ impl FromStr for Address {
         let is_local = address.config.get_hosts().iter().all(is_of_this_machine);
         let mode = address.mode(is_local);
         address.config.ssl_mode(mode);
-        // Shows in the lists of the server which store a connection belongs to.
-        let name = format!("forklore {}", address.tenant);
-        address.config.application_name(name);
+        // Every login of the server can read this, so it does not name the tenant.
+        address.config.application_name("forklore");
         if address.config.get_hosts().is_empty() || address.config.get_dbname().is_none() {
             return Err(refused("it names no host or no database"));
         }
@@ -165,8 +164,7 @@ fn is_of_this_machine(host: &Host) -> bool {
     }
 }
 
-/// Checks the name of a tenant. It is also a part of the name of a channel, so it is short and
-/// plain.
+/// Checks the name of a tenant. It is a part of every key, so it is short and plain.
 fn is_tenant(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !name.is_empty() && name.len() <= TENANT_BYTES && name.chars().all(plain)

@@ -17,6 +17,7 @@ use tokio_postgres::Row;
 use self::reader::Parts;
 use crate::connection::{Connection, bytes, number, text, texts};
 use crate::fault::Result;
+use crate::layout::Layout;
 use crate::number::{signed, unsigned};
 use crate::random;
 use crate::shared::Shared;
@@ -187,7 +188,7 @@ impl Attachments for PostgresAttachments {
             "INSERT INTO forklore.attachment_upload (tenant, upload, holder, expires)
              VALUES ($1, $2, $3, {EXPIRES})"
         );
-        self.shared.create()?;
+        self.shared.create(Layout::default())?;
         self.shared.once("attaching to", |connection| {
             connection.execute(&sql, &[text(&tenant), text(&upload), text(&holder)])
         })?;

@@ -104,6 +104,11 @@ impl Fault {
         matches!(self, Self::Database(error) if error.as_db_error().is_some())
     }
 
+    /// Checks whether the login lacks a right.
+    pub(crate) fn is_of_privilege(&self) -> bool {
+        self.state() == Some(&SqlState::INSUFFICIENT_PRIVILEGE)
+    }
+
     /// Checks whether the database has no tables of forklore.
     pub(crate) fn is_without_tables(&self) -> bool {
         let missing = [

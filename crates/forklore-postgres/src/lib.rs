@@ -6,6 +6,7 @@
 //! connection.
 //!
 //! - [`Address`] is the parsed URL. Its text never shows the password.
+//! - [`Init`] creates the tables before the first write, and gives logins of the database to tenants.
 //! - [`PostgresStore`] implements [`Store`](forklore_store::Store).
 //!
 //! Events are stored as the texts that were written. A fork refers to its parent's events. The
@@ -22,7 +23,10 @@ mod event;
 mod fault;
 mod feed;
 mod history;
+mod init;
+mod layout;
 mod list;
+mod login;
 mod maintenance;
 mod notify;
 mod number;
@@ -40,4 +44,5 @@ mod verify;
 mod write;
 
 pub use address::Address;
+pub use init::{Init, Tables};
 pub use store::PostgresStore;

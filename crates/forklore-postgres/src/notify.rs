@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forklore_store::feed::Bell;
+use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
 use tokio_postgres::Client;
 
@@ -18,15 +19,19 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How long a task waits before it opens a connection again.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// Returns the name of the channel of a store. It follows from the identity of the store, which only
+/// its tenant can read, so nobody else can listen to it or ring on it.
+fn channel(identity: &str) -> String {
+    let digest = Sha256::digest(identity.as_bytes());
+    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("forklore_{digits}")
+}
+
 /// Starts the task that notifies other processes whenever `commits` is notified.
-pub(crate) fn start_notifying(pool: &Pool, commits: Arc<Notify>) {
+pub(crate) fn start_notifying(pool: &Pool, identity: &str, commits: Arc<Notify>) {
     let (config, tls) = (pool.address.config.clone(), pool.tls.clone());
-    // The characters of a tenant need no escaping.
-    let sql = format!(
-        "BEGIN; SET LOCAL synchronous_commit = off;
-         SELECT pg_notify('forklore', '{}'); COMMIT",
-        pool.address.tenant
-    );
+    let sql =
+        format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {}; COMMIT", channel(identity));
     pool.driver.spawn(async move {
         let mut connected: Option<Client> = None;
         loop {
@@ -36,7 +41,7 @@ pub(crate) fn start_notifying(pool: &Pool, commits: Arc<Notify>) {
                     tokio::time::sleep(AGAIN).await;
                     continue;
                 };
-                tokio::spawn(attend(messages, |_| {}));
+                tokio::spawn(attend(messages, || {}));
                 connected = Some(client);
             }
             if let Some(client) = &connected
@@ -50,20 +55,15 @@ pub(crate) fn start_notifying(pool: &Pool, commits: Arc<Notify>) {
 }
 
 /// Starts the task that rings the bell when another process has committed.
-pub(crate) fn start_listening(pool: &Pool, bell: Arc<Bell>) {
+pub(crate) fn start_listening(pool: &Pool, identity: &str, bell: Arc<Bell>) {
     let Some(config) = pool.address.listener() else { return };
-    let (tls, tenant) = (pool.tls.clone(), pool.address.tenant.clone());
+    let (tls, sql) = (pool.tls.clone(), format!("LISTEN {}", channel(identity)));
     pool.driver.spawn(async move {
         loop {
             if let Ok((client, messages)) = open(config.clone(), tls.clone()).await {
-                let (bell, tenant) = (Arc::clone(&bell), tenant.clone());
                 let rung = Arc::clone(&bell);
-                let attending = tokio::spawn(attend(messages, move |payload| {
-                    if payload == tenant {
-                        rung.ring();
-                    }
-                }));
-                if client.batch_execute("LISTEN forklore").await.is_ok() {
+                let attending = tokio::spawn(attend(messages, move || rung.ring()));
+                if client.batch_execute(&sql).await.is_ok() {
                     // What was committed before the connection listened was not heard.
                     bell.ring();
                     let _ = attending.await;

@@ -85,7 +85,7 @@ impl Pool {
     fn connect(&self, config: &Config) -> Result<Connection> {
         let opening = open(config.clone(), self.tls.clone());
         let (client, messages) = self.driver.wait(self.address.deadline, opening)?;
-        self.driver.spawn(attend(messages, |_| {}));
+        self.driver.spawn(attend(messages, || {}));
         let (driver, deadline) = (Arc::clone(&self.driver), self.address.deadline);
         Ok(Connection { client, driver, deadline })
     }
@@ -104,12 +104,12 @@ pub(crate) async fn open(
     config.connect(tls).await
 }
 
-/// Reads from the socket of a connection until it ends. `hear` gets the payload of each
+/// Reads from the socket of a connection until it ends. `hear` is called for each
 /// notification.
-pub(crate) async fn attend(mut messages: Messages, mut hear: impl FnMut(&str)) {
+pub(crate) async fn attend(mut messages: Messages, mut hear: impl FnMut()) {
     loop {
         match std::future::poll_fn(|context| messages.poll_message(context)).await {
-            Some(Ok(AsyncMessage::Notification(notification))) => hear(notification.payload()),
+            Some(Ok(AsyncMessage::Notification(_))) => hear(),
             Some(Ok(_)) => {}
             Some(Err(_)) | None => return,
         }

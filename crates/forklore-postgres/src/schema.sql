@@ -4,6 +4,8 @@
 --
 -- Free texts are inside JSON, because a `text` cannot contain the character NUL. Nothing is `jsonb`,
 -- which would change the bytes.
+--
+-- The comment `by family` stands where a database with partitions says how they are made.
 
 CREATE TABLE forklore.store (
     tenant text COLLATE "C" PRIMARY KEY,
@@ -63,7 +65,7 @@ CREATE TABLE forklore.session (
     written_in bigint NOT NULL,
     written_as bigint NOT NULL,
     PRIMARY KEY (tenant, family, id)
-);
+) /* by family */;
 CREATE UNIQUE INDEX session_label ON forklore.session (tenant, family, label) WHERE state = 0;
 CREATE INDEX session_parent ON forklore.session (tenant, family, parent);
 CREATE INDEX session_updated ON forklore.session (tenant, updated DESC, id);
@@ -93,7 +95,7 @@ CREATE TABLE forklore.event (
     crc bigint NOT NULL,
     data text NOT NULL,
     PRIMARY KEY (tenant, family, session, seq)
-);
+) /* by family */;
 CREATE UNIQUE INDEX event_kept ON forklore.event (tenant, family, session, kept) WHERE class < 3;
 
 CREATE TABLE forklore.operation (

@@ -10,10 +10,11 @@ use tokio::sync::Notify;
 use crate::address::Address;
 use crate::connection::{BEGIN, Connection, Failed};
 use crate::fault::{Fault, Result};
+use crate::layout::Layout;
 use crate::notify;
 use crate::pool::{self, Pool};
 use crate::random;
-use crate::schema;
+use crate::schema::{self, Identity};
 
 /// How often a transaction is begun anew before its failure is reported.
 const ATTEMPTS: u32 = 40;
@@ -23,7 +24,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// The shared part of a store.
 pub(crate) struct Shared {
     pub(crate) pool: Pool,
-    identity: OnceLock<String>,
+    identity: OnceLock<Identity>,
     /// The name under which this process has uploads and pins.
     holder: String,
     pub(crate) bell: Arc<Bell>,
@@ -54,22 +55,23 @@ impl Shared {
     }
 
     /// Returns the identity of the store; `None` if there is no such store yet.
-    pub(crate) fn find(&self) -> forklore_store::Result<Option<&str>> {
+    pub(crate) fn find(&self) -> forklore_store::Result<Option<&Identity>> {
         if let Some(found) = self.identity.get() {
             return Ok(Some(found));
         }
         let tenant = self.tenant();
         let found = self.read("opening", |connection| schema::find(connection, tenant))?;
-        Ok(found.map(|identity| &**self.identity.get_or_init(|| identity)))
+        Ok(found.map(|identity| self.identity.get_or_init(|| identity)))
     }
 
     /// Returns the identity of the store, which is created if it does not exist.
-    pub(crate) fn create(&self) -> forklore_store::Result<&str> {
+    pub(crate) fn create(&self, layout: Layout) -> forklore_store::Result<&Identity> {
         if let Some(found) = self.identity.get() {
             return Ok(found);
         }
         let tenant = self.tenant();
-        let found = self.once("creating", |connection| schema::create(connection, tenant))?;
+        let found =
+            self.once("creating", |connection| schema::create(connection, tenant, layout))?;
         Ok(self.identity.get_or_init(|| found))
     }
 
@@ -162,18 +164,20 @@ impl Shared {
         fault.into_error(doing, &self.location())
     }
 
-    /// Wakes the readers of the feed after a commit.
-    pub(crate) fn announce(&self) {
+    /// Wakes the readers of the feed of this store after a commit.
+    pub(crate) fn announce(&self, identity: &Identity) {
         self.bell.ring();
         self.notifying.get_or_init(|| {
-            notify::start_notifying(&self.pool, Arc::clone(&self.commits));
+            notify::start_notifying(&self.pool, &identity.id, Arc::clone(&self.commits));
         });
         self.commits.notify_one();
     }
 
-    /// Begins to hear of the commits of other processes.
-    pub(crate) fn listen(&self) {
-        self.listening.get_or_init(|| notify::start_listening(&self.pool, Arc::clone(&self.bell)));
+    /// Begins to hear of the commits that other processes make to this store.
+    pub(crate) fn listen(&self, identity: &Identity) {
+        self.listening.get_or_init(|| {
+            notify::start_listening(&self.pool, &identity.id, Arc::clone(&self.bell));
+        });
     }
 }
 

@@ -23,6 +23,7 @@ use crate::attachments::PostgresAttachments;
 use crate::connection::Connection;
 use crate::database::{Database, Lock};
 use crate::fault::{self, Fault};
+use crate::layout::Layout;
 use crate::shared::Shared;
 use crate::{feed, list, maintenance, operation, read, source, verify, write};
 
@@ -41,7 +42,7 @@ impl PostgresStore {
     /// the database is not encoded in UTF-8.
     pub fn open(address: Address) -> Result<Self> {
         let store = Self::at(address)?;
-        match store.shared.create() {
+        match store.shared.create(Layout::default()) {
             Ok(_) => Ok(store),
             // The database itself is missing, and a program may not be allowed to create one.
             Err(Error::StoreGone { .. }) => Err(Error::Invalid(format!(
@@ -152,14 +153,14 @@ impl Store for PostgresStore {
     }
 
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
-        self.shared.create()?;
+        let identity = self.shared.create(Layout::default())?;
         check_attachments(Some(&self.attachments), &transaction.attachments)?;
         let is_repeatable = is_repeatable(&transaction);
         let execute = |connection: &Connection| {
             write::execute(connection, self.shared.tenant(), &transaction)
         };
         let committed = self.shared.repeated("writing to", is_repeatable, execute)?;
-        self.shared.announce();
+        self.shared.announce(identity);
         Ok(committed)
     }
 
@@ -198,13 +199,19 @@ impl Store for PostgresStore {
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         let location = || Error::StoreGone { location: self.shared.location() };
         let identity = self.shared.find()?.ok_or_else(location)?;
+        if identity.is_distributed {
+            return Err(Error::Unsupported(format!(
+                "the store {} is distributed, and a distributed store has no feed of changes",
+                self.shared.location()
+            )));
+        }
         if !wait.is_zero() {
-            self.shared.listen();
+            self.shared.listen(identity);
         }
         let mut since = since.clone();
         wait_for(&self.shared.bell, wait, || {
             let changes = self.read("reading the feed of", |database| {
-                match feed::changes(database, identity, &since, limit) {
+                match feed::changes(database, &identity.id, &since, limit) {
                     Err(fault) if fault.is_without_tables() => Err(location().into()),
                     changes => changes,
                 }

@@ -75,21 +75,25 @@ fn two_tenants_of_a_database_do_not_see_each_other() {
 #[test]
 fn a_dead_connection_is_replaced() {
     let tenant = tenant();
-    let store = open(&tenant, "&pool=1");
-    let name = format!("forklore {}", tenant.name());
+    let name = tenant.name();
+    tenant.execute(&format!("CREATE ROLE {name} LOGIN SUPERUSER")).unwrap();
+    let url = tenant.url().replace("postgres@", &format!("{name}@"));
+    let address = format!("{url}&pool=1").parse().unwrap();
+    let store = Arc::new(PostgresStore::open(address).unwrap());
     with_session(&store, |scene| {
         let begun = scene.header("a").head_seq();
         for number in 0..3 {
             tenant
                 .execute(&format!(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                     WHERE application_name = '{name}' AND pid <> pg_backend_pid()"
+                     WHERE usename = '{name}' AND pid <> pg_backend_pid()"
                 ))
                 .unwrap();
             assert_eq!(scene.header("a").head_seq(), begun + number);
             scene.append("a", vec![user(&format!("q{number}"))]);
         }
     });
+    tenant.execute(&format!("DROP ROLE {name}")).unwrap();
 }
 
 #[test]

@@ -113,6 +113,17 @@ pub enum Error {
     /// it, or lacks an optional capability.
     #[error("{0}")]
     Unsupported(String),
+    /// An older version of forklore wrote the store, and only its owner may bring it up to date.
+    #[error(
+        "an older version of forklore wrote this store (version {found}, and this one needs \
+         {needed}); its owner brings it up to date"
+    )]
+    Outdated {
+        /// The version of the store.
+        found: u64,
+        /// The version that this program needs.
+        needed: u64,
+    },
     /// Stored bytes are damaged.
     #[error("{location} is damaged: {message}")]
     Corrupt {
@@ -180,7 +191,7 @@ impl Error {
             Self::HasChildren { .. } => ErrorKind::HasChildren,
             Self::Invalid(_) | Self::ForeignMark(_) => ErrorKind::InvalidArgs,
             Self::Denied(_) => ErrorKind::PermissionDenied,
-            Self::Unsupported(_) => ErrorKind::Unsupported,
+            Self::Unsupported(_) | Self::Outdated { .. } => ErrorKind::Unsupported,
             Self::Corrupt { .. } | Self::Lost { .. } => ErrorKind::Corrupt,
             Self::MissingAncestor { .. } => ErrorKind::MissingAncestor,
             Self::Poisoned { .. } | Self::Io { .. } => ErrorKind::Internal,
@@ -196,6 +207,7 @@ impl Error {
             Self::Locked(_)
                 | Self::Denied(_)
                 | Self::Unsupported(_)
+                | Self::Outdated { .. }
                 | Self::Poisoned { .. }
                 | Self::StoreGone { .. }
                 | Self::Io { .. }
@@ -228,6 +240,7 @@ impl Error {
             Self::MissingAncestor { session, missing } => {
                 json!({"session_id": session, "missing": missing})
             }
+            Self::Outdated { found, needed } => json!({"version": found, "needed": needed}),
             Self::Stale { what, .. } => json!({"what": what}),
             Self::ForeignMark(mark) | Self::MarkExpired { mark, .. } => json!({"mark": mark}),
             Self::StoreGone { location: position } => json!({"place": position}),

@@ -11,6 +11,7 @@ use crate::fits::SCHEMA;
 const ONLY_IN_A_TERMINAL: &[&str] = &[
     "import --watch",
     "log --follow",
+    "tier init",
     "config show",
     "config check",
     "config init",

@@ -41,6 +41,7 @@ pub(crate) fn store(error: &StoreError) -> Vec<String> {
         | StoreError::MissingAncestor { .. } => {
             vec!["forklore verify".into()]
         }
+        StoreError::Outdated { .. } => vec!["forklore tier init".into()],
         StoreError::Denied(_) | StoreError::Unsupported(_) => {
             vec!["name another store: --store or FORKLORE_STORE".into()]
         }

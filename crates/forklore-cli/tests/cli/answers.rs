@@ -107,6 +107,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         SessionFiles,
         SessionPage,
         StatsAnswer,
+        TierTables,
         Tree,
         TurnAnswer,
         Undeleted,

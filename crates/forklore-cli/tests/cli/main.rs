@@ -50,6 +50,8 @@ mod signals;
 mod stopped;
 mod streams;
 mod terminal;
+#[cfg(feature = "postgres")]
+mod tier;
 mod transfer;
 mod trash;
 mod typing;
