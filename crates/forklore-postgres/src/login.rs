@@ -70,8 +70,8 @@ pub(crate) fn refused(login: &str, given: Option<&str>, tenant: &str) -> Error {
              in the URL: tenant={given}"
         ),
         None => format!(
-            "the login {login} is given to no tenant; the owner of the tables gives it one: \
-             forklore tier init --tenant-login {login}"
+            "the login {login} is given to no tenant; the owner of the tables gives it one, by tier \
+             init with --tenant-login"
         ),
     })
 }

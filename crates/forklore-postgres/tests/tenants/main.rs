@@ -174,7 +174,7 @@ fn the_owner_sees_every_tenant_and_an_ungiven_login_none() {
          GRANT ALL ON ALL TABLES IN SCHEMA forklore TO {name}"
     );
     assert_eq!(world.client("o").answer(&rights), "");
-    assert!(refused("n", B).contains("forklore tier init --tenant-login"));
+    assert!(refused("n", B).contains("by tier init with --tenant-login"));
     let seen = world.client("n").answer("SELECT tenant FROM forklore.store");
     assert_eq!(seen, "");
 }
