@@ -71,6 +71,8 @@ macro_rules! with_answers {
             "restore -o PATH", restore => RestoredFile, Object;
             "restore --all -o DIR", restore_all => RestoredFiles, Object;
             "restore --list", files => SessionFiles, Object;
+            "restore BACKUP", restore_store => RestoredStore, Object;
+            "backup", backup => BackedUp, Object;
             "graph -o PATH", graph => GraphFile, Object;
             "graph --ontology, graph --shapes", vocabulary => Vocabulary, Object;
             "sparql", sparql => QueryAnswer, Object;
@@ -78,8 +80,10 @@ macro_rules! with_answers {
             "blame", blame => BlameAnswer, Object;
             "stats", stats => StatsAnswer, Object;
             "verify", verify => Verification, Object;
+            "verify --sample", verify_sample => VerifiedSample, Object;
             "verify --repair OUT", repair => Recovered, Object;
             "gc", gc => Collected, Object;
+            "gc --policy", apply_retention => AppliedRetention, Object;
             "pack", pack => Packed, Object;
             "doctor", doctor => Doctor, Object;
             "config show", - => ConfigSettings, Object;

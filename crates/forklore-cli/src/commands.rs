@@ -3,6 +3,7 @@
 mod append;
 mod arguments;
 mod attach;
+mod backup;
 mod blame;
 mod branches;
 mod bring;
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     Gc(gc::Args),
     Pack(pack::Args),
     Doctor(doctor::Args),
+    Backup(backup::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -153,6 +155,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Gc(args) => gc::run(&args, app, output),
         Command::Pack(args) => pack::run(&args, app, output),
         Command::Doctor(args) => doctor::run(&args, app, output),
+        Command::Backup(args) => backup::run(&args, app, output),
         Command::Config(args) => config::run(&args, app, output),
         Command::Completions(args) => completions::run(&args, output),
         Command::Man(args) => man::run(&args, app, output),

@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
-    ("Take care", &["verify", "doctor", "gc", "pack"]),
+    ("Take care", &["verify", "doctor", "backup", "gc", "pack"]),
     ("Set up", &["config", "completions", "man", "help"]),
 ];
 

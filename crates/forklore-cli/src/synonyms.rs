@@ -2,7 +2,7 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 38] = [
+const SYNONYMS: [(&str, &str); 40] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
@@ -16,6 +16,7 @@ const SYNONYMS: [(&str, &str); 38] = [
     ("cp", "fork"),
     ("create", "new"),
     ("discover", "import"),
+    ("dump", "backup"),
     ("duplicate", "fork"),
     ("fsck", "verify"),
     ("go", "resume"),
@@ -37,6 +38,7 @@ const SYNONYMS: [(&str, &str); 38] = [
     ("rm", "delete"),
     ("sessions", "list"),
     ("settings", "config"),
+    ("snapshot", "backup"),
     ("title", "rename"),
     ("tui", "ui"),
     ("undo", "op undo"),

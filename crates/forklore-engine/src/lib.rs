@@ -83,6 +83,8 @@ mod recover;
 mod rename;
 mod replay;
 mod resolve;
+mod retention;
+mod sample;
 pub mod sources;
 mod stats;
 mod summary;
@@ -112,14 +114,16 @@ pub use export::Outgoing;
 pub use follow::Follower;
 pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
-    Ancestor, Attach, Attached, Batch, Branch, Branches, Bring, Brought, BroughtMark, Create,
-    Delete, DeleteMode, Deleted, Detached, DetachedSubagent, Difference, DifferenceStats,
-    Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle, Inspection, LeftAlone, LeftOut,
-    Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent,
-    NodeHeader, OperationAnswer, OperationPage, OperationSession, OperationSummary,
-    OperationsRequest, Record, RecordOrigin, Recovery, Relative, ReplayRange, SessionUsage,
-    SideStats, Stats, Summarize, TreeNode, TreeRequest, Trees, Undelete, Undeleted,
-    UndeletedSession, Undo, UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope,
+    Ancestor, AppliedRetention, ApplyRetention, Attach, Attached, Batch, Branch, Branches, Bring,
+    Brought, BroughtMark, Create, Delete, DeleteMode, Deleted, Detached, DetachedSubagent,
+    Difference, DifferenceStats, Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle,
+    Inspection, LeftAlone, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece,
+    ModelUsage, NamedAttachment, NewEvent, NodeHeader, OperationAnswer, OperationPage,
+    OperationSession, OperationSummary, OperationsRequest, Record, RecordOrigin, Recovery,
+    Relative, ReplayRange, Retention, SampleSize, SessionUsage, SideStats, SpareReason, Stats,
+    Summarize, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, Undo,
+    UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope, VerifiedSample,
+    VerifySample,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use forklore_agent::delegate_tool::Limits;
+use forklore_api::Retention;
 use forklore_core::{Currency, PriceTable, Prices};
 use forklore_llm::ModelConfig;
 use forklore_mcp_client::{Rules, ServerConfig, ServerName};
@@ -63,6 +64,8 @@ pub struct Config {
     pub policy: Rules,
     /// The limits for sub-agents that a model starts by itself. `None` forbids such sub-agents.
     pub delegate: Option<Limits>,
+    /// How long sessions are retained, for `gc --policy`. `None` means that there is no policy.
+    pub retention: Option<Retention>,
     /// The collector that receives OpenTelemetry spans. `None` disables tracing.
     pub tracing: Option<TracingConfig>,
 }

@@ -40,6 +40,11 @@ impl Progress {
 }
 
 impl Progress {
+    /// Shows what is being done.
+    pub(crate) fn says(&self, message: &'static str) {
+        self.0.set_message(message);
+    }
+
     /// Shows that `done` of `all` bytes were read, with a message about the work.
     pub(crate) fn bytes(&self, done: u64, all: u64, message: &'static str) {
         self.0.set_length(all.max(done));

@@ -6,6 +6,7 @@ mod absent;
 mod answers;
 mod attach;
 mod attack;
+mod backup;
 mod budgets;
 mod chat;
 mod completions;

@@ -29,6 +29,10 @@ const TAIL: &str = "
 # [policy]                          # what no pattern fits is asked about
 # allow = [\"files.read_*\"]
 
+# [retention]                       # what `forklore gc --policy` deletes and erases
+# delete_after_days = 180
+# erase_after_days = 30
+
 # [delegate]                        # lets a model hand tasks to sub-agents
 # depth = 2
 ";
