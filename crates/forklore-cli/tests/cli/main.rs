@@ -33,6 +33,7 @@ mod man;
 mod matrix;
 mod operations;
 mod paging;
+mod policy;
 mod previews;
 mod readme;
 mod repair;

@@ -141,8 +141,11 @@ fn killed_at_every_step(folder: &TestFolder, work: &str, backup: &Path, check: i
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9), "{status}");
         check();
         // A kill after the last change of a name leaves the complete result.
-        if (if work == RESTORE { &url(folder).path().unwrap().to_owned() } else { backup }).exists()
-        {
+        let result = match work {
+            RESTORE => url(folder).path().unwrap().to_owned(),
+            _ => backup.to_owned(),
+        };
+        if result.exists() {
             return kills + 1;
         }
     }
