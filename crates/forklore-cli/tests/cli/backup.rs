@@ -112,7 +112,7 @@ fn people_read_what_was_copied_and_what_to_do_next() {
         text += &format!("=> {}\n\n", ran.code);
     }
     let text = text.replace(sandbox.path().to_str().unwrap(), "[dir]");
-    insta::with_settings!({ filters => [&[(r"\d+\.\d kB\b", "[size]")], FILTERS].concat() }, {
+    insta::with_settings!({ omit_expression => true, filters => [&[(r"\d+\.\d kB\b", "[size]")], FILTERS].concat() }, {
         insta::assert_snapshot!(text);
     });
     snapshot!(sandbox.ok(&["backup", "--help"]));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{FILTERS, Ran, Sandbox, WORKSPACE, ran};
+use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 
 /// Runs a command with a configuration that has this text.
 fn with_config(sandbox: &Sandbox, config: &str, words: &[&str]) -> Ran {
@@ -54,10 +54,10 @@ fn a_plan_lists_what_goes_and_the_policy_does_it() {
     assert_eq!((&done["deleted"], &done["erased"]), (&planned["deleted"], &planned["erased"]));
     let again = json_of(&with_config(&sandbox, config, &["--json", "gc", "--policy", "--yes"]));
     assert_eq!(again["deleted"], json!([]), "{again}");
-    let text = format!("{}{}", people.out, people.err);
-    insta::with_settings!({ omit_expression => true, filters => FILTERS.to_vec() }, {
-        insta::assert_snapshot!(text);
-    });
+    let rows: Vec<_> = people.out.lines().filter(|line| line.contains(" would go into")).collect();
+    assert_eq!(rows.len(), 3, "{people:?}");
+    assert!(rows.iter().all(|row| row.contains("last changed 2020-")), "{rows:?}");
+    assert!(people.err.contains("next: forklore gc --policy"), "{people:?}");
 }
 
 #[test]
