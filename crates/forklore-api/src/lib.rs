@@ -39,6 +39,7 @@
 
 mod append;
 mod attach;
+mod backup;
 mod bring;
 mod chat;
 mod config;
@@ -64,6 +65,8 @@ pub mod reference;
 mod removal;
 mod request;
 mod restore;
+mod retention;
+mod sample;
 mod search;
 mod session;
 mod sparql;
@@ -76,6 +79,7 @@ mod watch;
 
 pub use append::{Append, Appended, Batch, NewEvent};
 pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment, ReadAttachment};
+pub use backup::{BackedUp, Backup, RestoreStore, RestoredStore};
 pub use bring::{Bring, Brought, Summarize};
 pub use chat::{TurnAnswer, TurnOutcome, TurnRequest};
 pub use config::{
@@ -119,6 +123,10 @@ pub use restore::{
     DamagedFile, Restore, RestoreAll, RestoredFile, RestoredFiles, SessionFile, SessionFiles,
     WrittenFile,
 };
+pub use retention::{
+    AppliedRetention, ApplyRetention, DueSession, Retention, SpareReason, SparedSession,
+};
+pub use sample::{SampleSize, VerifiedSample, VerifySample};
 pub use search::{
     Blame, BlameAnswer, Highlight, Hit, HitBranch, HitKind, NotAHitKind, Search, SearchAnswer,
     Snippet,

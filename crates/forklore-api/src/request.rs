@@ -4,10 +4,10 @@ use forklore_core::{Label, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Append, Attach, Blame, Bring, Create, Delete, Explore, Export, Fork, Gc, Graph, Import,
-    ListRequest, LogRange, OperationId, OperationsRequest, Preview, ReadAttachment, Restore,
-    RestoreAll, ResumeInRequest, Search, Sparql, TreeRequest, TurnRequest, Undelete, Undo,
-    UsageScope, VocabularyPart,
+    Append, ApplyRetention, Attach, Backup, Blame, Bring, Create, Delete, Explore, Export, Fork,
+    Gc, Graph, Import, ListRequest, LogRange, OperationId, OperationsRequest, Preview,
+    ReadAttachment, Restore, RestoreAll, RestoreStore, ResumeInRequest, Search, Sparql,
+    TreeRequest, TurnRequest, Undelete, Undo, UsageScope, VerifySample, VocabularyPart,
 };
 
 /// The request of one verb (forklore command), with the verb's name. In JSON, a fork is
@@ -202,6 +202,9 @@ pub enum Request {
         /// The session to check. `null` checks the whole store.
         session_id: Option<SessionId>,
     },
+    /// Checks sessions that a seed selects. The answer is
+    /// [`VerifiedSample`](crate::VerifiedSample).
+    VerifySample(VerifySample),
     /// Copies everything readable from a damaged store into a new store. The answer is
     /// [`Recovered`](crate::Recovered).
     Repair {
@@ -209,6 +212,10 @@ pub enum Request {
         /// exist at this location yet.
         store: String,
     },
+    /// Writes a verified copy of the whole store. The answer is [`BackedUp`](crate::BackedUp).
+    Backup(Backup),
+    /// Creates a store from a backup. The answer is [`RestoredStore`](crate::RestoredStore).
+    RestoreStore(RestoreStore),
     /// Lists operations, the newest first. The answer is [`OperationPage`](crate::OperationPage).
     Operations(OperationsRequest),
     /// Returns an operation with everything that it did. The answer is
@@ -222,6 +229,9 @@ pub enum Request {
     /// Erases the sessions that have been in the trash long enough, and removes the bytes of erased
     /// sessions from the store's files. The answer is [`Collected`](crate::Collected).
     Gc(Gc),
+    /// Deletes and erases sessions by a policy. The answer is
+    /// [`AppliedRetention`](crate::AppliedRetention).
+    ApplyRetention(ApplyRetention),
     /// Compresses families (roots with all their descendants) that were not written to recently.
     /// The answer is [`Packed`](crate::Packed).
     Pack {

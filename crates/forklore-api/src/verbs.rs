@@ -71,6 +71,8 @@ macro_rules! with_answers {
             "restore -o PATH", restore => RestoredFile, Object;
             "restore --all -o DIR", restore_all => RestoredFiles, Object;
             "restore --list", files => SessionFiles, Object;
+            "restore BACKUP", restore_store => RestoredStore, Object;
+            "backup", backup => BackedUp, Object;
             "push", - => Transferred, Object;
             "pull", - => Transferred, Object;
             "clone", - => Transferred, Object;
@@ -85,8 +87,10 @@ macro_rules! with_answers {
             "blame", blame => BlameAnswer, Object;
             "stats", stats => StatsAnswer, Object;
             "verify", verify => Verification, Object;
+            "verify --sample", verify_sample => VerifiedSample, Object;
             "verify --repair OUT", repair => Recovered, Object;
             "gc", gc => Collected, Object;
+            "gc --policy", apply_retention => AppliedRetention, Object;
             "pack", pack => Packed, Object;
             "doctor", doctor => Doctor, Object;
             "tier init", - => TierTables, Object;

@@ -3,6 +3,7 @@
 mod append;
 mod arguments;
 mod attach;
+mod backup;
 mod blame;
 mod branches;
 mod bring;
@@ -114,6 +115,7 @@ pub(crate) enum Command {
     Gc(gc::Args),
     Pack(pack::Args),
     Doctor(doctor::Args),
+    Backup(backup::Args),
     #[cfg(feature = "postgres")]
     Tier(tier::Args),
     Config(config::Args),
@@ -174,6 +176,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Gc(args) => gc::run(&args, app, output),
         Command::Pack(args) => pack::run(&args, app, output),
         Command::Doctor(args) => doctor::run(&args, app, output),
+        Command::Backup(args) => backup::run(&args, app, output),
         #[cfg(feature = "postgres")]
         Command::Tier(args) => tier::run(&args, app, output),
         Command::Config(args) => config::run(&args, app, output),

@@ -7,7 +7,7 @@ use std::io;
 use forklore::api::Facts;
 use forklore::core::ErrorKind;
 use forklore::core::id::IdError;
-use forklore::{Error, OpenError};
+use forklore::{BackupError, Error, OpenError};
 use forklore_chat::Stop;
 use serde_json::{Value, json};
 
@@ -25,6 +25,9 @@ pub(crate) enum Failure {
     /// The store could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A backup was not made, or not restored.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
     /// A conversation failed.
     #[error(transparent)]
     Chat(#[from] forklore_chat::Error),
@@ -97,6 +100,7 @@ impl Failure {
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Engine(error) => error.kind(),
+            Self::Backup(error) => error.kind(),
             Self::Chat(error) => error.kind(),
             Self::Open(OpenError::Store(error)) => error.kind(),
             Self::Open(_) => ErrorKind::InvalidArgs,
@@ -129,6 +133,8 @@ impl Failure {
     pub(crate) fn details(&self) -> Value {
         match self {
             Self::Engine(error) => error.details(),
+            Self::Backup(BackupError::Store(error)) => error.details(),
+            Self::Backup(BackupError::Engine(error)) => error.details(),
             Self::Chat(error) => error.details(),
             Self::Open(OpenError::Store(error)) => error.details(),
             Self::Refused { details, .. } => details.clone(),
@@ -145,6 +151,7 @@ impl Failure {
     pub(crate) fn next_actions(&self) -> Vec<String> {
         match self {
             Self::Engine(error) => next::engine(error),
+            Self::Backup(error) => next::backup(error),
             Self::Chat(error) => next::chat(error),
             Self::Open(OpenError::Store(error)) => next::store(error),
             Self::Open(_) => vec!["forklore --store sqlite:PATH list --all".into()],

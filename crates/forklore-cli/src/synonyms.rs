@@ -2,7 +2,7 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 37] = [
+const SYNONYMS: [(&str, &str); 39] = [
     ("add", "append"),
     ("ask", "chat"),
     ("branch", "fork"),
@@ -15,6 +15,7 @@ const SYNONYMS: [(&str, &str); 37] = [
     ("cp", "fork"),
     ("create", "new"),
     ("discover", "import"),
+    ("dump", "backup"),
     ("duplicate", "fork"),
     ("fsck", "verify"),
     ("go", "resume"),
@@ -36,6 +37,7 @@ const SYNONYMS: [(&str, &str); 37] = [
     ("rm", "delete"),
     ("sessions", "list"),
     ("settings", "config"),
+    ("snapshot", "backup"),
     ("title", "rename"),
     ("tui", "ui"),
     ("undo", "op undo"),

@@ -93,13 +93,13 @@ struct Set {
 }
 
 /// The children and the lease of each session in a family. Leaves out deleted sessions.
-struct Family {
+pub(crate) struct Family {
     children: HashMap<SessionId, Vec<Header>>,
     leases: HashMap<SessionId, Lease>,
 }
 
 impl Family {
-    fn of(sessions: Vec<Header>, now: Timestamp) -> Self {
+    pub(crate) fn of(sessions: Vec<Header>, now: Timestamp) -> Self {
         let mut children: HashMap<SessionId, Vec<Header>> = HashMap::new();
         let mut leases = HashMap::new();
         for header in sessions {
@@ -112,13 +112,14 @@ impl Family {
         Self { children, leases }
     }
 
-    fn children(&self, id: &SessionId) -> &[Header] {
+    /// Returns the living children of a session.
+    pub(crate) fn children(&self, id: &SessionId) -> &[Header] {
         self.children.get(id).map_or(&[], Vec::as_slice)
     }
 
     /// Checks whether `child` prevents a delete of its parent. It does if it is a branch and not
     /// detached, even if its strategy is `replay_v1` (docs/semantics.md, Delete, detach).
-    fn builds_on_parent(child: &Header) -> bool {
+    pub(crate) fn builds_on_parent(child: &Header) -> bool {
         child.kind == SessionKind::Branch && !child.detached
     }
 
@@ -126,7 +127,7 @@ impl Family {
     /// before ancestors. If `cascade` is true, these are all descendants except detached branches
     /// and the descendants of such branches. Otherwise, they are only delegates (sub-agent
     /// sessions) on which no branch depends.
-    fn closed_set(&self, header: &Header, cascade: bool) -> Vec<SessionId> {
+    pub(crate) fn closed_set(&self, header: &Header, cascade: bool) -> Vec<SessionId> {
         let mut set = vec![header.id.clone()];
         let mut seen = HashSet::from([header.id.clone()]);
         let mut stack = vec![header.id.clone()];
@@ -146,6 +147,11 @@ impl Family {
         // The walk found parents before their children. Reverse the order.
         set.reverse();
         set
+    }
+
+    /// Checks whether another process has leased a session.
+    pub(crate) fn is_leased(&self, id: &SessionId) -> bool {
+        self.leases.contains_key(id)
     }
 
     /// Returns an error if one of the sessions in `set` is leased.

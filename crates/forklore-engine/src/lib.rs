@@ -84,6 +84,8 @@ mod recover;
 mod rename;
 mod replay;
 mod resolve;
+mod retention;
+mod sample;
 pub mod sources;
 mod stats;
 mod summary;
@@ -114,15 +116,17 @@ pub use export::Outgoing;
 pub use follow::Follower;
 pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
-    Ancestor, Attach, Attached, Batch, Branch, Branches, Bring, Brought, BroughtMark, Create,
-    Delete, DeleteMode, Deleted, Detached, DetachedSubagent, Difference, DifferenceStats,
-    Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle, Inspection, LeftAlone, LeftOut,
-    Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent,
-    NodeHeader, OperationAnswer, OperationPage, OperationSession, OperationSummary,
-    OperationsRequest, Record, RecordOrigin, Recovery, Relative, ReplayRange, SessionUsage,
-    SideStats, SkipReason, SkippedTransfer, Stats, Summarize, Transfer, TransferState, Transferred,
+    Ancestor, AppliedRetention, ApplyRetention, Attach, Attached, Batch, Branch, Branches, Bring,
+    Brought, BroughtMark, Create, Delete, DeleteMode, Deleted, Detached, DetachedSubagent,
+    Difference, DifferenceStats, Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle,
+    Inspection, LeftAlone, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece,
+    ModelUsage, NamedAttachment, NewEvent, NodeHeader, OperationAnswer, OperationPage,
+    OperationSession, OperationSummary, OperationsRequest, Record, RecordOrigin, Recovery,
+    Relative, ReplayRange, Retention, SampleSize, SessionUsage, SideStats, SkipReason,
+    SkippedTransfer, SpareReason, Stats, Summarize, Transfer, TransferState, Transferred,
     TransferredSession, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, Undo,
-    UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope,
+    UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope, VerifiedSample,
+    VerifySample,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;

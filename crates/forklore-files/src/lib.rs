@@ -56,6 +56,7 @@
 //! file.
 
 mod append;
+mod backup;
 mod change;
 mod claim;
 mod commit;

@@ -14,10 +14,11 @@ use forklore_core::ErrorKind;
 use forklore_core::agent_format::AgentFormat;
 use forklore_engine::Engine;
 use forklore_files::{FilesStore, Options};
+use forklore_store::Result;
 use forklore_store::attachments::Attachments;
 use forklore_store::clock::StoreClock;
+use forklore_store::disk::{self, Copied};
 use forklore_store::health::Health;
-use forklore_store::{Result, disk};
 
 use crate::graph::{Graph, LoadError};
 use crate::live_graph::LiveGraph;
@@ -118,6 +119,22 @@ impl GraphStore {
             Err(error) => health.problem("profile", &error),
         }
         health
+    }
+
+    /// Copies the store in the directory `from`, whose journal is `journal`, to the new directory
+    /// `to`, as [`FilesStore::copy_to`] does. Calls `observe` after each file.
+    ///
+    /// # Errors
+    /// The errors of [`FilesStore::copy_to`], and those of reading and writing the profile.
+    pub fn copy_to(
+        from: &Path,
+        journal: &FilesStore,
+        to: &Path,
+        observe: &mut dyn FnMut(Copied),
+    ) -> Result<()> {
+        disk::make_folder(to)?;
+        Profile::settle(to, Profile::found(from)?)?;
+        journal.copy_to(&to.join(JOURNAL), observe)
     }
 
     /// Returns the profile of the store: the rules that it applies to its sessions.

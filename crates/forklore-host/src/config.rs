@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use forklore_agent::delegate_tool::Limits;
+use forklore_api::Retention;
 use forklore_core::{Currency, PriceTable, Prices};
 use forklore_llm::ModelConfig;
 use forklore_mcp_client::{Rules, ServerConfig, ServerName};
@@ -68,6 +69,8 @@ pub struct Config {
     /// The URLs of other stores, by the names that the user gave them. `push`, `pull` and `handoff`
     /// know these names.
     pub remotes: BTreeMap<String, String>,
+    /// How long sessions are retained, for `gc --policy`. `None` means that there is no policy.
+    pub retention: Option<Retention>,
     /// The collector that receives OpenTelemetry spans. `None` disables tracing.
     pub tracing: Option<TracingConfig>,
 }

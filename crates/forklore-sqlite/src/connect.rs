@@ -151,7 +151,7 @@ fn make(path: &Path, vfs: Option<&str>) -> Result<()> {
     synced.map_err(os(doing, path))
 }
 
-fn private_file(path: &Path) -> std::io::Result<File> {
+pub(crate) fn private_file(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     File::options().write(true).create_new(true).mode(0o600).open(path)
 }

@@ -18,7 +18,7 @@ use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 
 pub(crate) use changes::{changes, check_there};
-pub(crate) use numbers::{Numbers, check};
+pub(crate) use numbers::{Numbers, check, renew};
 
 /// Maximum by which a session's column `feed_until` exceeds the number of the session's last
 /// transaction. The column has an index. Because the column may be ahead of that number, most

@@ -47,6 +47,7 @@
 
 mod ancestry;
 mod append;
+mod backup;
 mod change;
 mod chunk;
 mod connect;

@@ -140,6 +140,11 @@ impl SqliteStore {
         Self { attachments, ..self }
     }
 
+    /// Returns how connections that only read access the store's file.
+    pub(crate) fn reading_access(&self) -> Access {
+        self.readers.access()
+    }
+
     /// Replaces the store's clock. For tests.
     #[must_use]
     pub fn with_clock(self, clock: StoreClock) -> Self {

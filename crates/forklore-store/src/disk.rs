@@ -7,6 +7,7 @@ mod gate;
 pub mod limits;
 mod network;
 mod owner;
+mod unfinished;
 
 use std::path::Path;
 
@@ -14,8 +15,18 @@ pub use cache::CacheFolder;
 pub use gate::{Gate, Pass, Passed, with_suffix};
 pub use network::{file_system, network};
 pub use owner::{check_folder, folder_of, make_folder, refuse_others};
+pub use unfinished::Unfinished;
 
 use crate::{Error, Result};
+
+/// How far the copy of a store has come, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// How many bytes are written so far.
+    pub done: u64,
+    /// How many bytes there are to write, as far as the copy can tell.
+    pub all: u64,
+}
 
 /// Returns a function that converts an error of the operating system to `Denied` or `Io`. The
 /// message contains the operation `doing` and `path`.

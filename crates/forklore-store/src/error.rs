@@ -124,6 +124,12 @@ pub enum Error {
         /// The version that this program needs.
         needed: u64,
     },
+    /// There is something where a new store or a backup was to be written.
+    #[error("there is something at {location}; nothing is ever overwritten")]
+    Occupied {
+        /// The path at which there is something.
+        location: String,
+    },
     /// Stored bytes are damaged.
     #[error("{location} is damaged: {message}")]
     Corrupt {
@@ -182,7 +188,9 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NotFound(_) | Self::Deleted(_) | Self::StoreGone { .. } => ErrorKind::NotFound,
-            Self::IdInUse(_) | Self::LabelInUse { .. } => ErrorKind::AlreadyExists,
+            Self::IdInUse(_) | Self::LabelInUse { .. } | Self::Occupied { .. } => {
+                ErrorKind::AlreadyExists
+            }
             Self::Conflict { .. }
             | Self::Stale { .. }
             | Self::MarkExpired { .. }
@@ -243,7 +251,9 @@ impl Error {
             Self::Outdated { found, needed } => json!({"version": found, "needed": needed}),
             Self::Stale { what, .. } => json!({"what": what}),
             Self::ForeignMark(mark) | Self::MarkExpired { mark, .. } => json!({"mark": mark}),
-            Self::StoreGone { location: position } => json!({"place": position}),
+            Self::StoreGone { location: position } | Self::Occupied { location: position } => {
+                json!({"place": position})
+            }
             Self::Poisoned { location: position, .. } => json!({"place": position}),
             _ => json!({}),
         }

@@ -23,4 +23,5 @@
 
 pub use forklore_engine::Engine;
 
+pub use crate::backup::{back_up, restore_backup};
 pub use crate::open::{open, open_existing, open_url};

@@ -53,6 +53,7 @@
 //! `graph` adds the module `graph`, which represents sessions as RDF and queries them with SPARQL.
 //! It also adds the store `graph:DIR`.
 
+mod backup;
 pub mod blocking;
 #[cfg(feature = "async")]
 mod face;
@@ -73,6 +74,7 @@ pub use forklore_postgres as postgres;
 pub use forklore_search as search;
 pub use forklore_store as store;
 
+pub use backup::{BackupError, BackupStep, VerifiedCopy, store_at};
 #[cfg(feature = "async")]
 pub use face::{Forklore, Rows, open, open_url};
 pub use forklore_engine::{Engine, Error};

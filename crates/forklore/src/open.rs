@@ -84,6 +84,34 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
+    /// Returns the URL of a store of the same kind at another path; `None` for a store in memory or
+    /// in a database.
+    pub(crate) fn with_path(&self, path: &Path) -> Option<Self> {
+        match self {
+            Self::Sqlite(_) => Some(Self::Sqlite(path.to_owned())),
+            Self::Files(_) => Some(Self::Files(path.to_owned())),
+            #[cfg(feature = "graph")]
+            Self::Graph(_, profile) => Some(Self::Graph(path.to_owned(), *profile)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
+            Self::Memory => None,
+        }
+    }
+
+    /// Returns the kind of store, as it is written before the colon of the URL.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "sqlite",
+            Self::Files(_) => "files",
+            #[cfg(feature = "graph")]
+            Self::Graph(..) => "graph",
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => "postgres",
+            Self::Memory => "memory",
+        }
+    }
+
     /// Checks whether something exists at this location: a store, or something that [`open`]
     /// refuses. In both cases `open` creates no store. Writes nothing. A store in memory always
     /// exists.
@@ -253,7 +281,7 @@ pub fn open_existing(url: &StoreUrl) -> Result<Option<Engine>, OpenError> {
 }
 
 /// Adds the readers of agents' files to an engine.
-fn with_readers(engine: Engine) -> Engine {
+pub(crate) fn with_readers(engine: Engine) -> Engine {
     engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS)
 }
 

@@ -4,6 +4,7 @@
 pub mod bytes;
 pub mod caller;
 pub mod check;
+pub mod copying;
 pub mod disk;
 pub mod drive;
 pub mod golden;

@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use forklore_faults::caller::Caller;
+use forklore_faults::copying::{BACK_UP, RESTORE, copy};
 use forklore_faults::limits;
 use forklore_faults::naming;
 use forklore_faults::process::{Task, await_go, tell};
@@ -14,6 +15,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let task: Task = serde_json::from_str(&task)?;
     if task.work == "read" {
         return limits::read_only(&task);
+    }
+    if [BACK_UP, RESTORE].contains(&task.work.as_str()) {
+        return Ok(copy(&task)?);
     }
     if task.work == "descriptors" {
         limits::limit_descriptors();

@@ -66,6 +66,10 @@ pub(crate) fn requests() -> Vec<Value> {
             "tool": "read", "kind": "call", "since": "2026-01-01T00:00:00Z", "limit": 5}}),
         json!({"blame": {"path": "/demo/a.rs", "since": "2026-01-01T00:00:00Z", "limit": 5}}),
         json!({"repair": {"store": "saved.db"}}),
+        json!({"backup": {"path": "saved.db"}}),
+        json!({"restore_store": {"from": "saved.db", "store": "sqlite:new.db"}}),
+        json!({"verify_sample": {"size": {"sessions": 5}, "seed": 7}}),
+        json!({"apply_retention": {"policy": {"delete_after_days": 9}, "dry_run": true}}),
         json!({"doctor": {}}),
         json!({"turn": {"session_id": id, "title": "Plan", "workspace": "/demo", "model": "local",
             "prompt": "plan A or plan B?", "attach": ["a.png"], "wait_seconds": 5}}),
@@ -183,6 +187,9 @@ fn a_missing_field_is_named_with_the_object_that_lacks_it() {
         ("search", "query"),
         ("blame", "path"),
         ("repair", "store"),
+        ("backup", "path"),
+        ("restore_store", "from"),
+        ("verify_sample", "size"),
         ("turn", "workspace"),
     ];
     for (verb_name, field) in needed {

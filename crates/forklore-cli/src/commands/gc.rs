@@ -1,5 +1,7 @@
 //! `gc`: erases what has been in the trash for long enough, erases deleted data from the store's
-//! files, and frees its space.
+//! files, and frees its space. `--policy` also deletes by the user's policy.
+
+mod policy;
 
 use forklore::api::Gc;
 
@@ -16,7 +18,19 @@ contains bytes of erased sessions, and no attachment is kept that no message nam
 Examples:
   forklore gc
   forklore gc --trash-older-than 12h
-  forklore gc --now                          erases all of the trash";
+  forklore gc --now                          erases all of the trash
+  forklore gc --policy --dry-run             lists what the policy deletes and erases, and why
+  forklore gc --policy
+
+A policy is a table of the configuration file (forklore config edit):
+
+  [retention]
+  delete_after_days = 180     what was not changed for this long goes into the trash
+  erase_after_days = 30       what has been in the trash for this long is erased
+  spare_labelled = true       what somebody gave a label stays; this is the default
+
+A running session stays, and a session with a branch that stays. Its sub-agents go with it. What goes \
+into the trash can be brought back until a later gc erases it.";
 
 /// Erase old deleted sessions, and free their space
 #[derive(Debug, clap::Args)]
@@ -28,12 +42,21 @@ pub(crate) struct Args {
     /// Erase all deleted sessions
     #[arg(long)]
     now: bool,
+    /// Delete and erase by the [retention] of the configuration file
+    #[arg(long, conflicts_with_all = ["trash_older_than", "now"])]
+    policy: bool,
+    /// Show what the policy would do, and do nothing
+    #[arg(long, requires = "policy")]
+    dry_run: bool,
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    if args.policy {
+        return policy::run(args.dry_run, args.yes, app, output);
+    }
     let request = request(args)?;
     let engine = app.engine()?;
     // A plain `gc` erases only what everybody was told is erased then.

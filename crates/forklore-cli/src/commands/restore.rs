@@ -1,9 +1,11 @@
-//! `restore`: writes back, byte for byte, the files from which a session was imported.
+//! `restore`: writes back, byte for byte, the files from which a session was imported, or creates a
+//! store from a backup.
 
 mod all;
+mod store;
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forklore::Engine;
 use forklore::api::{Restore, RestoreAll, RestoredFile, SessionFile, SessionFiles};
@@ -24,14 +26,19 @@ Examples:
   forklore restore last --list
   forklore restore last --all -o folder
   forklore restore last --file 5a1d0c2e/tool-results/toolu_01.txt
+  forklore --store sqlite:new.db restore saved.db    makes a new store of a backup
 
-Beside the file of a session may lie others: results of tools, notes on sub-agents, resources.";
+Beside the file of a session may lie others: results of tools, notes on sub-agents, resources.
 
-/// Write the files that a session was imported from, byte for byte
+A backup is what forklore backup wrote. The new store is the one that --store names, or the default \
+store, and must not exist yet. It is read to the end before it gets its name.";
+
+/// Write the files of an imported session byte for byte, or a store from a backup
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A session of the file: an id, label or title, or last
+    /// A session of the file: an id, label or title, or last; or the path of a backup
+    #[arg(value_name = "SESSION|BACKUP")]
     session: String,
     /// Write to this new file, or with --all to this folder [default: standard output]
     #[arg(short, long, value_name = "PATH")]
@@ -54,7 +61,16 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let header = app.stored(&SessionRef::parse(&args.session)?, output)?;
+    let path = Path::new(&args.session);
+    let is_of_session = args.output.is_some() || args.list || args.file.is_some();
+    if !is_of_session && forklore::store_at(path).is_some() {
+        return store::run(path, app, output);
+    }
+    let reference = SessionRef::parse(&args.session)?;
+    if reference.is_file() && path.symlink_metadata().is_err() {
+        return Err(Failure::refused(ErrorKind::NotFound, "there is no backup at this path"));
+    }
+    let header = app.stored(&reference, output)?;
     let engine = app.engine()?;
     if args.list {
         return list(engine.files(&header.id)?, output);

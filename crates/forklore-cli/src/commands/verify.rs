@@ -1,8 +1,10 @@
 //! `verify`: reads and checks all stored data. `--repair` copies everything that is readable to a
-//! new store.
+//! new store, `--sample` checks some sessions only.
+
+mod sample;
 
 use forklore::StoreUrl;
-use forklore::api::{LostKind, Recovered};
+use forklore::api::{LostKind, Problem, Recovered, SampleSize};
 use forklore::core::ErrorKind;
 
 use crate::app::App;
@@ -16,6 +18,8 @@ Examples:
   forklore verify
   forklore verify last
   forklore verify --json | jq '.problems[]'
+  forklore verify --sample 100                      100 sessions, chosen at random
+  forklore verify --sample 5% --seed 42             the same sessions each time
   forklore verify --repair saved.db                 into a new store, which --store then names
   forklore --store sqlite:old.db verify --repair files:saved
 
@@ -29,6 +33,12 @@ name it have it again.";
 pub(crate) struct Args {
     /// Check only this session [default: the whole store]
     session: Option<String>,
+    /// Check only this many sessions, or this share of them, chosen at random
+    #[arg(long, value_name = "N|PERCENT%", value_parser = sample::size, conflicts_with_all = ["session", "repair"])]
+    sample: Option<SampleSize>,
+    /// Choose the sessions of the sample by this number, which each sample shows [default: random]
+    #[arg(long, value_name = "NUMBER", requires = "sample")]
+    seed: Option<u64>,
     /// Save what can be read into a new store: a URL, or the path of an SQLite file
     #[arg(long, value_name = "OUT", conflicts_with = "session")]
     repair: Option<String>,
@@ -38,27 +48,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if let Some(out) = &args.repair {
         return repair(out, app, output);
     }
+    if let Some(size) = args.sample {
+        return sample::run(size, args.seed, app, output);
+    }
     let reference = args.session.as_deref().map(SessionRef::parse).transpose()?;
     let session = reference.map(|session| app.stored(&session, output)).transpose()?;
     let report = app.engine()?.verify(session.as_ref().map(|header| &header.id))?;
-    let failure = report.problems.first().map(|problem| {
-        let found = count(report.problems.len() as u64, "problem");
-        damaged(
-            format!("the store has {found}: {}", problem.message),
-            "forklore verify --repair OUT",
-        )
-    });
+    let failure = failure(&report.problems);
     let people = |page: &mut Page| {
-        for problem in &report.problems {
-            page.put(Tone::Bad, problem.kind).put(Tone::Plain, "  ");
-            if let Some(id) = &problem.session_id {
-                page.put(Tone::Id, id).put(Tone::Plain, "  ");
-            }
-            if let Some(seq) = problem.seq {
-                page.put(Tone::Dim, format!("seq {seq}  "));
-            }
-            page.put(Tone::Plain, &problem.message).end();
-        }
+        show_problems(page, &report.problems);
         let read =
             format!("{}, {}", count(report.sessions, "session"), count(report.events, "event"));
         match report.problems.len() as u64 {
@@ -70,11 +68,40 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         };
     };
     output.answer_with(&report, people, failure.as_ref())?;
-    if report.problems.is_empty() {
+    end(&report.problems, output)
+}
+
+/// Returns the failure that the first problem is, if there are any.
+fn failure(problems: &[Problem]) -> Option<Failure> {
+    problems.first().map(|problem| {
+        let found = count(problems.len() as u64, "problem");
+        damaged(
+            format!("the store has {found}: {}", problem.message),
+            "forklore verify --repair OUT",
+        )
+    })
+}
+
+fn show_problems(page: &mut Page, problems: &[Problem]) {
+    for problem in problems {
+        page.put(Tone::Bad, problem.kind).put(Tone::Plain, "  ");
+        if let Some(id) = &problem.session_id {
+            page.put(Tone::Id, id).put(Tone::Plain, "  ");
+        }
+        if let Some(seq) = problem.seq {
+            page.put(Tone::Dim, format!("seq {seq}  "));
+        }
+        page.put(Tone::Plain, &problem.message).end();
+    }
+}
+
+/// Ends a check whose answer is written: suggests what to do about the problems.
+fn end(problems: &[Problem], output: &mut Output) -> Result<()> {
+    if problems.is_empty() {
         return Ok(());
     }
     let (attached, stored): (Vec<_>, Vec<_>) =
-        report.problems.iter().partition(|problem| problem.attachment.is_some());
+        problems.iter().partition(|problem| problem.attachment.is_some());
     let mut next = Vec::new();
     if !attached.is_empty() {
         next.push((

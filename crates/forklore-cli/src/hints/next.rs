@@ -1,10 +1,10 @@
 //! Suggests commands and advice for each error.
 
-use forklore::Error;
 use forklore::api::Elsewhere;
 use forklore::core::{CutError, ErrorKind};
 use forklore::store::Error as StoreError;
 use forklore::store::health::{Check, Status};
+use forklore::{BackupError, Error};
 use forklore_agent::error::Error as AgentError;
 use forklore_agent::model::ModelErrorKind;
 use forklore_sanitize::terminal;
@@ -53,7 +53,23 @@ pub(crate) fn store(error: &StoreError) -> Vec<String> {
         StoreError::ForeignMark(_) | StoreError::MarkExpired { .. } => {
             vec!["read the feed from its beginning".into()]
         }
+        StoreError::Occupied { .. } => vec!["name a path at which there is nothing yet".into()],
         StoreError::StoreGone { .. } => vec!["open the store again".into()],
+        _ => Vec::new(),
+    }
+}
+
+/// Suggests what to do about a backup that was not made, or not restored.
+pub(crate) fn backup(error: &BackupError) -> Vec<String> {
+    match error {
+        // The message names the tools for such a store.
+        BackupError::Store(StoreError::Unsupported(_)) => Vec::new(),
+        BackupError::Store(error) => store(error),
+        BackupError::Engine(error) => engine(error),
+        BackupError::OtherKind { found, .. } => {
+            vec![format!("forklore --store {found}:PATH restore BACKUP")]
+        }
+        BackupError::Damaged(_) => vec!["forklore verify".into()],
         _ => Vec::new(),
     }
 }

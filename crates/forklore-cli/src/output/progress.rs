@@ -40,6 +40,11 @@ impl Progress {
 }
 
 impl Progress {
+    /// Shows what is being done.
+    pub(crate) fn says(&self, message: &'static str) {
+        self.0.set_message(message);
+    }
+
     /// Shows how many families of sessions were compared, and how many events were copied.
     pub(crate) fn families(&self, progress: &TransferProgress) {
         if self.0.is_hidden() {

@@ -27,6 +27,7 @@ mod operations;
 mod plan;
 mod reading;
 mod reference;
+mod retention;
 mod round_trips;
 mod stores;
 mod summary;

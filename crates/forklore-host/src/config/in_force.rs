@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_api::{ConfigSetting, SettingOrigin};
+use forklore_api::{ConfigSetting, Gc, SettingOrigin};
 use serde_json::{Value, json};
 use toml::Table;
 
@@ -103,6 +103,11 @@ impl Found<'_> {
         self.default(&["currency"], json!(config.currency.as_str()));
         for name in ["allow", "ask", "deny"] {
             self.default(&["policy", name], json!([]));
+        }
+        if config.retention.is_some() {
+            self.default(&["retention", "delete_after_days"], Value::Null);
+            self.default(&["retention", "erase_after_days"], json!(Gc::TRASH_DAYS));
+            self.default(&["retention", "spare_labelled"], json!(true));
         }
         if let Some(limits) = &config.delegate {
             self.default(&["delegate", "depth"], json!(limits.depth));

@@ -32,6 +32,10 @@ const TAIL: &str = "
 # [remotes]                         # other stores, for push and pull
 # team = \"postgres://me@db.example/team\"
 
+# [retention]                       # what `forklore gc --policy` deletes and erases
+# delete_after_days = 180
+# erase_after_days = 30
+
 # [delegate]                        # lets a model hand tasks to sub-agents
 # depth = 2
 ";

@@ -73,6 +73,18 @@ pub(crate) fn check(conn: &Connection) -> Result<()> {
     row(conn).map(drop)
 }
 
+/// Gives the feed a new identity, so that no mark of another store is taken for one of this store.
+/// Does nothing for an old store without a feed.
+pub(crate) fn renew(conn: &Connection) -> Result<()> {
+    if !is_there(conn)? {
+        return Ok(());
+    }
+    let Row { next, .. } = row(conn)?;
+    let fresh: String = conn.query_row("SELECT lower(hex(randomblob(8)))", [], |row| row.get(0))?;
+    conn.execute("UPDATE upkeep SET feed = ?, feed_crc = ?", (&fresh, sum(&fresh, next)))?;
+    Ok(())
+}
+
 impl Numbers {
     /// Returns a number for the transaction `tx`, from the reserved ones if possible. Also returns
     /// the remaining reservation, which the caller stores after the commit. First calls `check` if

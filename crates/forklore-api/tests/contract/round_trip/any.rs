@@ -147,6 +147,8 @@ words! {
         SkipReason::Busy, SkipReason::Source, SkipReason::Failed];
     LostKind: [LostKind::Header, LostKind::Event, LostKind::Data, LostKind::Source,
         LostKind::Attachment];
+    SpareReason: [SpareReason::Labelled, SpareReason::Running, SpareReason::Changed,
+        SpareReason::HasChildren, SpareReason::Refused];
     UsageGrouping: [UsageGrouping::Day, UsageGrouping::Week, UsageGrouping::Model,
         UsageGrouping::Workspace, UsageGrouping::Agent];
     SettingOrigin: [SettingOrigin::File, SettingOrigin::CommandLine, SettingOrigin::Environment,
@@ -340,9 +342,15 @@ fields! {
     Recovery { sessions, events, sources, attachments, lost }
     Refusal { ok, error }
     Relative { session_id, label, kind, cut, summary, running, deleted, missing, damaged }
+    AppliedRetention { policy, deleted, erased, spared, collected, dry_run }
+    BackedUp { path, store, sessions, events, bytes }
     RestoredFile { path, bytes, source, revision }
+    RestoredStore { from, store, sessions, events, bytes }
     RestoredFiles { path, files, bytes, gone, damaged }
     ResumeIn { dry_run, path, cwd, start, events, lossy }
+    DueSession { session_id, label, title, since, with }
+    SparedSession { session_id, label, reason, because_of }
+    VerifiedSample { verification, of, seed }
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     SessionAnswer { session, summary }
     SessionPage { sessions, next, problems }

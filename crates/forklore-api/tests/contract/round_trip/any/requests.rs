@@ -1,6 +1,6 @@
 //! Generates random requests.
 
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroU32};
 
 use forklore_api::*;
 
@@ -10,6 +10,8 @@ words! {
     GraphFormat: [GraphFormat::Turtle, GraphFormat::NQuads, GraphFormat::TriG, GraphFormat::JsonLd,
         GraphFormat::RdfXml];
     NonZeroU16: [NonZeroU16::MIN, NonZeroU16::MAX];
+    NonZeroU32: [NonZeroU32::MIN, NonZeroU32::MAX];
+    SampleSize: [SampleSize::Sessions(0), SampleSize::Sessions(u64::MAX), SampleSize::Percent(7)];
     HitKind: [HitKind::Text, HitKind::Reasoning, HitKind::Call, HitKind::Result, HitKind::Title,
         HitKind::Label, HitKind::Summary];
     VocabularyPart: [VocabularyPart::Ontology, VocabularyPart::Shapes];
@@ -23,7 +25,12 @@ fields! {
     Preview { session_id, model, fork_at, without_tools, count }
     QueryParameter { name, value }
     ReadAttachment { session_id, reference, path }
+    ApplyRetention { policy, dry_run }
+    Backup { path }
+    Retention { delete_after_days, erase_after_days, spare_labelled }
+    VerifySample { size, seed }
     Restore { session_id, file, revision, path, overwrite }
+    RestoreStore { from, store }
     RestoreAll { session_id, path, overwrite }
     ResumeInRequest { session_id, to, home, share, dry_run }
     Search { query, workspace, agent, role, tool, kind, since, limit, after }
@@ -55,7 +62,7 @@ impl Any for GraphScope {
 
 impl Any for Request {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(46) {
+        match dice.below(50) {
             0 => Self::New(any(dice)),
             1 => Self::Append(any(dice)),
             2 => Self::List(any(dice)),
@@ -106,6 +113,10 @@ impl Any for Request {
             42 => Self::Operations(any(dice)),
             43 => Self::Operation { operation: any(dice) },
             44 => Self::Undo(any(dice)),
+            45 => Self::Backup(any(dice)),
+            46 => Self::RestoreStore(any(dice)),
+            47 => Self::VerifySample(any(dice)),
+            48 => Self::ApplyRetention(any(dice)),
             _ => Self::Doctor {},
         }
     }
