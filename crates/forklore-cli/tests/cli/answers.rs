@@ -43,6 +43,7 @@ fn is<T: Serialize + DeserializeOwned>(line: &str) -> bool {
     value.is_some_and(|value| serde_json::to_string(&value).unwrap() == line)
 }
 
+#[allow(clippy::too_many_lines, reason = "one line for each type of answer")]
 fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
     macro_rules! of_type {
         ($($type:ident),* $(,)?) => {
