@@ -33,7 +33,6 @@ mod list;
 mod log;
 mod man;
 mod new;
-mod new_file;
 mod op;
 mod other_store;
 mod pack;

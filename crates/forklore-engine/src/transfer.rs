@@ -242,9 +242,9 @@ impl Transferring<'_> {
         }
         let store = self.into.store();
         for (id, header) in &self.family {
-            let is_asked = header.detached || header.leaf.is_some();
+            let is_changed = header.detached || header.leaf.is_some();
             let is_there = self.routes.contains_key(id);
-            if !is_asked || !is_there || header.deleted.is_some() {
+            if !is_changed || !is_there || header.deleted.is_some() {
                 continue;
             }
             let Some(there) = self.living_there(id)? else { continue };

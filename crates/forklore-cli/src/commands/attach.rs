@@ -11,9 +11,9 @@ use forklore::api::{Attach, Attached, AttachmentFile, Attachments, ReadAttachmen
 use forklore::core::Header;
 
 use self::given::Given;
-use super::new_file;
 use crate::app::App;
 use crate::failure::Result;
+use crate::new_file;
 use crate::output::{Cell, Column, Output, Page, Table, Tone, bytes};
 use crate::session_ref::SessionRef;
 

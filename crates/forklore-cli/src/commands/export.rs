@@ -14,10 +14,11 @@ use forklore::page::Format;
 use crate::agents;
 use crate::app::App;
 use crate::failure::Result;
+use crate::new_file;
 use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 
-use super::{arguments, new_file};
+use super::arguments;
 
 const PLAIN: &str = "plain";
 /// The names of all export formats, the values of `--to`.

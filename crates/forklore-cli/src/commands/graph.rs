@@ -9,10 +9,10 @@ use forklore::graph::{Format, ONTOLOGY, Projection, SHAPES, Scope, write};
 use forklore::store::port::Filter;
 use forklore::{Engine, Error};
 
-use super::new_file;
 use crate::app::App;
 use crate::choice::choice;
 use crate::failure::{Failure, Result};
+use crate::new_file;
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 

@@ -14,10 +14,9 @@ use forklore::engine::StoredFile;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
+use crate::new_file;
 use crate::output::{Cell, Column, Output, Page, Table, Tone, bytes};
 use crate::session_ref::SessionRef;
-
-use super::new_file;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -16,9 +16,9 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
-use crate::{agents, workspace};
+use crate::{agents, new_file, workspace};
 
-use super::{arguments, export, new_file};
+use super::{arguments, export};
 
 /// The maximum size, in bytes, of a file that the agent wrote and that is read to find out where
 /// the agent looks for sessions.

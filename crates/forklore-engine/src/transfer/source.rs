@@ -116,8 +116,8 @@ impl Transferring<'_> {
         let spans_there = spans(self.into, same.id)?;
         if spans_there.starts_with(&spans_here) {
             let locations = there.record_locations(same.id)?.unwrap_or_default();
-            let is_ahead = same.read.offset > source.read.offset;
-            if is_ahead
+            let has_read_more = same.read.offset > source.read.offset;
+            if has_read_more
                 || (same.read == source.read
                     && locations.len() >= file.locations.len()
                     && sessions_are_there(source, &same))

@@ -105,7 +105,7 @@ fn a_family_crosses_with_everything_that_belongs_to_it() {
 }
 
 #[test]
-fn a_session_that_went_on_here_gets_the_rest_and_one_that_is_ahead_is_left() {
+fn a_session_that_went_on_here_gets_the_rest_and_a_longer_one_is_left() {
     in_all_directions(|here, there| {
         family(here);
         transfer(here, there);

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use forklore::core::ErrorKind;
 use forklore_host::{Configured, Error};
 
-use crate::commands::new_file;
 use crate::failure::{Failure, Result};
-use crate::{store, wiring};
+use crate::{new_file, store, wiring};
 
 /// Replaces the text of the configuration file by the one that `change` returns, or leaves the file
 /// if `change` returns `None`. Creates the file if it does not exist. Returns its path.

@@ -9,10 +9,9 @@ use forklore::core::ErrorKind;
 use forklore_host::config::template;
 use forklore_llm::{LOCAL_PORTS, Provider, listening_blocking};
 
-use crate::commands::new_file;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, count};
-use crate::{store, wiring};
+use crate::{new_file, store, wiring};
 
 const EXAMPLES: &str = "\
 It asks the usual ports of this machine for models (llama.cpp 8080, ollama 11434, LM Studio 1234, \

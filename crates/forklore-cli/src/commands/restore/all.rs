@@ -9,8 +9,8 @@ use forklore::core::ErrorKind;
 use forklore::engine::StoredFile;
 use forklore_sanitize::path::file_below;
 
-use super::new_file;
 use crate::failure::{Failure, Result};
+use crate::new_file;
 use crate::output::{Output, Page, Tone, bytes, count};
 
 /// Writes the latest stored version of each of a session's files to its relative path below a

@@ -11,7 +11,7 @@ use forklore_sanitize::path::PathError;
 use crate::failure::{Failure, Result};
 
 /// The size in bytes of the buffer for writing a file.
-pub(super) const BUFFER: usize = 256 * 1024;
+pub(crate) const BUFFER: usize = 256 * 1024;
 
 /// Creates a file and calls `fill` to write its content. Removes the file if `fill` fails. Sessions
 /// are private, so only the owner may read the file. With `force`, replaces a file that exists at
@@ -20,7 +20,7 @@ pub(super) const BUFFER: usize = 256 * 1024;
 /// # Errors
 /// `already_exists` if `path` exists and `force` is not set, or if `path` exists and is not a file;
 /// an error of the file system, or the error of `fill`.
-pub(super) fn write<T>(
+pub(crate) fn write<T>(
     path: &Path,
     force: bool,
     fill: impl FnOnce(&mut File) -> Result<T>,
@@ -61,7 +61,7 @@ fn aside(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// See [`write`].
-pub(super) fn create<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
+pub(crate) fn create<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -88,12 +88,12 @@ fn is_there(path: &Path, next: &str) -> Failure {
 }
 
 /// Returns a function that converts an I/O error to the failure "writing `path`".
-pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
+pub(crate) fn failed(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
     move |source| Failure::File { doing: format!("writing {}", path.display()), source }
 }
 
 /// Converts the refusal of a path to a failure of the program.
-pub(super) fn refused(error: PathError) -> Failure {
+pub(crate) fn refused(error: PathError) -> Failure {
     match error {
         PathError::Unresolved { path, source } => {
             Failure::File { doing: format!("making {}", path.display()), source }
