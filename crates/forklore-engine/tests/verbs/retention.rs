@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use forklore_core::{ErrorKind, SessionKind};
+use forklore_core::{ErrorKind, SessionId, SessionKind};
 use forklore_engine::{
     AppliedRetention, ApplyRetention, Fork, Retention, SampleSize, SpareReason, Undelete,
     VerifySample,
@@ -44,7 +44,7 @@ fn spared(answer: &AppliedRetention) -> Vec<(&str, SpareReason, Option<&str>)> {
     let spared = answer.spared.iter();
     let mut spared: Vec<_> = spared
         .map(|one| {
-            let because = one.because_of.as_ref().map(|id| id.as_str());
+            let because = one.because_of.as_ref().map(SessionId::as_str);
             (one.session_id.as_str(), one.reason, because)
         })
         .collect();

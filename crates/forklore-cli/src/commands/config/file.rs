@@ -17,9 +17,7 @@ use crate::{new_file, store, wiring};
 /// # Errors
 /// When the configuration is invalid, before or after the change, when somebody else changes it
 /// meanwhile, or the error of `change`.
-pub(in crate::commands) fn rewrite(
-    change: impl FnOnce(&str) -> Result<Option<String>>,
-) -> Result<PathBuf> {
+pub(crate) fn rewrite(change: impl FnOnce(&str) -> Result<Option<String>>) -> Result<PathBuf> {
     let named = wiring::path()?;
     Configured::read(&named).map_err(Error::from)?;
     let path = target(&named)?;
