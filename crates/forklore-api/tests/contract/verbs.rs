@@ -11,6 +11,13 @@ use crate::fits::SCHEMA;
 const ONLY_IN_A_TERMINAL: &[&str] = &[
     "import --watch",
     "log --follow",
+    "push",
+    "pull",
+    "clone",
+    "handoff",
+    "remote list",
+    "remote add",
+    "remote remove",
     "tier init",
     "config show",
     "config check",

@@ -58,6 +58,10 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
     }
     of_type!(
         Appended,
+        VerifiedSample,
+        RestoredStore,
+        BackedUp,
+        AppliedRetention,
         HandedOff,
         Remote,
         Remotes,

@@ -11,7 +11,7 @@ use forklore_engine::{
     Branches, Difference, DifferenceStats, Engine, Inspection, Lineage, ListRequest, Listing,
     Loaded, LogRange, NamedAttachment, OperationAnswer, OperationPage, OperationsRequest, Pace,
     Record, ReplayRange, Result, Scope, Stats, TreeRequest, Trees, UsageOptions, UsageReport,
-    UsageScope,
+    UsageScope, VerifiedSample, VerifySample,
 };
 use forklore_search::{Blame, BlameAnswer, Search, SearchAnswer, SearchIndex};
 use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
@@ -460,5 +460,14 @@ impl Forklore {
     pub async fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         let session = session.cloned();
         self.step(move |engine: &Engine| engine.verify(session.as_ref())).await
+    }
+
+    /// Checks a sample of the sessions, which a seed selects, as [`verify`](Self::verify) checks
+    /// one.
+    ///
+    /// # Errors
+    /// The error of a store that cannot be read at all. Damage is reported in `problems`.
+    pub async fn verify_sample(&self, request: VerifySample) -> Result<VerifiedSample> {
+        self.step(move |engine: &Engine| engine.verify_sample(&request)).await
     }
 }

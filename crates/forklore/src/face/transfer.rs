@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use forklore_core::{AttachmentId, Selector, SessionId};
 use forklore_engine::{
-    Engine, ExportTo, Exported, LogRange, Recovery, Restored, Result, StoredFile,
+    Engine, ExportTo, Exported, LogRange, Recovery, Restored, Result, StoredFile, Transfer,
+    Transferred,
 };
 use forklore_import::{ImportOptions, ImportReport, Importer, Progressed, Survey};
 
@@ -17,6 +18,18 @@ use forklore_page::Format;
 use super::Forklore;
 
 impl Forklore {
+    /// Copies sessions, and everything that belongs to them, into another store
+    /// (docs/semantics.md, Moving between stores). Copies only what that store lacks, and
+    /// overwrites nothing there.
+    ///
+    /// # Errors
+    /// `not_found` if the requested session does not exist, or a failure that concerns one of the
+    /// stores as a whole. The answer lists sessions that were skipped.
+    pub async fn transfer(&self, into: &Self, request: Transfer) -> Result<Transferred> {
+        let into = into.engine().clone();
+        self.step(move |engine| engine.transfer(&into, &request, &mut |_| true)).await
+    }
+
     /// Imports session files of agents, the oldest first (docs/semantics.md, Sources). `paths`
     /// names files and directories. In a directory, imports every file whose agent format forklore
     /// supports. The import of a file that was imported before continues after the last imported

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use forklore_core::{Header, Label, SessionId};
 use forklore_engine::{
-    Attach, Attached, Batch, Bring, Brought, Create, Delete, Deleted, Detached, Fork, Forked, Gc,
-    Result, Undelete, Undeleted, Undo, Undone,
+    AppliedRetention, ApplyRetention, Attach, Attached, Batch, Bring, Brought, Create, Delete,
+    Deleted, Detached, Fork, Forked, Gc, Result, Undelete, Undeleted, Undo, Undone,
 };
 use forklore_store::attachments::Pin;
 use forklore_store::port::{Appended, Collected, Packed};
@@ -190,6 +190,14 @@ impl Forklore {
     /// back or the store keeps no log of operations.
     pub async fn undo(&self, request: Undo) -> Result<Undone> {
         self.step(move |engine| engine.undo(&request)).await
+    }
+
+    /// Applies a retention policy, or plans it if the request is a dry run.
+    ///
+    /// # Errors
+    /// Those of [`collect`](Self::collect). A session that cannot be deleted is listed in `spared`.
+    pub async fn apply_retention(&self, request: ApplyRetention) -> Result<AppliedRetention> {
+        self.step(move |engine| engine.apply_retention(&request)).await
     }
 
     /// Returns the sessions that [`collect`](Self::collect) would erase from the trash.
