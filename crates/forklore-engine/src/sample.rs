@@ -1,7 +1,5 @@
 //! `verify --sample`: checks the data of some sessions, which a seed selects.
 
-use std::hash::{BuildHasher, RandomState};
-
 use forklore_api::{SampleSize, VerifiedSample, VerifySample};
 use forklore_core::{ErrorKind, SessionId};
 use forklore_store::port::{Filter, Verification};
@@ -19,7 +17,10 @@ impl Engine {
     /// The error of a store that cannot be read at all. Damage is reported in `problems`, also
     /// damage of headers that cannot be listed.
     pub fn verify_sample(&self, request: &VerifySample) -> Result<VerifiedSample> {
-        let seed = request.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
+        let seed = request.seed.unwrap_or_else(|| {
+            let [_, _, random @ ..] = self.random();
+            u64::from_be_bytes(random)
+        });
         let found = self.store.sessions(&Filter::default(), None, 0)?;
         let problems = found.damaged.iter().map(|error| error.problem(None)).collect();
         let mut verification = Verification { sessions: 0, events: 0, problems };

@@ -37,7 +37,7 @@ pub struct TransferProgress {
     /// The number of families to compare.
     pub families: u64,
     /// The number of families that were begun.
-    pub families_done: u64,
+    pub families_begun: u64,
     /// The number of events that were written.
     pub events: u64,
 }
@@ -208,8 +208,8 @@ impl Transferring<'_> {
 
     /// Reports the progress, and stops if the caller wants it.
     fn go_on(&mut self) -> Step {
-        let Transferred { families: families_done, events, .. } = self.report;
-        let progress = TransferProgress { families: self.families, families_done, events };
+        let Transferred { families: families_begun, events, .. } = self.report;
+        let progress = TransferProgress { families: self.families, families_begun, events };
         if (self.go_on)(progress) { Ok(()) } else { Err(Halt::Interrupted) }
     }
 
@@ -235,27 +235,37 @@ impl Transferring<'_> {
     }
 
     /// Detaches sessions there that were detached here, and records which session of an imported
-    /// file the agent would resume.
+    /// file the agent would resume. A failure that concerns one session is reported.
     fn finish_headers(&mut self) -> Step {
         if self.request.dry_run {
             return Ok(());
         }
+        let is_copied =
+            |header: &&Header| header.deleted.is_none() && self.routes.contains_key(&header.id);
+        let copied: Vec<_> = self.family.values().filter(is_copied).cloned().collect();
+        for header in copied {
+            match self.finish_header(&header) {
+                Err(error) if is_of_one(&error) => {
+                    self.skip(&header.id, SkipReason::Failed, error.to_string());
+                }
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_header(&self, header: &Header) -> Result<()> {
+        let Header { id, detached, leaf, .. } = header;
+        if !detached && leaf.is_none() {
+            return Ok(());
+        }
+        let Some(there) = self.living_there(id)? else { return Ok(()) };
         let store = self.into.store();
-        for (id, header) in &self.family {
-            let is_changed = header.detached || header.leaf.is_some();
-            let is_there = self.routes.contains_key(id);
-            if !is_changed || !is_there || header.deleted.is_some() {
-                continue;
-            }
-            let Some(there) = self.living_there(id)? else { continue };
-            if header.detached && !there.detached && there.parent_id.is_some() {
-                store.change(id, &Change::Detach)?;
-            }
-            if let Some(leaf) = &header.leaf
-                && there.leaf.is_none()
-            {
-                store.change(id, &Change::Leaf(Some(leaf.clone())))?;
-            }
+        if *detached && !there.detached && there.parent_id.is_some() {
+            store.change(id, &Change::Detach)?;
+        }
+        if leaf.is_some() && there.leaf.is_none() {
+            store.change(id, &Change::Leaf(leaf.clone()))?;
         }
         Ok(())
     }

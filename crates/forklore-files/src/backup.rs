@@ -149,8 +149,9 @@ impl Copy<'_> {
 }
 
 /// Lists the regular files and the folders that a copy of the store contains: in the folder `below`
-/// of the store at `root`, and in its folders. Leaves out locks, caches, unfinished files and the feed: a copy gets
-/// a feed of its own, so that no mark of the copied store is taken for one of the copy.
+/// of the store at `root`, and in its folders. Leaves out locks, caches, unfinished files and the
+/// feed: a copy gets a feed of its own, so that no mark of the copied store is taken for one of the
+/// copy.
 fn walk(
     root: &Path,
     below: &Path,

@@ -2,7 +2,7 @@
 
 use forklore::api::{HandedOff, NewEvent, Transferred};
 use forklore::core::{Class, Data, ErrorKind, EventType, Header, SessionId};
-use forklore::engine::{Batch, Transfer};
+use forklore::engine::{Batch, SkipReason, Transfer};
 use forklore_sanitize::shell::quoted;
 use serde_json::json;
 
@@ -46,15 +46,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     other.is_not(&app.store_url()?)?;
     let header = app.stored(&session, output)?;
+    // Nothing is created or recorded for a session that cannot be handed over.
+    refuse_running(&header, app)?;
     let into = other.or_new()?;
     record(&header, &args.to, &other.shown(), app)?;
     let session_id = Some(header.id.clone());
     let request = Transfer { session_id, name: transfer::host(), dry_run: false };
     let transferred = transfer::copy(app.engine()?, &into, &request, output)?;
-    let arrived = arrived(&header, &transferred);
-    if let Some(failure) = transfer::failure(&transferred) {
-        return Err(failure);
-    }
+    let arrived = arrived(&header, &transferred)?;
     let url = other.shown();
     let command = format!("forklore --store {} resume {arrived}", quoted(&url));
     let to = args.to.clone();
@@ -66,26 +65,39 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Records in the session who hands it over and to whom, so that both stores have it.
-///
-/// # Errors
-/// `busy` if a turn runs in the session.
-fn record(header: &Header, to: &str, url: &str, app: &App) -> Result<()> {
-    let engine = app.engine()?;
-    if engine.is_leased(header) {
-        let message = format!("a turn runs in {}; end it before you hand it over", header.id);
-        return Err(Failure::refused(ErrorKind::Busy, message).or_try("forklore show last"));
+fn refuse_running(header: &Header, app: &App) -> Result<()> {
+    if !app.engine()?.is_leased(header) {
+        return Ok(());
     }
+    let message = format!("a turn runs in {}; end it before you hand it over", header.id);
+    let show = format!("forklore show {}", header.id);
+    Err(Failure::refused(ErrorKind::Busy, message).or_try(show))
+}
+
+/// Records in the session who hands it over and to whom, so that both stores have it.
+fn record(header: &Header, to: &str, url: &str, app: &App) -> Result<()> {
     let data = json!({"to": to, "by": header.principal, "host": transfer::host(), "store": url});
     let data = Data::of(&data).map_err(|error| Failure::invalid(error.to_string()))?;
     let kind: EventType = KIND.parse().map_err(|_| Failure::invalid("no event type"))?;
     let event = NewEvent { class: Some(Class::Evidence), ..NewEvent::new(kind, data) };
-    engine.append(&header.id, &Batch::from(event))?;
+    app.engine()?.append(&header.id, &Batch::from(event))?;
     Ok(())
 }
 
 /// Returns the id that a session has in the other store: its own, or that of its parted branch.
-fn arrived(header: &Header, done: &Transferred) -> SessionId {
+///
+/// # Errors
+/// When the session did not arrive there whole, for example because it was deleted there.
+fn arrived(header: &Header, done: &Transferred) -> Result<SessionId> {
+    if let Some(failure) = transfer::failure(done) {
+        return Err(failure);
+    }
+    if let Some(skipped) =
+        done.skipped.iter().find(|it| it.session_id == header.id && it.why != SkipReason::Source)
+    {
+        let message = format!("{} was not handed over: {}", header.id, skipped.reason);
+        return Err(Failure::refused(ErrorKind::Conflict, message));
+    }
     let of = done.sessions.iter().rfind(|session| session.session_id == header.id);
-    of.map_or_else(|| header.id.clone(), |session| session.target_id.clone())
+    Ok(of.map_or_else(|| header.id.clone(), |session| session.target_id.clone()))
 }

@@ -156,7 +156,7 @@ fn is_location(text: &str) -> bool {
 }
 
 fn is_store(text: &str, app: &App) -> Result<bool> {
-    if is_location(text) || Path::new(text).exists() {
+    if is_location(text) || Path::new(text).is_file() {
         return Ok(true);
     }
     Ok(wiring::read_configuration(app)?.config.remotes.contains_key(text))

@@ -17,9 +17,8 @@ const MOST_LINES: usize = 20;
 
 /// Returns the name of this machine.
 pub(super) fn host() -> Option<String> {
-    let from_system = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let name = from_system.or_else(|| std::env::var("HOSTNAME").ok())?;
-    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Some(name).filter(|name| !name.is_empty())
 }
 
 /// Copies sessions, and shows the progress. Ctrl-C ends the copy after the present batch.

@@ -7,8 +7,8 @@ use forklore::import::Progressed;
 use forklore_sanitize::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar for all files of an import, or for all sessions to read or copy. Dropping this value
-/// removes the bar.
+/// A progress bar for all files of an import, or for all sessions to read or copy. Dropping this
+/// value removes the bar.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
@@ -52,7 +52,7 @@ impl Progress {
         }
         self.0.set_style(style("{bar:24} family {pos} of {len}  {msg}"));
         self.0.set_length(progress.families);
-        self.0.set_position(progress.families_done);
+        self.0.set_position(progress.families_begun);
         self.0.set_message(count(progress.events, "event"));
     }
 

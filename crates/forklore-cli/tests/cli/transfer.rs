@@ -247,7 +247,27 @@ fn a_session_in_which_a_turn_runs_is_not_handed_over() {
     engine.take_lease(&id, &owner).unwrap();
     let (_, error) = sandbox.error(&["handoff", "plan-1", "files:there", "--to", "bob"]);
     assert_eq!(error["kind"], "busy");
-    assert!(!sandbox.path().join("there/sessions").exists());
+    // Nothing was created there, and nothing recorded here.
+    assert!(!sandbox.path().join("there").exists());
+    assert_eq!(sandbox.json(&["show", "plan-1"])["session"]["head_seq"], 6);
     engine.release(&id, &owner).unwrap();
     sandbox.ok(&["handoff", "plan-1", "files:there", "--to", "bob"]);
+}
+
+#[test]
+fn a_session_that_was_deleted_there_is_not_handed_over() {
+    let sandbox = Sandbox::with_a_plan();
+    sandbox.ok(&["push", "plan-1", "files:there"]);
+    sandbox.ok(&["--store", "files:there", "delete", "plan-1", "--yes"]);
+    let (_, error) = sandbox.error(&["handoff", "plan-1", "files:there", "--to", "bob"]);
+    let message = "plan-1 was not handed over: it was deleted there";
+    assert_eq!((&error["kind"], &error["message"]), (&json!("conflict"), &json!(message)));
+}
+
+#[test]
+fn a_folder_with_the_name_of_a_session_is_no_store() {
+    let sandbox = Sandbox::with_a_plan();
+    fs::create_dir(sandbox.path().join("plan-1")).unwrap();
+    sandbox.ok(&["remote", "add", "usb", "files:usb"]);
+    assert_eq!(states(&sandbox.json(&["push", "plan-1"])), ["plan-1 created"]);
 }

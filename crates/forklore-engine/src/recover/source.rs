@@ -11,7 +11,6 @@ use forklore_store::sources::{
     FindSource, Progress, RecordKey, RecordLocation, SeenFile, Source, SourceId, SourceSpan,
     SourceStep, Target, sidecar_key,
 };
-
 use sha2::{Digest, Sha256};
 
 use super::family::Family;
@@ -44,6 +43,18 @@ pub(crate) struct File {
     pub(crate) sidecar_of: Option<String>,
     /// How many events of each session of the imported file were already written to the new store.
     pub(crate) written: HashMap<SessionId, u64>,
+}
+
+/// What one import step writes of a file.
+#[derive(Default)]
+struct Part {
+    writes: Vec<Write>,
+    ranges: Vec<SourceSpan>,
+    locations: Vec<(RecordKey, RecordLocation)>,
+    /// The path of the file. `None` means the first one.
+    seen: Option<SeenFile>,
+    /// How far the file is read after the step. `None` means as far as before.
+    read: Option<Progress>,
 }
 
 impl FileSources {
@@ -106,7 +117,7 @@ impl FileSources {
     pub(crate) fn create(&mut self, into: &Engine, new: &NewSession) -> Option<Result<()>> {
         let file = self.files.get_mut(*self.of.get(&new.id)?)?;
         let write = Write::Create(Box::new(new.clone()));
-        let done = file.step(into, vec![write], Vec::new(), Vec::new(), None);
+        let done = file.step(into, Part { writes: vec![write], ..Part::default() });
         if done.is_ok() {
             file.written.insert(new.id.clone(), new.events.len() as u64);
         }
@@ -139,7 +150,7 @@ impl FileSources {
         if !append.events.is_empty() {
             *written += append.events.len() as u64;
             let write = Write::Append { session: id.clone(), append };
-            file.step(into, vec![write], Vec::new(), Vec::new(), None)?;
+            file.step(into, Part { writes: vec![write], ..Part::default() })?;
         }
         Ok((!later.events.is_empty()).then_some(later))
     }
@@ -238,11 +249,11 @@ impl File {
     /// store. All of its sessions must exist there already.
     pub(crate) fn finish(&mut self, from: &Engine, into: &Engine) -> Result<()> {
         for locations in std::mem::take(&mut self.locations).chunks(4_000) {
-            self.step(into, Vec::new(), Vec::new(), locations.to_vec(), None)?;
+            self.step(into, Part { locations: locations.to_vec(), ..Part::default() })?;
         }
         self.complete(from, into)?;
         for seen in self.source.paths.clone() {
-            self.step(into, Vec::new(), Vec::new(), Vec::new(), Some(seen))?;
+            self.step(into, Part { seen: Some(seen), ..Part::default() })?;
         }
         Ok(())
     }
@@ -270,32 +281,15 @@ impl File {
 
     /// Writes the byte ranges that the new store lacks, all in one step.
     fn complete(&mut self, from: &Engine, into: &Engine) -> Result<()> {
-        let lacking = spans(from, self.source.id)?.split_off(self.spans_there);
-        let read = self.source.read.clone();
-        self.step_to(read, into, Vec::new(), lacking, Vec::new(), None)
+        let ranges = spans(from, self.source.id)?.split_off(self.spans_there);
+        let read = Some(self.source.read.clone());
+        self.step(into, Part { ranges, read, ..Part::default() })
     }
 
-    fn step(
-        &mut self,
-        into: &Engine,
-        writes: Vec<Write>,
-        ranges: Vec<SourceSpan>,
-        locations: Vec<(RecordKey, RecordLocation)>,
-        seen: Option<SeenFile>,
-    ) -> Result<()> {
-        self.step_to(self.there.clone(), into, writes, ranges, locations, seen)
-    }
-
-    /// Executes an import step, after which the new store has read the file as far as `read`.
-    fn step_to(
-        &mut self,
-        read: Progress,
-        into: &Engine,
-        writes: Vec<Write>,
-        ranges: Vec<SourceSpan>,
-        locations: Vec<(RecordKey, RecordLocation)>,
-        seen: Option<SeenFile>,
-    ) -> Result<()> {
+    /// Executes an import step in the new store.
+    fn step(&mut self, into: &Engine, part: Part) -> Result<()> {
+        let Part { writes, ranges, locations, seen, read } = part;
+        let read = read.unwrap_or_else(|| self.there.clone());
         let Source { dialect, native_id, revision, first_line, names, paths, .. } = &self.source;
         let seen = seen.or_else(|| paths.first().cloned());
         let seen = seen.unwrap_or(SeenFile { path: String::new(), size: 0, modified: 0 });

@@ -49,14 +49,9 @@ impl<'a> OwnEvents<'a> {
         let limit = if is_fork { 1 } else { PAGE };
         let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare: false };
         let events = self.store.read(&self.header.id, &query)?.events;
-        let mut page = Vec::with_capacity(events.len());
-        page.extend(
-            events
-                .into_iter()
-                .zip(seq..)
-                .map_while(|(event, seq)| (event.seq == seq).then_some(event)),
-        );
-        self.page = page.into_iter();
+        let consecutive = events.into_iter().zip(seq..);
+        let own = consecutive.map_while(|(event, seq)| (event.seq == seq).then_some(event));
+        self.page = own.collect::<Vec<_>>().into_iter();
         Ok(())
     }
 }
