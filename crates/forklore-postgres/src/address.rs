@@ -17,6 +17,8 @@ const POOL: usize = 8;
 const MOST_POOLED: usize = 1_000;
 const DEADLINE: Duration = Duration::from_secs(30);
 const CONNECTING: Duration = Duration::from_secs(10);
+/// How long a connection may be silent before the host of the server is probed, and between probes.
+const PROBE: Duration = Duration::from_secs(5);
 
 /// The parsed URL of a store. Its text, also for debugging, never contains the password.
 #[derive(Clone, PartialEq, Eq)]
@@ -64,6 +66,9 @@ impl FromStr for Address {
             root_certificates: None,
         };
         address.config.connect_timeout(CONNECTING);
+        // A host that lost its power closes no connection.
+        address.config.keepalives_idle(PROBE).keepalives_interval(PROBE).keepalives_retries(2);
+        address.config.tcp_user_timeout(CONNECTING);
         for option in options.split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             address.set(name, value)?;

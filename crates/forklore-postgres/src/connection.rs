@@ -4,9 +4,11 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use futures_util::future::join_all;
+use tokio_postgres::error::DbError;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
@@ -77,13 +79,32 @@ impl From<Fault> for Failed {
 pub(crate) struct Connection {
     pub(crate) client: Client,
     pub(crate) driver: Arc<Driver>,
-    pub(crate) deadline: Duration,
+    /// When the call that borrowed this connection must end.
+    pub(crate) until: Instant,
+    /// How often the server gave up its wait for a standby; see [`is_cancelled_wait`].
+    pub(crate) cancelled: Arc<AtomicU64>,
+}
+
+/// Checks whether a message of the server says that a transaction is committed on it, and perhaps
+/// on no standby: somebody, or a timeout, ended the wait. The server answers `COMMIT` all the same.
+pub(crate) fn is_cancelled_wait(notice: &DbError) -> bool {
+    // The message itself depends on the server's language.
+    notice.routine() == Some("SyncRepWaitForLSN")
 }
 
 impl Connection {
+    /// Waits for an answer, at most until the end of the call.
+    fn wait<T, E: Into<Fault>>(
+        &self,
+        future: impl Future<Output = std::result::Result<T, E>>,
+    ) -> Result<T> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        self.driver.wait(left, future)
+    }
+
     /// Executes a statement in one round trip and returns its rows.
     pub(crate) fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
-        self.driver.wait(self.deadline, self.client.query_typed(sql, values))
+        self.wait(self.client.query_typed(sql, values))
     }
 
     /// Executes a statement that returns at most one row.
@@ -93,12 +114,12 @@ impl Connection {
 
     /// Executes a statement and returns the number of rows that it changed.
     pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
-        self.driver.wait(self.deadline, self.client.execute_typed(sql, values))
+        self.wait(self.client.execute_typed(sql, values))
     }
 
     /// Executes statements without values.
     pub(crate) fn batch(&self, sql: &str) -> Result<()> {
-        self.driver.wait(self.deadline, self.client.batch_execute(sql))
+        self.wait(self.client.batch_execute(sql))
     }
 
     /// Executes statements in order, in one round trip, and returns the rows of each. In a
@@ -111,7 +132,11 @@ impl Connection {
     pub(crate) fn commit(&self, mut statements: Vec<Statement<'_>>) -> Result<(), Failed> {
         let last = statements.len();
         statements.push(Statement::new("COMMIT", Vec::new()));
+        let cancelled = self.cancelled.load(Ordering::SeqCst);
         match self.send(&statements) {
+            Ok(_) if self.cancelled.load(Ordering::SeqCst) != cancelled => {
+                Err(Failed { fault: Fault::OnlyHere, is_unknown: true })
+            }
             Ok(_) => Ok(()),
             Err((at, fault)) => {
                 // If the database itself refused a statement, it did not commit.
@@ -128,7 +153,7 @@ impl Connection {
             let sent = sent.map(|one| self.client.query_typed(&one.sql, &one.values));
             Ok::<_, Fault>(join_all(sent).await)
         };
-        let results = self.driver.wait(self.deadline, all).map_err(|fault| (0, fault))?;
+        let results = self.wait(all).map_err(|fault| (0, fault))?;
         let results = results.into_iter().enumerate();
         results.map(|(at, rows)| rows.map_err(|error| (at, Fault::from(error)))).collect()
     }

@@ -2,7 +2,7 @@
 
 use forklore_core::SessionId;
 use forklore_store::Error;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, SqlState};
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
@@ -15,6 +15,9 @@ pub(crate) enum Fault {
     Database(tokio_postgres::Error),
     /// The database did not answer in time. The connection must not be used again.
     Late,
+    /// The transaction is committed on the primary, which was made to wait no longer for a standby.
+    /// It is lost if the primary fails before a standby has it.
+    OnlyHere,
 }
 
 impl From<Error> for Fault {
@@ -76,18 +79,22 @@ impl Fault {
     pub(crate) fn is_of_connection(&self) -> bool {
         match self {
             Self::Store(_) => false,
-            Self::Late => true,
+            Self::Late | Self::OnlyHere => true,
             Self::Database(error) => match error.as_db_error() {
                 Some(refused) => {
                     let gone = [
                         SqlState::ADMIN_SHUTDOWN,
                         SqlState::CRASH_SHUTDOWN,
                         SqlState::CANNOT_CONNECT_NOW,
-                        SqlState::READ_ONLY_SQL_TRANSACTION,
                         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
                         SqlState::IDLE_SESSION_TIMEOUT,
                     ];
-                    refused.code().code().starts_with("08") || gone.contains(refused.code())
+                    // 25P04 is `transaction_timeout`, since PostgreSQL 17.
+                    let code = refused.code().code();
+                    code.starts_with("08")
+                        || code == "25P04"
+                        || gone.contains(refused.code())
+                        || is_of_standby(refused)
                 }
                 None => {
                     let cause = std::error::Error::source(error);
@@ -97,6 +104,24 @@ impl Fault {
                 }
             },
         }
+    }
+
+    /// Checks whether no connection could be opened, so that nothing was sent.
+    pub(crate) fn is_of_connecting(&self) -> bool {
+        // The crate of the driver shows the kind of an error only in its text.
+        matches!(self, Self::Database(error) if error.as_db_error().is_none()
+            && error.to_string().starts_with("error connecting to server"))
+    }
+
+    /// Checks whether the server is a standby, which executes no writes.
+    pub(crate) fn is_of_standby(&self) -> bool {
+        matches!(self, Self::Database(error) if error.as_db_error().is_some_and(is_of_standby))
+    }
+
+    /// Checks whether this is the store's answer to a repeated transaction: what it says of the
+    /// session, such as a conflict, also says that the earlier attempt was not committed.
+    pub(crate) fn is_refused(&self) -> bool {
+        matches!(self, Self::Store(error) if !error.is_of_store())
     }
 
     /// Checks whether this is an answer of the database.
@@ -125,6 +150,7 @@ impl Fault {
         match self {
             Self::Store(error) => error,
             Self::Late => Error::io(doing(), "the database did not answer in time"),
+            Self::OnlyHere => Error::io(doing(), "no standby has confirmed the commit"),
             Self::Database(error) => match error.as_db_error() {
                 Some(refused) => of_database(refused, doing()),
                 None => Error::io(doing(), causes(&error)),
@@ -133,11 +159,28 @@ impl Fault {
     }
 }
 
+/// What a user of a standby can do.
+const STANDBY: &str = "this server is a standby, which takes no writes; name all servers of the \
+     cluster in the URL (postgres://USER@HOST1:PORT1,HOST2:PORT2/DATABASE), and the one that can be \
+     written to is used";
+
+/// Checks whether a server refused to write because it is a standby, or was made one.
+fn is_of_standby(refused: &DbError) -> bool {
+    // A standby refuses `BEGIN READ WRITE` as a missing feature, from the function that checks a
+    // setting. No other statement of this crate changes a setting that a server may refuse so.
+    *refused.code() == SqlState::READ_ONLY_SQL_TRANSACTION
+        || (*refused.code() == SqlState::FEATURE_NOT_SUPPORTED
+            && refused.routine() == Some("call_bool_check_hook"))
+}
+
 /// Translates an answer of the database. Its fields `detail` and `where` are left out, because they
 /// can quote stored values.
-fn of_database(refused: &tokio_postgres::error::DbError, doing: String) -> Error {
+fn of_database(refused: &DbError, doing: String) -> Error {
     let (code, message) = (refused.code().code(), refused.message());
     let message = format!("{doing}: {message} (SQLSTATE {code})");
+    if is_of_standby(refused) {
+        return Error::Denied(format!("{doing}: {STANDBY}"));
+    }
     match code.get(..2) {
         Some("28") => Error::Denied(message),
         Some("53" | "55") if code != SqlState::DISK_FULL.code() => Error::Locked(message),

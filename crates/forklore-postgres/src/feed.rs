@@ -41,7 +41,10 @@ pub(crate) fn changes(
     limit: usize,
 ) -> Result<Changes> {
     let horizon = reached(database, identity)?;
-    let last = horizon.next.saturating_sub(1);
+    let ended = horizon.next.saturating_sub(1);
+    // A server that takes over may use the numbers of transactions again that were not committed. So
+    // a mark goes no further than what is committed, which a standby has confirmed.
+    let last = horizon.next.min(horizon.written).saturating_sub(1);
     let position = match since {
         Since::Now => Position::behind(identity, 0, last),
         Since::Beginning => {
@@ -50,7 +53,7 @@ pub(crate) fn changes(
         }
         Since::Mark(mark) => {
             let position = Position::of(mark, identity)?;
-            if position.base > last {
+            if position.base > ended {
                 let message = "the database was put back to an earlier state".into();
                 return Err(Error::MarkExpired { mark: mark.clone(), message }.into());
             }

@@ -14,7 +14,9 @@
 
 mod address;
 mod attachments;
+mod attempts;
 mod checksum;
+mod clock;
 mod connection;
 mod database;
 mod driver;

@@ -41,7 +41,7 @@ pub(crate) fn start_notifying(pool: &Pool, identity: &str, commits: Arc<Notify>)
                     tokio::time::sleep(AGAIN).await;
                     continue;
                 };
-                tokio::spawn(attend(messages, || {}));
+                tokio::spawn(attend(messages, Arc::default(), || {}));
                 connected = Some(client);
             }
             if let Some(client) = &connected
@@ -62,7 +62,8 @@ pub(crate) fn start_listening(pool: &Pool, identity: &str, bell: Arc<Bell>) {
         loop {
             if let Ok((client, messages)) = open(config.clone(), tls.clone()).await {
                 let rung = Arc::clone(&bell);
-                let attending = tokio::spawn(attend(messages, move || rung.ring()));
+                let attending =
+                    tokio::spawn(attend(messages, Arc::default(), move || rung.ring()));
                 if client.batch_execute(&sql).await.is_ok() {
                     // What was committed before the connection listened was not heard.
                     bell.ring();

@@ -1,14 +1,16 @@
 //! The connections of a store. A call borrows one for as long as it needs it.
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use forklore_store::Error;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{AsyncMessage, Client, Config, Socket};
 
 use crate::address::Address;
-use crate::connection::Connection;
+use crate::attempts::Attempts;
+use crate::connection::{Connection, is_cancelled_wait};
 use crate::driver::Driver;
 use crate::fault::{Fault, Result};
 use crate::tls::{Encrypted, Tls};
@@ -20,6 +22,10 @@ pub(crate) struct Pool {
     pub(crate) tls: Tls,
     state: Mutex<State>,
     returned: Condvar,
+    /// Whether a server has answered, and whether one has committed. If one then no longer does, it
+    /// has failed and will be replaced; if none ever has, the address is probably wrong.
+    has_connected: AtomicBool,
+    has_committed: AtomicBool,
 }
 
 #[derive(Default)]
@@ -38,21 +44,40 @@ pub(crate) struct Borrowed<'p> {
 impl Pool {
     pub(crate) fn new(address: Address) -> Result<Self> {
         let tls = Tls::new(address.root_certificates.clone());
-        let (state, returned) = Default::default();
-        Ok(Self { address, driver: Driver::start()?, tls, state, returned })
+        let (state, returned, has_connected, has_committed) = Default::default();
+        let driver = Driver::start()?;
+        Ok(Self { address, driver, tls, state, returned, has_connected, has_committed })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an idle connection, or opens one. Waits if too many are in use.
-    pub(crate) fn borrow(&self) -> Result<Borrowed<'_>> {
-        let begun = Instant::now();
+    /// Notes that a server has committed.
+    pub(crate) fn committed(&self) {
+        self.has_committed.store(true, Ordering::SeqCst);
+    }
+
+    /// Checks whether what failed may succeed soon, because another server takes over.
+    pub(crate) fn is_hopeful(&self, fault: &Fault) -> bool {
+        let of_cluster = self.address.config.get_hosts().len() > 1;
+        if fault.is_of_standby() {
+            of_cluster || self.has_committed.load(Ordering::SeqCst)
+        } else if fault.is_of_connecting() {
+            of_cluster || self.has_connected.load(Ordering::SeqCst)
+        } else {
+            true
+        }
+    }
+
+    /// Returns an idle connection, or opens one. Waits if too many are in use. Whatever the
+    /// connection executes, and this wait, ends before `until`.
+    pub(crate) fn borrow(&self, until: Instant) -> Result<Borrowed<'_>> {
         let mut state = self.state();
         loop {
-            while let Some(connection) = state.idle.pop() {
+            while let Some(mut connection) = state.idle.pop() {
                 if !connection.client.is_closed() {
+                    connection.until = until;
                     return Ok(Borrowed { pool: self, connection: Some(connection) });
                 }
                 state.open -= 1;
@@ -60,7 +85,7 @@ impl Pool {
             if state.open < self.address.pool {
                 break;
             }
-            let left = self.address.deadline.saturating_sub(begun.elapsed());
+            let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let message = format!("all {} connections of this store are in use", state.open);
                 return Err(Error::Locked(message).into());
@@ -70,7 +95,7 @@ impl Pool {
         }
         state.open += 1;
         drop(state);
-        let opened = self.connect(&self.address.config);
+        let opened = self.connect(&self.address.config, until);
         if opened.is_err() {
             self.give_up();
         }
@@ -82,12 +107,14 @@ impl Pool {
         self.returned.notify_one();
     }
 
-    fn connect(&self, config: &Config) -> Result<Connection> {
+    fn connect(&self, config: &Config, until: Instant) -> Result<Connection> {
         let opening = open(config.clone(), self.tls.clone());
-        let (client, messages) = self.driver.wait(self.address.deadline, opening)?;
-        self.driver.spawn(attend(messages, || {}));
-        let (driver, deadline) = (Arc::clone(&self.driver), self.address.deadline);
-        Ok(Connection { client, driver, deadline })
+        let left = until.saturating_duration_since(Instant::now());
+        let (client, messages) = self.driver.wait(left, opening)?;
+        self.has_connected.store(true, Ordering::SeqCst);
+        let cancelled = Arc::new(AtomicU64::new(0));
+        self.driver.spawn(attend(messages, Arc::clone(&cancelled), || {}));
+        Ok(Connection { client, driver: Arc::clone(&self.driver), until, cancelled })
     }
 }
 
@@ -104,12 +131,20 @@ pub(crate) async fn open(
     config.connect(tls).await
 }
 
-/// Reads from the socket of a connection until it ends. `hear` is called for each
+/// Reads from the socket of a connection until it ends. Counts in `cancelled` the commits that no
+/// standby has confirmed, before their callers get the answer. `hear` is called for each
 /// notification.
-pub(crate) async fn attend(mut messages: Messages, mut hear: impl FnMut()) {
+pub(crate) async fn attend(
+    mut messages: Messages,
+    cancelled: Arc<AtomicU64>,
+    mut hear: impl FnMut(),
+) {
     loop {
         match std::future::poll_fn(|context| messages.poll_message(context)).await {
             Some(Ok(AsyncMessage::Notification(_))) => hear(),
+            Some(Ok(AsyncMessage::Notice(notice))) if is_cancelled_wait(&notice) => {
+                cancelled.fetch_add(1, Ordering::SeqCst);
+            }
             Some(Ok(_)) => {}
             Some(Err(_)) | None => return,
         }
@@ -147,22 +182,29 @@ impl Drop for Borrowed<'_> {
     }
 }
 
-/// Calls `call` with a connection. If that connection turns out to be dead, the server may have
-/// been restarted, and `call` gets one more, new connection. Only for calls that write nothing.
-pub(crate) fn read<T>(pool: &Pool, call: impl Fn(&Connection) -> Result<T>) -> Result<T> {
-    let mut again = true;
+/// Calls `call` with a connection. If the connection is dead, or no server answers, calls it again
+/// with another one, until the deadline: the server may be restarted, or another one takes over.
+/// Only for calls that write nothing, or that may be executed twice.
+pub(crate) fn read<T>(
+    pool: &Pool,
+    deadline: Duration,
+    call: impl Fn(&Connection) -> Result<T>,
+) -> Result<T> {
+    let mut attempts = Attempts::within(deadline);
     loop {
-        let borrowed = pool.borrow()?;
-        match call(borrowed.connection()) {
-            Err(fault) if fault.is_of_connection() => {
-                let is_late = matches!(fault, Fault::Late);
+        let done = pool.borrow(attempts.until).and_then(|borrowed| {
+            let done = call(borrowed.connection());
+            if done.as_ref().is_err_and(Fault::is_of_connection) {
                 borrowed.discard();
-                if is_late || !again {
-                    return Err(fault);
-                }
-                again = false;
             }
-            other => return other,
+            done
+        });
+        match done {
+            Err(fault)
+                if fault.is_of_connection()
+                    && pool.is_hopeful(&fault)
+                    && attempts.pause(&fault) => {}
+            done => return done,
         }
     }
 }

@@ -8,6 +8,7 @@ use forklore_store::{Error, lease_owner};
 use tokio::sync::Notify;
 
 use crate::address::Address;
+use crate::attempts::Attempts;
 use crate::connection::{BEGIN, Connection, Failed};
 use crate::fault::{Fault, Result};
 use crate::layout::Layout;
@@ -16,10 +17,10 @@ use crate::pool::{self, Pool};
 use crate::random;
 use crate::schema::{self, Identity};
 
-/// How often a transaction is begun anew before its failure is reported.
-const ATTEMPTS: u32 = 40;
-/// The longest pause between two attempts is about this long.
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+const UNKNOWN: &str =
+    "the connection ended while it was committed, and it is not known whether it was";
+const ONLY_HERE: &str = "it is committed on the primary, but the wait for a standby was cancelled, so it \
+     is not known whether it outlives the primary";
 
 /// The shared part of a store.
 pub(crate) struct Shared {
@@ -70,8 +71,9 @@ impl Shared {
             return Ok(found);
         }
         let tenant = self.tenant();
+        // Whatever an earlier attempt has created is found by the next one.
         let found =
-            self.once("creating", |connection| schema::create(connection, tenant, layout))?;
+            self.read("creating", |connection| schema::create(connection, tenant, layout))?;
         Ok(self.identity.get_or_init(|| found))
     }
 
@@ -81,7 +83,17 @@ impl Shared {
         doing: &str,
         call: impl Fn(&Connection) -> Result<T>,
     ) -> forklore_store::Result<T> {
-        pool::read(&self.pool, call).map_err(|fault| self.failed(fault, doing))
+        self.read_within(self.pool.address.deadline, doing, call)
+    }
+
+    /// Executes a call that writes nothing and may take as long as `deadline`.
+    pub(crate) fn read_within<T>(
+        &self,
+        deadline: Duration,
+        doing: &str,
+        call: impl Fn(&Connection) -> Result<T>,
+    ) -> forklore_store::Result<T> {
+        pool::read(&self.pool, deadline, call).map_err(|fault| self.failed(fault, doing))
     }
 
     /// Executes a call of one statement that writes. It is not repeated.
@@ -91,7 +103,7 @@ impl Shared {
         call: impl FnOnce(&Connection) -> Result<T>,
     ) -> forklore_store::Result<T> {
         let once = || {
-            let borrowed = self.pool.borrow()?;
+            let borrowed = self.pool.borrow(Instant::now() + self.pool.address.deadline)?;
             let done = call(borrowed.connection());
             if done.as_ref().is_err_and(Fault::is_of_connection) {
                 borrowed.discard();
@@ -125,32 +137,46 @@ impl Shared {
         is_repeatable: bool,
         call: impl Fn(&Connection) -> Result<T, Failed>,
     ) -> forklore_store::Result<T> {
-        let begun = Instant::now();
-        for attempt in 1.. {
-            let Failed { fault, is_unknown } = match self.attempt(&call) {
-                Ok(done) => return Ok(done),
+        let mut attempts = Attempts::within(self.pool.address.deadline);
+        let mut is_unknown = false;
+        loop {
+            let failed = match self.attempt(attempts.until, &call) {
+                Ok(done) => {
+                    self.pool.committed();
+                    return Ok(done);
+                }
                 Err(failed) => failed,
             };
-            let is_late = matches!(fault, Fault::Late);
-            let again = fault.is_of_race() || (fault.is_of_connection() && !is_late);
-            let is_over = attempt >= ATTEMPTS || begun.elapsed() > self.pool.address.deadline;
-            if is_unknown && !(is_repeatable && again && !is_over) {
-                let location = self.location();
-                let message = "the connection ended while it was committed, and it is not known \
-                               whether it was";
-                return Err(Error::io(format!("{doing} {location}"), message));
+            // A later attempt that fails says nothing about an earlier one.
+            is_unknown |= failed.is_unknown;
+            let may_repeat = !is_unknown || is_repeatable;
+            let fault = failed.fault;
+            if may_repeat && self.pool.is_hopeful(&fault) && attempts.pause(&fault) {
+                continue;
             }
-            if !again || is_over {
+            if !is_unknown || fault.is_refused() {
                 return Err(self.failed(fault, doing));
             }
-            std::thread::sleep(pause(attempt));
+            return Err(self.unknown(&fault, doing));
         }
-        Err(Error::io(doing, "there was no attempt"))
+    }
+
+    /// Returns the error of a transaction that may be committed.
+    fn unknown(&self, fault: &Fault, doing: &str) -> Error {
+        let message = match fault {
+            Fault::OnlyHere => ONLY_HERE,
+            _ => UNKNOWN,
+        };
+        Error::io(format!("{doing} {}", self.location()), message)
     }
 
     /// Executes a transaction once.
-    fn attempt<T>(&self, call: impl Fn(&Connection) -> Result<T, Failed>) -> Result<T, Failed> {
-        let borrowed = self.pool.borrow()?;
+    fn attempt<T>(
+        &self,
+        until: Instant,
+        call: impl Fn(&Connection) -> Result<T, Failed>,
+    ) -> Result<T, Failed> {
+        let borrowed = self.pool.borrow(until)?;
         let done = call(borrowed.connection());
         if let Err(Failed { fault, .. }) = &done
             && (fault.is_of_connection() || borrowed.connection().batch("ROLLBACK").is_err())
@@ -179,14 +205,4 @@ impl Shared {
             notify::start_listening(&self.pool, &identity.id, Arc::clone(&self.bell));
         });
     }
-}
-
-/// Returns how long to wait before the next attempt: longer each time, and not the same for two
-/// transactions that are in each other's way.
-fn pause(attempt: u32) -> Duration {
-    use std::hash::{BuildHasher, RandomState};
-    let random = RandomState::new().hash_one(attempt) % 1_000;
-    let longest =
-        Duration::from_micros(500).saturating_mul(1 << attempt.min(10)).min(LONGEST_PAUSE);
-    longest.mul_f64(0.5 + random as f64 / 2_000.0)
 }

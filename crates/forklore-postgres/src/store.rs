@@ -20,6 +20,7 @@ use jiff::Timestamp;
 
 use crate::address::Address;
 use crate::attachments::PostgresAttachments;
+use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::database::{Database, Lock};
 use crate::fault::{self, Fault};
@@ -31,7 +32,14 @@ use crate::{feed, list, maintenance, operation, read, source, verify, write};
 pub struct PostgresStore {
     shared: Arc<Shared>,
     attachments: Arc<dyn Attachments>,
+    clock: Clock,
 }
+
+const READING_CLOCK: &str = "reading the clock of";
+/// How long a look at the server's clock may take. After that, its time is reckoned.
+const CLOCK: Duration = Duration::from_secs(1);
+/// How long a verification may take.
+const VERIFICATION: Duration = Duration::from_secs(24 * 3600);
 
 impl PostgresStore {
     /// Opens the store at this address. Creates its tables if they do not exist.
@@ -41,13 +49,13 @@ impl PostgresStore {
     /// server has no such database; `Unsupported` if a newer version of forklore wrote the tables, or
     /// the database is not encoded in UTF-8.
     pub fn open(address: Address) -> Result<Self> {
-        let store = Self::at(address)?;
-        match store.shared.create(Layout::default()) {
-            Ok(_) => Ok(store),
+        let shared = Self::at(address)?;
+        match shared.create(Layout::default()) {
+            Ok(_) => Self::of(shared),
             // The database itself is missing, and a program may not be allowed to create one.
             Err(Error::StoreGone { .. }) => Err(Error::Invalid(format!(
                 "the server has no database for {}; create it with: createdb --encoding UTF8 NAME",
-                store.shared.location()
+                shared.location()
             ))),
             Err(error) => Err(error),
         }
@@ -58,10 +66,10 @@ impl PostgresStore {
     /// # Errors
     /// `StoreGone` if there is no such store, and the errors of [`open`](Self::open).
     pub fn open_existing(address: Address) -> Result<Self> {
-        let store = Self::at(address)?;
-        let location = store.shared.location();
-        store.shared.find()?.ok_or(Error::StoreGone { location })?;
-        Ok(store)
+        let shared = Self::at(address)?;
+        let location = shared.location();
+        shared.find()?.ok_or(Error::StoreGone { location })?;
+        Self::of(shared)
     }
 
     /// Checks whether there is a store at this address. Writes nothing.
@@ -69,7 +77,7 @@ impl PostgresStore {
     /// # Errors
     /// The errors of [`open`](Self::open).
     pub fn exists(address: Address) -> Result<bool> {
-        match Self::at(address)?.shared.find() {
+        match Self::at(address)?.find() {
             Err(Error::StoreGone { .. }) => Ok(false),
             found => Ok(found?.is_some()),
         }
@@ -87,13 +95,17 @@ impl PostgresStore {
         health
     }
 
-    fn at(address: Address) -> Result<Self> {
+    fn at(address: Address) -> Result<Arc<Shared>> {
         let location = address.to_string();
         let shared =
             Shared::new(address).map_err(|fault| fault.into_error("opening", &location))?;
-        let shared = Arc::new(shared);
+        Ok(Arc::new(shared))
+    }
+
+    fn of(shared: Arc<Shared>) -> Result<Self> {
+        let clock = Clock::new(shared.read(READING_CLOCK, maintenance::now)?);
         let attachments = Arc::new(PostgresAttachments { shared: Arc::clone(&shared) });
-        Ok(Self { shared, attachments })
+        Ok(Self { shared, attachments, clock })
     }
 
     fn read<T>(&self, doing: &str, call: impl Fn(Database<'_>) -> fault::Result<T>) -> Result<T> {
@@ -146,10 +158,17 @@ impl Store for PostgresStore {
         }
     }
 
-    /// Returns the time of the server's clock; that of this machine if the server cannot be reached.
+    /// Returns the time of the server's clock. While no server answers, reckons it from the last
+    /// answer.
     fn now(&self) -> Timestamp {
-        let now = self.shared.read("reading the clock of", maintenance::now);
-        now.unwrap_or_else(|_| forklore_store::clock::StoreClock::default().now())
+        let deadline = CLOCK.min(self.shared.pool.address.deadline);
+        match self.shared.read_within(deadline, READING_CLOCK, maintenance::now) {
+            Ok(now) => {
+                self.clock.set(now);
+                now
+            }
+            Err(_) => self.clock.reckoned(),
+        }
     }
 
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
@@ -228,9 +247,13 @@ impl Store for PostgresStore {
     }
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
-        self.read("verifying", |database| match session {
-            Some(id) => verify::session(database, id),
-            None => verify::store(database),
+        let tenant = self.shared.tenant();
+        self.shared.read_within(VERIFICATION, "verifying", |connection| {
+            let database = Database { connection, tenant };
+            match session {
+                Some(id) => verify::session(database, id),
+                None => verify::store(database),
+            }
         })
     }
 

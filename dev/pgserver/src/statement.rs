@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::time::timeout;
-use tokio_postgres::NoTls;
+use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 use crate::NoServer;
 
@@ -23,6 +23,22 @@ pub(crate) fn is_accepted(url: &str, sql: &str) -> bool {
 /// Executes statements on a connection of their own.
 pub(crate) fn execute(url: &str, sql: &str) -> Result<(), NoServer> {
     in_thread(async { Ok(connect_and_execute(url, sql).await?) })
+}
+
+/// Returns the first column of the first row of the answer to a query. A null is an empty text.
+pub(crate) fn query(url: &str, sql: &str) -> Result<String, NoServer> {
+    in_thread(async {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+        let connection = tokio::spawn(connection);
+        let rows = client.simple_query(sql).await;
+        drop(client);
+        let _ = connection.await;
+        let first = rows?.into_iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        Ok(first.unwrap_or_default())
+    })
 }
 
 async fn connect_and_execute(url: &str, sql: &str) -> Result<(), tokio_postgres::Error> {

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::command::{Failure, command_line, root, run};
+use crate::postgres;
 use crate::tools::{FUZZ, NEXTEST, target};
 
 /// The number of test cases required for a release, as a multiple of the number in a normal test
@@ -18,6 +19,8 @@ const RELEASE: u64 = 34;
 /// The duration for which each fuzz target runs.
 const FUZZED: Duration = Duration::from_secs(60);
 const MINUTES: u64 = 30;
+/// How often the primary of a PostgreSQL cluster is killed.
+const FAILOVERS: u32 = 20;
 
 /// A row of the table that the long durability run prints at the end.
 struct Row {
@@ -35,7 +38,8 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let targets = fuzz_targets()?;
     let for_fuzzing = FUZZED * u32::try_from(targets.len()).unwrap_or(u32::MAX);
     build()?;
-    let mut rows = vec![tests(time.saturating_sub(start.elapsed() + for_fuzzing))];
+    let mut rows = vec![failovers()];
+    rows.push(tests(time.saturating_sub(start.elapsed() + for_fuzzing)));
     rows.extend(targets.iter().map(|target| fuzz(target)));
     tell(&rows, start.elapsed());
     let failed: Vec<_> = rows.iter().filter(|row| row.verdict != "ok").collect();
@@ -127,6 +131,26 @@ fn durability(times: u64, seed: u64) -> Result<Vec<String>, Vec<String>> {
         Ok(mut command) => captured(&mut command),
         Err(failure) => Err(vec![failure.to_string()]),
     }
+}
+
+/// Kills the primary of a PostgreSQL cluster as often as a release requires.
+fn failovers() -> Row {
+    let start = Instant::now();
+    let done = NEXTEST.command().and_then(|mut command| {
+        postgres::offer(&mut command)?;
+        command
+            .args(["run", "-p", "forklore-postgres", "--test", "failover", "--profile", "soak"])
+            .args(["--success-output", "immediate", "--status-level", "fail", "rounds::"])
+            .env("FORKLORE_FAILOVERS", FAILOVERS.to_string());
+        Ok(command)
+    });
+    let figures = match done {
+        Ok(mut command) => captured(&mut command),
+        Err(failure) => Err(vec![failure.to_string()]),
+    };
+    let verdict = if figures.is_ok() { "ok" } else { "FAILED" };
+    let figures = figures.unwrap_or_else(|figures| figures);
+    Row { name: "failover".into(), verdict, took: start.elapsed(), figures }
 }
 
 fn fuzz(name: &str) -> Row {

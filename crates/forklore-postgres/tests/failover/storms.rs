@@ -1,0 +1,45 @@
+//! Servers that end connections and statements under load.
+
+use crate::cluster;
+use crate::writers::Writers;
+
+/// How many connections are ended.
+const ENDED: usize = 60;
+
+#[test]
+fn whatever_a_server_ends_is_repeated_without_harm() {
+    let mut cluster = cluster();
+    let primary = cluster.primary();
+    let writers = Writers::start(&cluster.url());
+    writers.wait_for(50);
+
+    let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name LIKE 'forklore %' ORDER BY random() LIMIT 1";
+    for _ in 0..ENDED {
+        cluster.execute(primary, sql).unwrap();
+        writers.wait_for(1);
+    }
+    assert_eq!(writers.errors().len(), 0, "{:?}", writers.errors());
+
+    // Some statements take longer than this, above all those that wait for a lock.
+    for setting in ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"] {
+        let change = |value: &str| {
+            let sql = format!("ALTER SYSTEM SET {setting} = '{value}'");
+            cluster.execute(primary, &sql).unwrap();
+            cluster.execute(primary, "SELECT pg_reload_conf()").unwrap();
+        };
+        change("4ms");
+        writers.wait_for(40);
+        change("0");
+    }
+    writers.wait_for(20);
+
+    cluster.restart(primary).unwrap();
+    writers.wait_for(100);
+    let errors = writers.errors();
+    for error in errors.keys() {
+        let is_clear = error.contains("SQLSTATE 57014") || error.contains("SQLSTATE 55P03");
+        assert!(is_clear || error.contains("it is not known whether"), "{error}");
+    }
+    println!("{} appends acknowledged, errors: {errors:?}", writers.end());
+}
