@@ -150,7 +150,7 @@ impl Connection {
             Ok(mut results) => Ok(results.pop().unwrap_or_default()),
             Err((at, fault)) => {
                 // If the database itself refused a statement, it did not commit.
-                let is_refused = at < last && fault.is_of_database();
+                let is_refused = (at < last && fault.is_of_database()) || fault.is_of_standby();
                 Err(Failed { is_unknown: fault.is_of_connection() && !is_refused, fault })
             }
         }
