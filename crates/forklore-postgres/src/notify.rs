@@ -62,8 +62,7 @@ pub(crate) fn start_listening(pool: &Pool, identity: &str, bell: Arc<Bell>) {
         loop {
             if let Ok((client, messages)) = open(config.clone(), tls.clone()).await {
                 let rung = Arc::clone(&bell);
-                let attending =
-                    tokio::spawn(attend(messages, Arc::default(), move || rung.ring()));
+                let attending = tokio::spawn(attend(messages, Arc::default(), move || rung.ring()));
                 if client.batch_execute(&sql).await.is_ok() {
                     // What was committed before the connection listened was not heard.
                     bell.ring();

@@ -9,6 +9,7 @@
 
 mod history;
 mod hosts;
+mod patroni;
 mod rounds;
 mod storms;
 mod waits;
