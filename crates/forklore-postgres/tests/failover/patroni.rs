@@ -9,7 +9,7 @@ use crate::writers::Writers;
 /// The page with the commands.
 const PAGE: &str = include_str!("../../../../docs/tier.md");
 
-fn tier() -> Tier {
+pub(crate) fn tier() -> Tier {
     Tier::start(PAGE).unwrap_or_else(|none| panic!("{none}"))
 }
 
@@ -48,4 +48,20 @@ fn a_tier_from_the_page_survives_the_kill_of_its_leader() {
          errors: {errors:?}",
         writers.end()
     );
+}
+
+#[test]
+fn a_leader_whose_patroni_hangs_acknowledges_nothing_that_is_lost() {
+    let tier = tier();
+    let writers = Writers::start(&tier.url().unwrap());
+    writers.wait_for(100);
+    // Its PostgreSQL accepts connections all the time, and no standby confirms its commits any more.
+    let frozen = tier.leader().unwrap().unwrap();
+    tier.freeze(&frozen, true).unwrap();
+    let leader = other_leader(&tier, &frozen);
+    tier.freeze(&frozen, false).unwrap();
+    tier.wait_for_standbys(2).unwrap();
+    writers.wait_for(100);
+    let errors = writers.errors();
+    println!("{frozen} frozen, {leader} leads, {} in all, errors: {errors:?}", writers.end());
 }
