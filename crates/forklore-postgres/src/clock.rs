@@ -1,9 +1,12 @@
 //! The clock of the server, also while the server does not answer.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+
+/// For how long the time is reckoned although the server could be asked.
+const RECENT: Duration = Duration::from_secs(2);
 
 /// The last time that the server stated, and when it did.
 ///
@@ -21,6 +24,13 @@ impl Clock {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (now, Instant::now());
     }
 
+    /// Returns what the server's clock shows, if it stated its time a moment ago.
+    pub(crate) fn recent(&self) -> Option<Timestamp> {
+        let (stated, at) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = at.elapsed();
+        (since < RECENT).then(|| stated.saturating_add(since).unwrap_or(stated))
+    }
+
     /// Returns what the server's clock shows if it went on as that of this machine.
     pub(crate) fn reckoned(&self) -> Timestamp {
         let (stated, at) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,8 +40,6 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

@@ -130,17 +130,27 @@ impl Connection {
 
     /// Executes the last statements of a transaction and commits it, in one round trip.
     pub(crate) fn commit(&self, mut statements: Vec<Statement<'_>>) -> Result<(), Failed> {
-        let last = statements.len();
         statements.push(Statement::new("COMMIT", Vec::new()));
+        self.committing(&statements).map(drop)
+    }
+
+    /// Executes a statement that is a transaction of its own, in one round trip, and returns its rows.
+    pub(crate) fn commit_one(&self, statement: Statement<'_>) -> Result<Vec<Row>, Failed> {
+        self.committing(&[statement])
+    }
+
+    /// Sends statements of which the last one commits. Returns the rows of the last one.
+    fn committing(&self, statements: &[Statement<'_>]) -> Result<Vec<Row>, Failed> {
+        let last = statements.len().saturating_sub(1);
         let cancelled = self.cancelled.load(Ordering::SeqCst);
-        match self.send(&statements) {
+        match self.send(statements) {
             Ok(_) if self.cancelled.load(Ordering::SeqCst) != cancelled => {
                 Err(Failed { fault: Fault::OnlyHere, is_unknown: true })
             }
-            Ok(_) => Ok(()),
+            Ok(mut results) => Ok(results.pop().unwrap_or_default()),
             Err((at, fault)) => {
                 // If the database itself refused a statement, it did not commit.
-                let is_refused = at < last && fault.is_of_database();
+                let is_refused = (at < last && fault.is_of_database()) || fault.is_of_standby();
                 Err(Failed { is_unknown: fault.is_of_connection() && !is_refused, fault })
             }
         }

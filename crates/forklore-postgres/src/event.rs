@@ -4,7 +4,7 @@ use forklore_core::{CallStep, Class, Counts, Data, Effect, Event, Origin};
 use tokio_postgres::Row;
 
 use crate::checksum::Checksum;
-use crate::connection::{Statement, numbers, text, texts, truths};
+use crate::connection::{Statement, Value, numbers, text, texts, truths};
 use crate::fault::{Fault, Result};
 use crate::number::{micros, signed, time, unsigned};
 
@@ -127,8 +127,10 @@ pub(crate) struct Rows {
     pub(crate) size: usize,
 }
 
+/// How many columns [`UNNESTED`] has.
+pub(crate) const UNNESTED_COLUMNS: usize = 16;
 /// The values of the statement behind the tenant and the family, as a table.
-const UNNESTED: &str = "unnest($3::text[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], \
+pub(crate) const UNNESTED: &str = "unnest($3::text[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], \
      $8::int8[], $9::int8[], $10::int8[], $11::bool[], $12::int8[], $13::text[], $14::text[], \
      $15::text[], $16::text[], $17::int8[], $18::text[])";
 
@@ -162,15 +164,21 @@ impl Rows {
         Ok(())
     }
 
+    /// The beginning of a statement that inserts events.
+    pub(crate) const INSERT: &str =
+        "INSERT INTO forklore.event (tenant, family, session, seq, kept, index, turns, bytes,
+             open, class, starts_turn, ts, id, type, dialect, calls, crc, data)";
+
     /// Returns the statement that inserts the events.
     pub(crate) fn statement<'a>(&'a self, tenant: &'a &str, family: &'a String) -> Statement<'a> {
-        let sql = format!(
-            "INSERT INTO forklore.event (tenant, family, session, seq, kept, index, turns, bytes,
-                 open, class, starts_turn, ts, id, type, dialect, calls, crc, data)
-             SELECT $1, $2, * FROM {UNNESTED}"
-        );
+        let sql = format!("{} SELECT $1, $2, * FROM {UNNESTED}", Self::INSERT);
+        Statement::new(sql, self.values(tenant, family))
+    }
+
+    /// Returns the values of a statement with [`UNNESTED`].
+    pub(crate) fn values<'a>(&'a self, tenant: &'a &str, family: &'a String) -> Vec<Value<'a>> {
         let [inheritable, index, turns, bytes, open] = &self.counts;
-        let values = [
+        vec![
             text(tenant),
             text(family),
             texts(&self.sessions),
@@ -189,7 +197,6 @@ impl Rows {
             texts(&self.calls),
             numbers(&self.sums),
             texts(&self.data),
-        ];
-        Statement::new(sql, values.into())
+        ]
     }
 }

@@ -152,7 +152,18 @@ impl Fault {
             Self::Late => Error::io(doing(), "the database did not answer in time"),
             Self::OnlyHere => Error::io(doing(), "no standby has confirmed the commit"),
             Self::Database(error) => match error.as_db_error() {
+                Some(refused) if is_of_tables(refused) => {
+                    of_tables(location, &format!("{} ({})", refused.message(), code(refused)))
+                }
                 Some(refused) => of_database(refused, doing()),
+                // A column has another type than it was created with.
+                None if error.to_string().starts_with("error deserializing column") => {
+                    of_tables(location, &causes(&error))
+                }
+                None if causes(&error) == "invalid configuration: password missing" => {
+                    let doing = doing();
+                    Error::Denied(format!("{doing}: the server wants a password: set PGPASSWORD"))
+                }
                 None => Error::io(doing(), causes(&error)),
             },
         }
@@ -173,11 +184,40 @@ fn is_of_standby(refused: &DbError) -> bool {
             && refused.routine() == Some("call_bool_check_hook"))
 }
 
+/// Checks whether a server lacks a table, a column or a function, or has a column that forklore did
+/// not create.
+fn is_of_tables(refused: &DbError) -> bool {
+    let others = [
+        SqlState::UNDEFINED_TABLE,
+        SqlState::UNDEFINED_COLUMN,
+        SqlState::UNDEFINED_FUNCTION,
+        SqlState::DATATYPE_MISMATCH,
+        SqlState::CANNOT_COERCE,
+        SqlState::NOT_NULL_VIOLATION,
+        SqlState::CHECK_VIOLATION,
+        SqlState::INVALID_COLUMN_REFERENCE,
+    ];
+    others.contains(refused.code())
+}
+
+fn of_tables(location: &str, message: &str) -> Error {
+    let message = format!(
+        "somebody has changed them, and they are not as forklore created them: {message}; undo that \
+         change, or restore a backup of the database"
+    );
+    let location = format!("the tables of {location}");
+    Error::Corrupt { session: None, seq: None, location, message }
+}
+
+fn code(refused: &DbError) -> String {
+    format!("SQLSTATE {}", refused.code().code())
+}
+
 /// Translates an answer of the database. Its fields `detail` and `where` are left out, because they
 /// can quote stored values.
 fn of_database(refused: &DbError, doing: String) -> Error {
-    let (code, message) = (refused.code().code(), refused.message());
-    let message = format!("{doing}: {message} (SQLSTATE {code})");
+    let message = format!("{doing}: {} ({})", refused.message(), self::code(refused));
+    let code = refused.code().code();
     if is_of_standby(refused) {
         return Error::Denied(format!("{doing}: {STANDBY}"));
     }
@@ -186,7 +226,7 @@ fn of_database(refused: &DbError, doing: String) -> Error {
         Some("53" | "55") if code != SqlState::DISK_FULL.code() => Error::Locked(message),
         _ if code == "42501" || code == "25006" => Error::Denied(message),
         _ if code == "3D000" => Error::StoreGone { location: message },
-        _ => Error::io(doing, format!("{} (SQLSTATE {code})", refused.message())),
+        _ => Error::io(doing, format!("{} ({})", refused.message(), self::code(refused))),
     }
 }
 

@@ -36,6 +36,7 @@ mod operation;
 mod pool;
 mod random;
 mod read;
+mod recent;
 mod schema;
 mod session;
 mod shared;

@@ -13,6 +13,9 @@ use crate::random;
 /// released; a new one is added.
 const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("tenants.sql")];
 
+/// The oldest version of PostgreSQL that is tested.
+const OLDEST: u32 = 15;
+
 /// The version of the tables that this program writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
 
@@ -44,6 +47,23 @@ pub(crate) fn find(connection: &Connection, tenant: &str) -> Result<Option<Ident
 }
 
 fn state(connection: &Connection, tenant: &str) -> Result<State> {
+    match current(connection, tenant) {
+        Ok(Some(state)) => return Ok(state),
+        // The tables may be those of an older version, which were fewer.
+        Err(fault) if !fault.is_without_tables() => return Err(fault),
+        Ok(None) | Err(_) => {}
+    }
+    match version(connection)? {
+        None => Ok(State::Absent),
+        Some(version) if version > VERSION => Err(newer(version)),
+        // Either somebody has just brought the tables up to date, or one of them is missing.
+        Some(VERSION) => current(connection, tenant)?.ok_or_else(|| older(VERSION)),
+        Some(version) => Ok(State::Older(version)),
+    }
+}
+
+/// Returns the state if the tables have this program's version.
+fn current(connection: &Connection, tenant: &str) -> Result<Option<State>> {
     let sql = format!(
         "SELECT (SELECT max(version) FROM forklore.migration),
                 (SELECT id FROM forklore.store WHERE tenant = $1),
@@ -53,20 +73,11 @@ fn state(connection: &Connection, tenant: &str) -> Result<State> {
         layout::DISTRIBUTED,
         login::SEES_ALL
     );
-    let row = match connection.row(&sql, &[text(&tenant)]) {
-        // The tables may be those of an older version, which were fewer.
-        Err(fault) if fault.is_without_tables() => None,
-        found => found?,
-    };
-    match row {
+    match connection.row(&sql, &[text(&tenant)])? {
         Some(row) if row.try_get::<_, Option<i64>>(0)? == Some(VERSION) => {
-            Ok(State::Current(identity(&row, tenant)?))
+            Ok(Some(State::Current(identity(&row, tenant)?)))
         }
-        _ => match version(connection)? {
-            None => Ok(State::Absent),
-            Some(version) if version > VERSION => Err(newer(version)),
-            Some(version) => Ok(State::Older(version)),
-        },
+        _ => Ok(None),
     }
 }
 
@@ -107,7 +118,7 @@ pub(crate) fn create(connection: &Connection, tenant: &str, layout: Layout) -> R
         State::Current(Some(found)) => return Ok(found),
         State::Current(None) => {}
         State::Absent => {
-            check_encoding(connection)?;
+            check_server(connection)?;
             migrate(connection, layout)?;
         }
         State::Older(version) => migrate(connection, layout).map_err(|fault| {
@@ -168,15 +179,40 @@ fn version_table(connection: &Connection) -> Result<Option<String>> {
     row.map_or(Ok(None), |row| Ok(row.try_get(0)?))
 }
 
-/// Refuses a database that cannot store every text.
-fn check_encoding(connection: &Connection) -> Result<()> {
-    let row = connection.row("SELECT current_setting('server_encoding')", &[])?;
-    let encoding: String = row.map_or(Ok(String::new()), |row| row.try_get(0))?;
-    if encoding == "UTF8" {
-        return Ok(());
+/// Refuses a server that is too old, and a database that cannot store every text.
+fn check_server(connection: &Connection) -> Result<()> {
+    let sql = "SELECT current_setting('server_version_num'), current_setting('server_encoding')";
+    let Some(row) = connection.row(sql, &[])? else { return Ok(()) };
+    let (version, encoding): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+    let unsupported = unsupported(&version, &encoding);
+    unsupported.map_or(Ok(()), |reason| Err(Error::Unsupported(reason).into()))
+}
+
+/// Returns why a server with this version, as PostgreSQL numbers them, and with this encoding of the
+/// database cannot have a store.
+fn unsupported(version: &str, encoding: &str) -> Option<String> {
+    let major = version.parse::<u32>().map_or(0, |version| version / 10_000);
+    if major < OLDEST {
+        return Some(format!(
+            "the server is PostgreSQL {major}; forklore needs version {OLDEST} or a later one"
+        ));
     }
-    Err(Error::Unsupported(format!(
-        "the encoding of the database is {encoding}; create one with ENCODING 'UTF8'"
-    ))
-    .into())
+    (encoding != "UTF8").then(|| {
+        format!("the encoding of the database is {encoding}; create one with ENCODING 'UTF8'")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_server_and_another_encoding_are_refused() {
+        assert_eq!(unsupported("150013", "UTF8"), None);
+        assert_eq!(unsupported("180003", "UTF8"), None);
+        let old = "the server is PostgreSQL 13; forklore needs version 15 or a later one";
+        assert_eq!(unsupported("130022", "UTF8").as_deref(), Some(old));
+        let encoding = "the encoding of the database is LATIN1; create one with ENCODING 'UTF8'";
+        assert_eq!(unsupported("150000", "LATIN1").as_deref(), Some(encoding));
+    }
 }

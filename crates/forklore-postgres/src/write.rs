@@ -6,6 +6,7 @@ mod copy;
 mod create;
 mod flush;
 mod needs;
+mod optimistic;
 mod remove;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,10 +18,11 @@ use forklore_store::port::{Committed, Transaction, Write, Written};
 use forklore_store::rules::{Recording, note_source_write};
 use jiff::Timestamp;
 
-use crate::connection::{BEGIN, Connection, Failed, Statement, text};
+use crate::connection::{BEGIN, Failed, Statement, text};
 use crate::database::Database;
 use crate::event::Rows;
 use crate::fault::{Fault, Result};
+use crate::recent::Recent;
 use crate::session::Session;
 use crate::{maintenance, operation, source};
 
@@ -69,14 +71,17 @@ impl From<What> for Mark {
 
 /// Executes the writes of a transaction and commits it.
 ///
-/// An append takes two round trips: what it needs is locked and read in one, and what it writes is
-/// sent with the commit in the other.
+/// What it needs is locked and read in one round trip, and what it writes is sent with the commit in
+/// another. An append to a session that this process has seen last takes one, without a lock.
 pub(crate) fn execute(
-    connection: &Connection,
-    tenant: &str,
+    database: Database<'_>,
+    recent: &Recent,
     transaction: &Transaction,
 ) -> Result<Committed, Failed> {
-    let mut attempt = Attempt::begin(connection, tenant, transaction)?;
+    if let Some(committed) = optimistic::append(database, recent, transaction)? {
+        return Ok(committed);
+    }
+    let mut attempt = Attempt::begin(database, transaction)?;
     let Transaction { writes, source, operation, .. } = transaction;
     let mut recording = match operation.as_deref() {
         Some(operation) => Some(Recording::begin(operation, |id| attempt.header(id))?),
@@ -97,7 +102,9 @@ pub(crate) fn execute(
         source::record(attempt.database, id, step, sessions)?;
     }
     let waiting = attempt.take()?;
-    connection.commit(waiting.statements(&tenant))?;
+    database.connection.commit(waiting.statements(&database.tenant))?;
+    recent.clock.set(attempt.now);
+    attempt.sessions.values().for_each(|session| recent.put(session));
     Ok(Committed { written, source: id, operation })
 }
 
@@ -105,7 +112,8 @@ impl<'c> Attempt<'c> {
     /// Begins the transaction, locks what the writes need, always in the same order (the store, the
     /// families, the sessions, the parents), and then reads the server's clock. A time from before
     /// the locks could be earlier than what the transaction waited for.
-    fn begin(connection: &'c Connection, tenant: &'c str, planned: &Transaction) -> Result<Self> {
+    fn begin(database: Database<'c>, planned: &Transaction) -> Result<Self> {
+        let Database { connection, tenant } = database;
         let lock = match (&planned.source, &planned.operation) {
             (None, None) => "",
             _ => "FOR NO KEY UPDATE",
@@ -124,9 +132,7 @@ impl<'c> Attempt<'c> {
             let location = format!("of the tenant {tenant}");
             return Err(Error::StoreGone { location }.into());
         }
-        let (sessions, dirty, names, events, sent) = Default::default();
-        let database = Database { connection, tenant };
-        let mut attempt = Self { database, now, sessions, dirty, names, events, sent };
+        let mut attempt = Self::at(database, now);
         for row in results.iter().skip(before).flatten() {
             // A session that is missing or damaged is an error of the write that needs it, in its
             // turn.
@@ -137,6 +143,12 @@ impl<'c> Attempt<'c> {
             }
         }
         Ok(attempt)
+    }
+
+    /// An attempt at this time of the server, which has read nothing yet.
+    fn at(database: Database<'c>, now: Timestamp) -> Self {
+        let (sessions, dirty, names, events, sent) = Default::default();
+        Self { database, now, sessions, dirty, names, events, sent }
     }
 
     /// Returns a session as the transaction sees it, living or deleted.

@@ -9,13 +9,14 @@
 use std::sync::Arc;
 
 use forklore_conformance::Handle;
-use forklore_conformance::events::{turns, user};
-use forklore_conformance::scene::{Scene, id};
-use forklore_core::ErrorKind;
+use forklore_conformance::events::{Clock, at_tick, turns, user};
+use forklore_conformance::scene::{Scene, id, label};
+use forklore_core::{ErrorKind, Header, Usage};
 use forklore_pgserver::Tenant;
 use forklore_postgres::{Address, PostgresStore};
-use forklore_store::Store;
-use forklore_store::port::Filter;
+use forklore_store::port::{Append, Change, Children, Filter};
+use forklore_store::{Error, Store};
+use jiff::SignedDuration;
 
 fn tenant() -> Tenant {
     Tenant::fresh().unwrap_or_else(|none| panic!("{none}"))
@@ -31,11 +32,17 @@ fn open(tenant: &Tenant, options: &str) -> Arc<PostgresStore> {
 
 /// Creates the session `a` in the store, calls `then` with the scene, and checks the store.
 fn with_session(store: &Arc<PostgresStore>, then: impl FnOnce(&Scene<'_>)) {
+    with_scene(store, |scene| {
+        scene.root("a", turns(1));
+        then(scene);
+        scene.assert_sound();
+    });
+}
+
+/// Calls `then` with a scene over the store as it is.
+fn with_scene(store: &Arc<PostgresStore>, then: impl FnOnce(&Scene<'_>)) {
     let factory = || Handle::shared(Arc::<PostgresStore>::clone(store));
-    let scene = Scene::new(&factory);
-    scene.root("a", turns(1));
-    then(&scene);
-    scene.assert_sound();
+    then(&Scene::new(&factory));
 }
 
 #[test]
@@ -94,6 +101,109 @@ fn a_dead_connection_is_replaced() {
         }
     });
     tenant.execute(&format!("DROP ROLE {name}")).unwrap();
+}
+
+/// What another process does to a session, and the answer to an append that expects the head from
+/// before: the kind of the error, or whether the event is there.
+type Meanwhile = (fn(&Scene<'_>), Result<(), ErrorKind>);
+
+/// A process that has read or written a session appends to it without locks. Each change that another
+/// process makes in between must be noticed, and none must be undone.
+#[test]
+fn an_append_notices_what_another_process_changed_since_the_session_was_seen() {
+    let lease = SignedDuration::from_secs(600);
+    let meanwhile: [Meanwhile; 8] = [
+        (|scene| assert!(!scene.append("a", turns(1)).repeated), Err(ErrorKind::Conflict)),
+        (|scene| drop(scene.change("a", &Change::Title(Some("new".into())))), Ok(())),
+        (|scene| drop(scene.change("a", &Change::Label(label("renamed")))), Ok(())),
+        (|scene| drop(scene.fork("a", "b", 2, vec![])), Ok(())),
+        (
+            |scene| drop(scene.hold("a", "run", SignedDuration::from_secs(600))),
+            Err(ErrorKind::Busy),
+        ),
+        (|scene| drop(scene.trash(&["a"], Children::Retain)), Err(ErrorKind::NotFound)),
+        (|scene| drop(scene.delete("a")), Err(ErrorKind::NotFound)),
+        (
+            |scene| {
+                scene.trash(&["a"], Children::Retain).unwrap();
+                scene.undelete("a", "back").unwrap();
+            },
+            Ok(()),
+        ),
+    ];
+    for (at, (change, expected)) in meanwhile.into_iter().enumerate() {
+        let tenant = tenant();
+        let (here, there) = (open(&tenant, ""), open(&tenant, ""));
+        with_session(&here, |seen| {
+            with_scene(&there, |other| {
+                change(other);
+                let before = other.store().header(&id("a")).unwrap();
+                let append = Append { expect: Some(1), ..seen.appending(vec![user("on")]) };
+                let answer = here.append(&id("a"), append).map(drop);
+                assert_eq!(answer.map_err(|error| error.kind()), expected, "{at}");
+                let after = other.store().header(&id("a")).unwrap();
+                let added = u64::from(expected.is_ok());
+                assert_eq!(after.own_events, before.own_events + added, "{at}");
+                let Header { title, label, lease, deleted, .. } = before;
+                assert_eq!((after.title, after.label), (title, label), "{at}");
+                assert_eq!((after.lease, after.deleted), (lease, deleted), "{at}");
+            });
+        });
+    }
+    // A lease that was lost in between, though this process has seen it as its own.
+    let tenant = tenant();
+    let (here, there) = (open(&tenant, ""), open(&tenant, ""));
+    with_session(&here, |seen| {
+        seen.hold("a", "run", lease).unwrap();
+        with_scene(&there, |other| {
+            other.change("a", &Change::Release { owner: "run".into() });
+            other.hold("a", "later", lease).unwrap();
+        });
+        let append = seen.appending(vec![user("on")]);
+        let append = Append { expect: Some(1), owner: Some("run".into()), ..append };
+        let refused = here.append(&id("a"), append).unwrap_err();
+        assert!(matches!(refused, Error::LeaseLost { .. }), "{refused:?}");
+    });
+}
+
+/// Two processes append to one session as fast as they can, each after the head that it knows.
+#[test]
+fn appends_of_two_processes_lose_and_double_nothing() {
+    let tenant = tenant();
+    let (here, there) = (open(&tenant, ""), open(&tenant, ""));
+    with_session(&here, |scene| {
+        let writer = |store: &Arc<PostgresStore>, name: &'static str| {
+            let (store, clock) = (Arc::clone(store), Clock::default());
+            move || {
+                let mut head = 1;
+                let mut written = Vec::new();
+                while written.len() < 100 {
+                    let event = format!("{name}-{}", written.len());
+                    let events = vec![user(&event).id(&event).build(&clock)];
+                    let now = at_tick(1);
+                    let usage = Usage::default();
+                    let append = Append { events, expect: Some(head), owner: None, usage, now };
+                    match store.append(&id("a"), append) {
+                        Ok(done) => {
+                            head = done.head_seq;
+                            written.push((done.from_seq, event));
+                        }
+                        Err(Error::Conflict { head: now, .. }) => head = now,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                written
+            }
+        };
+        let mut written = std::thread::scope(|threads| {
+            let writers = [threads.spawn(writer(&here, "x")), threads.spawn(writer(&there, "y"))];
+            writers.map(|writer| writer.join().unwrap()).concat()
+        });
+        written.sort();
+        let log = scene.log("a").into_iter().skip(2);
+        let log: Vec<_> = log.map(|entry| (entry.seq, entry.event.id.to_string())).collect();
+        assert_eq!(log, written);
+    });
 }
 
 #[test]

@@ -111,6 +111,14 @@ impl Tenant {
     pub fn execute(&self, sql: &str) -> Result<(), NoServer> {
         self.server.execute(sql)
     }
+
+    /// Executes statements in another database of the server.
+    ///
+    /// # Errors
+    /// [`NoServer::Statement`] if the server refuses them.
+    pub fn execute_in(&self, database: &str, sql: &str) -> Result<(), NoServer> {
+        self.server.execute_in(database, sql)
+    }
 }
 
 impl Drop for Tenant {

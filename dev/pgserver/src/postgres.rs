@@ -11,6 +11,8 @@ use crate::programs::{command, give, runnable};
 use crate::{NoServer, port};
 
 const WATCH: &str = include_str!("watch.sh");
+/// Members of this role need a password. All others are trusted.
+const WITH_PASSWORD: &str = "host all +with_password all scram-sha-256";
 
 /// Starts the server in its folder, on the first of the ports that nobody else has. Returns the
 /// port.
@@ -64,8 +66,11 @@ pub(crate) fn initialise(programs: &Path, data: &Path) -> Result<(), NoServer> {
         .args(["--no-sync", "--no-instructions", "-D"])
         .arg(data)
         .output()?;
-    if done.status.success() {
-        return Ok(());
+    if !done.status.success() {
+        let message = String::from_utf8_lossy(&done.stderr).into_owned();
+        return Err(NoServer::Failed("initdb", message));
     }
-    Err(NoServer::Failed("initdb", String::from_utf8_lossy(&done.stderr).into_owned()))
+    let rules = data.join("pg_hba.conf");
+    let others = fs::read_to_string(&rules)?;
+    Ok(fs::write(rules, format!("{WITH_PASSWORD}\n{others}"))?)
 }

@@ -75,6 +75,12 @@ impl Server {
     pub(crate) fn execute(&self, sql: &str) -> Result<(), NoServer> {
         statement::execute(&self.direct, sql)
     }
+
+    /// Executes statements in a database, not through a pooler.
+    pub(crate) fn execute_in(&self, database: &str, sql: &str) -> Result<(), NoServer> {
+        let server = self.direct.rsplit_once('/').map_or("", |(server, _)| server);
+        statement::execute(&format!("{server}/{database}"), sql)
+    }
 }
 
 /// Returns the ports of the server that runs these programs, and of its pooler if one is wanted.

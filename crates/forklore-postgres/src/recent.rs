@@ -1,0 +1,51 @@
+//! What this process has last seen of the server: its clock, and the rows of some sessions.
+//!
+//! Another process may have changed a session since. So a row from here only serves a statement that
+//! changes nothing unless the database has the same row.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+
+use forklore_core::{Data, SessionId};
+use jiff::Timestamp;
+use lru::LruCache;
+
+use crate::clock::Clock;
+use crate::session::Session;
+
+/// How many sessions are remembered.
+const MOST: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+/// A session whose caller gave it more metadata and configuration than this, in bytes, is not
+/// remembered.
+const LONGEST: usize = 16 << 10;
+
+/// What was seen last.
+pub(crate) struct Recent {
+    pub(crate) clock: Clock,
+    sessions: Mutex<LruCache<SessionId, Session>>,
+}
+
+impl Recent {
+    /// Begins with the time that the server states now.
+    pub(crate) fn new(now: Timestamp) -> Self {
+        Self { clock: Clock::new(now), sessions: Mutex::new(LruCache::new(MOST)) }
+    }
+
+    /// Remembers a row as the database has it, if appends to its session are allowed.
+    pub(crate) fn put(&self, session: &Session) {
+        let header = &session.header;
+        let extra = [&header.metadata, &header.config];
+        let extra: usize = extra.into_iter().flatten().map(|data: &Data| data.get().len()).sum();
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if header.deleted.is_some() || extra > LONGEST {
+            sessions.pop(&header.id);
+        } else {
+            sessions.put(header.id.clone(), session.clone());
+        }
+    }
+
+    /// Returns the row of a session, and forgets it.
+    pub(crate) fn take(&self, id: &SessionId) -> Option<Session> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).pop(id)
+    }
+}
