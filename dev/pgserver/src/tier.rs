@@ -7,7 +7,7 @@ mod processes;
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ const ADDRESSES: &str = "127.0.0.1";
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long a tier may take for what a test waits for.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A tier of three nodes. Each is an etcd, a Patroni and a PostgreSQL on an address of its own.
 ///
@@ -35,7 +35,7 @@ pub struct Tier {
     home: PathBuf,
     page: Page,
     path: String,
-    libraries: Option<PathBuf>,
+    libraries: String,
     /// The script that ends the tier when its standard input is closed.
     watch: Child,
 }
@@ -64,13 +64,7 @@ impl Tier {
         for port in PORTS {
             page.replace(port, &free(&format!("{addresses}1"))?);
         }
-        let postgres = runnable(programs::directory()?, &home)?;
-        let libraries = command(&postgres.join("postgres"))
-            .get_envs()
-            .find_map(|(name, value)| Some(value?.into()).filter(|_| name == "LD_LIBRARY_PATH"));
-        let mut path = vec![postgres, programs::patroni()?, programs::etcd()?];
-        path.extend(std::env::var_os("PATH").iter().flat_map(std::env::split_paths));
-        let path = std::env::join_paths(path).unwrap_or_default().to_string_lossy().into_owned();
+        let (path, libraries) = programs_of(&home)?;
         let tier = Self { home, page, path, libraries, watch };
         for title in ["2. Configure", "3. Start"] {
             tier.follow(title, "")?;
@@ -105,8 +99,8 @@ impl Tier {
         let mut shell = programs::shell();
         shell.args(["-c", &format!("{environment}\n{commands}")]);
         shell.current_dir(&self.home).env("PATH", &self.path).env("HOME", &self.home);
-        if let Some(libraries) = &self.libraries {
-            shell.env("LD_LIBRARY_PATH", libraries);
+        if !self.libraries.is_empty() {
+            shell.env("LD_LIBRARY_PATH", &self.libraries);
         }
         let shell = shell.stderr(File::create(&errors)?).stdout(Stdio::piped()).spawn()?;
         let done = shell.wait_with_output()?;
@@ -124,6 +118,15 @@ impl Tier {
     /// [`NoServer::Failed`] if the page has no such URL.
     pub fn url(&self) -> Result<String, NoServer> {
         self.with_password(&self.page.url("6. Use it")?)
+    }
+
+    /// Starts the poolers of the page. Returns the URL of the store behind them.
+    ///
+    /// # Errors
+    /// See [`NoServer`].
+    pub fn pooled(&self) -> Result<String, NoServer> {
+        self.follow("With PgBouncer", "")?;
+        self.with_password(&self.page.url("With PgBouncer")?)
     }
 
     /// Adds the password of the store to a URL without one, with the ports and addresses of the page.
@@ -146,7 +149,7 @@ impl Tier {
     /// Waits until so many standbys follow the leader and may confirm its commits.
     ///
     /// # Errors
-    /// [`NoServer::Failed`] if they do not within two minutes.
+    /// [`NoServer::Failed`] if they do not within four minutes.
     pub fn wait_for_standbys(&self, number: usize) -> Result<(), NoServer> {
         self.wait("standbys that follow", || {
             let members = self.members().unwrap_or_default();
@@ -161,7 +164,7 @@ impl Tier {
     /// Waits until a condition holds.
     ///
     /// # Errors
-    /// [`NoServer::Failed`] with the logs if it does not within two minutes, and its own errors.
+    /// [`NoServer::Failed`] with the logs if it does not within four minutes, and its own errors.
     pub fn wait(
         &self,
         what: &str,
@@ -233,6 +236,26 @@ struct Member {
     name: String,
     role: String,
     state: String,
+}
+
+/// Returns the directories of the programs of a tier, and of libraries that only they have.
+fn programs_of(home: &Path) -> Result<(String, String), NoServer> {
+    let postgres = runnable(programs::directory()?, home)?;
+    let pooler = programs::pooler(home)?;
+    let beside = |program: &Path| {
+        let command = command(program);
+        let (_, path) = command.get_envs().find(|(name, _)| *name == "LD_LIBRARY_PATH")?;
+        // Those of the system would be in front of those that Python has of its own.
+        path.map(PathBuf::from).filter(|path| !path.starts_with("/usr/lib"))
+    };
+    let libraries = [beside(&postgres.join("postgres")), beside(&pooler)].into_iter().flatten();
+    let libraries = std::env::join_paths(libraries).unwrap_or_default();
+    let mut path = vec![postgres, programs::patroni()?, programs::etcd()?];
+    path.extend(pooler.parent().map(Path::to_owned));
+    path.extend(std::env::var_os("PATH").iter().flat_map(std::env::split_paths));
+    let path = std::env::join_paths(path).unwrap_or_default();
+    let text = |joined: std::ffi::OsString| joined.to_string_lossy().into_owned();
+    Ok((text(path), text(libraries)))
 }
 
 /// Returns a port that is free at an address, and in which no port of the page is found.

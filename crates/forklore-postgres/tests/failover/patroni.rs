@@ -28,26 +28,27 @@ fn other_leader(tier: &Tier, before: &str) -> String {
 #[test]
 fn a_tier_from_the_page_survives_the_kill_of_its_leader() {
     let tier = tier();
-    let writers = Writers::start(&tier.url().unwrap());
-    writers.wait_for(100);
+    let direct = Writers::start(&tier.url().unwrap());
+    let pooled = Writers::start(&format!("{}&tenant=pooled", tier.pooled().unwrap()));
+    let wait_for = |number| [&direct, &pooled].map(|writers| writers.wait_for(number));
+    wait_for(100);
 
     let killed = tier.leader().unwrap().unwrap();
     let begun = Instant::now();
     tier.kill(&killed).unwrap();
-    writers.wait_for(1);
+    direct.wait_for(1);
     let gap = begun.elapsed();
     let leader = other_leader(&tier, &killed);
-    writers.wait_for(100);
+    wait_for(100);
 
     tier.restart(&killed).unwrap();
     tier.wait_for_standbys(2).unwrap();
-    writers.wait_for(100);
-    let errors = writers.errors();
-    println!(
-        "{killed} killed, {leader} leads, next acknowledged after {gap:?}, {} in all, \
-         errors: {errors:?}",
-        writers.end()
-    );
+    wait_for(100);
+    println!("{killed} killed, {leader} leads, next acknowledged after {gap:?}");
+    for (name, writers) in [("direct", direct), ("pooled", pooled)] {
+        let errors = writers.errors();
+        println!("{name}: {} acknowledged, errors: {errors:?}", writers.end());
+    }
 }
 
 #[test]

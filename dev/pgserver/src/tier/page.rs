@@ -54,11 +54,13 @@ impl Page {
         Ok(self.replaced(&found.join("\n")))
     }
 
-    /// Returns the first URL of a store in the commands under a heading.
+    /// Returns the first URL of a store under a heading.
     pub(super) fn url(&self, title: &str) -> Result<String, NoServer> {
-        let commands = self.commands(title)?;
-        let url = commands.split('\'').find(|word| word.starts_with("postgres://"));
-        url.map(str::to_owned)
+        let heading = format!("# {title}\n");
+        let under = self.text.split_once(&heading).map_or("", |(_, under)| under);
+        let under = under.split("\n#").next().unwrap_or_default();
+        let url = under.split(['\'', '`', ' ']).find(|word| word.starts_with("postgres://"));
+        url.map(|url| self.replaced(url))
             .ok_or_else(|| NoServer::Failed("the page", format!("no URL under {title}")))
     }
 }

@@ -49,7 +49,8 @@ fn patroni(home: &Path, node: &str) -> Result<Vec<Pid>> {
 
 fn of_node(home: &Path, node: &str) -> Result<Vec<Pid>> {
     let own = home.join(node);
-    let named = format!("\0PATRONI_NAME={node}\0");
+    // Patroni and etcd have the environment of the node, PgBouncer its settings.
+    let (named, settings) = (format!("\0PATRONI_NAME={node}\0"), format!("{node}.ini"));
     let mut found = Vec::new();
     for process in fs::read_dir("/proc")? {
         let path = process?.path();
@@ -57,10 +58,11 @@ fn of_node(home: &Path, node: &str) -> Result<Vec<Pid>> {
         let Some(pid) = name.parse().ok().and_then(Pid::from_raw) else { continue };
         // A process that has ended has no working directory.
         let Ok(directory) = fs::read_link(path.join("cwd")) else { continue };
-        let is_named = || {
-            let environment = fs::read(path.join("environ")).unwrap_or_default();
-            environment.windows(named.len()).any(|window| window == named.as_bytes())
+        let has = |file: &str, part: &str| {
+            let content = fs::read(path.join(file)).unwrap_or_default();
+            content.windows(part.len()).any(|window| window == part.as_bytes())
         };
+        let is_named = || has("environ", &named) || has("cmdline", &settings);
         if directory.starts_with(&own) || (directory == home && is_named()) {
             found.push(pid);
         }
