@@ -15,7 +15,8 @@
 //! PostgreSQL. The programs are those that Debian's packages install, or those that [`VARIABLE`],
 //! [`NEWEST`] and [`POOLER`] name. `cargo xtask test` installs them. [`URL`] names a running server
 //! instead. A server does not sync its files, because no test of it kills it. The servers of a
-//! [`Cluster`] do; it belongs to one test, which kills them.
+//! [`Cluster`] do; it belongs to one test, which kills them. A [`Tier`] is made by the commands of the
+//! documentation, with Patroni and etcd.
 
 mod cluster;
 mod folder;
@@ -25,14 +26,16 @@ mod postgres;
 mod programs;
 mod server;
 mod statement;
+mod tier;
 
 use std::path::PathBuf;
 
 use server::Server;
 
 pub use cluster::Cluster;
-pub use programs::{NEWEST, POOLER, VARIABLE};
+pub use programs::{ETCD, NEWEST, PATRONI, POOLER, VARIABLE};
 pub use server::{Target, URL};
+pub use tier::Tier;
 
 /// The reason why there is no server for the tests.
 #[derive(Debug, thiserror::Error)]

@@ -14,6 +14,10 @@ pub const VARIABLE: &str = "FORKLORE_POSTGRES";
 pub const NEWEST: &str = "FORKLORE_POSTGRES_NEWEST";
 /// The environment variable with the path of the program `pgbouncer`.
 pub const POOLER: &str = "FORKLORE_PGBOUNCER";
+/// The environment variable with the directory that contains `patroni` and `patronictl`.
+pub const PATRONI: &str = "FORKLORE_PATRONI";
+/// The environment variable with the directory that contains `etcd`.
+pub const ETCD: &str = "FORKLORE_ETCD";
 
 /// Where Debian's packages install the programs, one directory for each version.
 const DEBIAN: &str = "/usr/lib/postgresql";
@@ -53,6 +57,21 @@ pub(crate) fn pooler(home: &Path) -> Result<PathBuf, NoServer> {
     reachable(program, 2, &home.join("pooler"))
 }
 
+/// Returns the directory with the programs of Patroni.
+pub(crate) fn patroni() -> Result<PathBuf, NoServer> {
+    with_program(PATRONI, "patroni")
+}
+
+/// Returns the directory with the program `etcd`.
+pub(crate) fn etcd() -> Result<PathBuf, NoServer> {
+    with_program(ETCD, "etcd")
+}
+
+fn with_program(variable: &'static str, name: &str) -> Result<PathBuf, NoServer> {
+    let named = std::env::var_os(variable).map(PathBuf::from).unwrap_or_default();
+    if named.join(name).is_file() { Ok(named) } else { Err(NoServer::NotNamed(variable, named)) }
+}
+
 fn has_programs(directory: &Path) -> bool {
     ["initdb", "postgres"].iter().all(|name| directory.join(name).is_file())
 }
@@ -74,6 +93,19 @@ pub(crate) fn command(program: &Path) -> Command {
     }
     command.stdin(Stdio::null());
     command
+}
+
+/// Returns a shell that runs as another user than root, and yet finds programs where only root may
+/// look: the Python of root may be in root's home.
+pub(crate) fn shell() -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return command(Path::new("sh"));
+    }
+    let mut shell = Command::new("setpriv");
+    shell.args(["--reuid", USER, "--regid", GROUP, "--clear-groups"]);
+    shell.args(["--inh-caps", "+dac_override", "--ambient-caps", "+dac_override", "--", "sh"]);
+    shell.stdin(Stdio::null());
+    shell
 }
 
 /// Returns a directory of the programs from which the user of [`command`] can run them: `programs`,

@@ -9,6 +9,7 @@ mod ci;
 mod command;
 mod cost;
 mod debian;
+mod patroni;
 mod peers;
 mod postgres;
 mod rdf;

@@ -1,5 +1,6 @@
 //! Kills and disturbs the servers of a cluster. Whatever was acknowledged is there afterwards, once
-//! and in order, and every other call ends in an error that says what is known.
+//! and in order, and every other call ends in an error that says what is known. And goes back to an
+//! earlier moment of a cluster.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -9,6 +10,8 @@
 
 mod history;
 mod hosts;
+mod patroni;
+mod recovery;
 mod rounds;
 mod storms;
 mod waits;
