@@ -81,6 +81,7 @@ mod other_session;
 mod pack;
 mod playback;
 mod recover;
+mod redact;
 mod rename;
 mod replay;
 mod resolve;

@@ -80,6 +80,7 @@ mod overlay;
 mod pending;
 mod port;
 mod read;
+mod redact;
 mod record;
 mod remove;
 mod session;

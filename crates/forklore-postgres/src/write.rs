@@ -6,6 +6,7 @@ mod copy;
 mod create;
 mod flush;
 mod needs;
+mod redact;
 mod remove;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -181,6 +182,7 @@ impl<'c> Attempt<'c> {
                 Ok(Written::Changed(Box::new(self.change(session, change)?)))
             }
             Write::Remove(removal) => Ok(Written::Removed(self.remove(removal)?)),
+            Write::Redact(redactions) => Ok(Written::Redacted(self.redact(redactions)?)),
         }
     }
 

@@ -226,7 +226,7 @@ pub(super) fn redacted_events_are_listed(scene: &Scene<'_>) {
     scene.fork("a", "b", 100, turns(2));
     scene.copy("a", "c", 100, turns(2));
     let listed = |session: &str| scene.store().redacted(&id(session)).unwrap();
-    assert_eq!([listed("a"), listed("b"), listed("c")], [const { Vec::new() }; 3]);
+    assert_eq!([listed("a"), listed("b"), listed("c")], [const { Vec::<u64>::new() }; 3]);
     at(scene, "a", &[3, 70, 119]);
     at(scene, "b", &[101]);
     at(scene, "c", &[103]);

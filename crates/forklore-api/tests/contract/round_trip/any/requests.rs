@@ -117,6 +117,7 @@ impl Any for Request {
             46 => Self::RestoreStore(any(dice)),
             47 => Self::VerifySample(any(dice)),
             48 => Self::ApplyRetention(any(dice)),
+            49 => Self::Redact(any(dice)),
             _ => Self::Doctor {},
         }
     }
