@@ -135,9 +135,8 @@ pub fn is_same_event(a: &Event, b: &Event) -> bool {
     if a.data == b.data {
         return envelope(a) == envelope(b);
     }
-    let fits = |redaction: &Redaction, other: &Event| {
-        redaction.bytes == other.data.get().len() as u64
-    };
+    let fits =
+        |redaction: &Redaction, other: &Event| redaction.bytes == other.data.get().len() as u64;
     let same = match (Redaction::of(&a.data), Redaction::of(&b.data)) {
         (None, None) => false,
         (Some(of_a), None) => fits(&of_a, b),

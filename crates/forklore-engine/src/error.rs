@@ -147,7 +147,9 @@ pub enum Error {
         sessions: Vec<SessionId>,
     },
     /// An imported file cannot be restored, because an event of it was redacted.
-    #[error("the file cannot be restored: event {seq} of session {session} was redacted ({reason})")]
+    #[error(
+        "the file cannot be restored: event {seq} of session {session} was redacted ({reason})"
+    )]
     SourceRedacted {
         /// A session with a redacted event of the file.
         session: SessionId,

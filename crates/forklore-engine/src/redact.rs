@@ -45,7 +45,13 @@ impl Engine {
             events: scan.targets.values().map(Target::answer).collect(),
             bytes: scan.targets.values().map(Target::bytes).sum(),
             titles,
-            files: sources.values().flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
+            files: sources
+                .values()
+                .flatten()
+                .cloned()
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
             already_redacted: scan.already.len() as u64,
             operation: None,
             problems: scan.problems,
@@ -76,6 +82,31 @@ impl Engine {
         let (events, bytes) = (answer.events.len(), answer.bytes);
         tracing::info!(events, bytes, "redacted events");
         Ok(answer)
+    }
+
+    /// Returns the write that redacts these events as they were redacted in another store, with their
+    /// copies, quotations and files.
+    pub(crate) fn with_consequences(&self, events: Vec<EventRedaction>) -> Result<Redactions> {
+        let mut scan = Scan::of(self)?;
+        let first = events.first().and_then(|first| Redaction::of(&first.data));
+        for one in &events {
+            scan.stored(&one.origin)?;
+        }
+        scan.copies()?;
+        let titles = scan.quotes(None)?;
+        scan.refuse_running()?;
+        let sources = self.sources_of(&scan.targets, &scan.sessions)?.into_keys().collect();
+        let mut given: BTreeMap<_, _> = events.into_iter().map(|it| (it.origin, it.data)).collect();
+        let events = scan.targets.values().filter_map(|target| {
+            let redacted = || {
+                let first = first.clone()?;
+                Some(Redaction { bytes: target.bytes(), ..first }.payload_of(&target.event))
+            };
+            let data = given.remove(&target.origin).or_else(redacted)?;
+            let (origin, event_id) = (target.origin.clone(), target.event.id.clone());
+            Some(EventRedaction { origin, event_id, data })
+        });
+        Ok(Redactions { events: events.collect(), titles, sources })
     }
 
     fn redaction(&self, target: &Target, reason: &str) -> EventRedaction {

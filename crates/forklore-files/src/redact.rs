@@ -184,9 +184,7 @@ pub(crate) fn redacted(folder: &Folder, id: &SessionId) -> Result<Vec<u64>> {
 fn find(log: &Log, found: &mut BTreeSet<u64>) -> Result<()> {
     let payload = format!(",\"data\":{REDACTED_PREFIX}");
     log.lines(|at, bytes, text| {
-        if EventLine::is_one(bytes)
-            && memchr::memmem::find(bytes, payload.as_bytes()).is_some()
-        {
+        if EventLine::is_one(bytes) && memchr::memmem::find(bytes, payload.as_bytes()).is_some() {
             let stored = EventLine::parse(text, false).map_err(|error| log.damage(at, &error))?;
             if may_be_redacted(&stored.event.data) {
                 found.insert(stored.seq);

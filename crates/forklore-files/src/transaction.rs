@@ -286,9 +286,7 @@ fn take_write(folder: &Folder, index: Option<&Index>, write: &Write) -> Result<W
             Written::Changed(Box::new(Changed { header, copied_events: 0 }))
         }
         Write::Remove(removal) => Written::Removed(remove::delete(folder, index, removal)?),
-        Write::Redact(redactions) => {
-            Written::Redacted(redact::redact(folder, index, redactions)?)
-        }
+        Write::Redact(redactions) => Written::Redacted(redact::redact(folder, index, redactions)?),
     })
 }
 

@@ -56,9 +56,8 @@ fn calls_of(origin: &Origin, event: &Event) -> Result<Option<String>> {
         return Ok(None);
     }
     let session = origin.session_id.as_str();
-    let damaged = |error: serde_json::Error| {
-        Fault::damaged(session, Some(origin.seq), error.to_string())
-    };
+    let damaged =
+        |error: serde_json::Error| Fault::damaged(session, Some(origin.seq), error.to_string());
     serde_json::to_string(&event.effect.calls).map(Some).map_err(damaged)
 }
 

@@ -19,7 +19,10 @@ use forklore_store::sources::{
 use jiff::Timestamp;
 
 use crate::store::SqliteStore;
-use crate::{fault, feed, list, maintenance, operation, pack, read, redact, session, sources, transaction, verify};
+use crate::{
+    fault, feed, list, maintenance, operation, pack, read, redact, session, sources, transaction,
+    verify,
+};
 
 /// Separates a failure of one read from a failure of the whole connection, for each of several
 /// reads. Returns an outer error if the connection cannot be used any more, so that no further read

@@ -133,9 +133,8 @@ fn users(tx: &WriteTx<'_>, root: Segment, segment: Segment) -> Result<Vec<Segmen
     let mut found = Vec::new();
     for sid in sids {
         let spans = ancestry::load(tx, sid)?.spans;
-        found.extend(
-            spans.iter().any(|span| span.segment == segment.unsigned_abs()).then_some(sid),
-        );
+        found
+            .extend(spans.iter().any(|span| span.segment == segment.unsigned_abs()).then_some(sid));
     }
     Ok(found)
 }

@@ -93,6 +93,14 @@ impl<'e> Scan<'e> {
         self.add_all(found, RedactionCause::Named)
     }
 
+    /// Adds the event with this origin.
+    pub(super) fn stored(&mut self, origin: &Origin) -> Result<()> {
+        if let Some(entry) = self.entry(&origin.session_id, origin.seq)? {
+            self.add(entry, RedactionCause::Named);
+        }
+        Ok(())
+    }
+
     /// Adds the events with the text to find in the histories of these sessions.
     pub(super) fn matching(&mut self, sessions: &[SessionId], matcher: &Matcher) -> Result<()> {
         for id in sessions {
@@ -216,10 +224,7 @@ impl<'e> Scan<'e> {
     }
 
     /// Returns the session and its ancestors, as far as the store knows them.
-    pub(super) fn line_of<'s>(
-        &'s self,
-        header: &'s Header,
-    ) -> impl Iterator<Item = &'s SessionId> {
+    pub(super) fn line_of<'s>(&'s self, header: &'s Header) -> impl Iterator<Item = &'s SessionId> {
         let known = self.sessions.len() + self.erased.len();
         let header_of = |id| self.sessions.get(id).or_else(|| self.erased.get(id));
         let parent = move |id: &&'s SessionId| header_of(*id)?.parent_id.as_ref();
@@ -290,12 +295,12 @@ impl Wanted {
     /// Checks whether an event is a copy.
     fn is(&self, event: &Event, is_linked: bool) -> bool {
         let Event { id, ts, kind, data, .. } = event;
-        if self.moments.contains(&(kind.clone(), *ts)) && self.ids.contains(&(kind.clone(), id.clone())) {
+        if self.moments.contains(&(kind.clone(), *ts))
+            && self.ids.contains(&(kind.clone(), id.clone()))
+        {
             return true;
         }
         let same = self.payloads.get(&(kind.clone(), data.clone()));
-        same.is_some_and(|same| {
-            is_linked || same.iter().any(|(at, name)| at == ts || name == id)
-        })
+        same.is_some_and(|same| is_linked || same.iter().any(|(at, name)| at == ts || name == id))
     }
 }

@@ -74,18 +74,11 @@ impl Engine {
     /// Returns an error if an event that was read from the file was redacted.
     fn refuse_redacted(&self, source: &Source, headers: &[Header]) -> Result<()> {
         for (session, header) in source.sessions.iter().zip(headers) {
-            for seq in self.store().redacted(&session.id)? {
-                let is_own = seq == 0 || seq >= header.seq_of_own(1);
-                if is_own && seq < header.seq_of_own(session.events) {
-                    let query = Query {
-                        at: At::Seq(seq),
-                        direction: Direction::Forward,
-                        limit: 1,
-                        bare: false,
-                    };
-                    let events = self.store().read(&session.id, &query)?.events;
-                    events.iter().try_for_each(|entry| check_redacted(&session.id, entry))?;
-                }
+            if let Some(seq) = self.redacted_of_file(session, header)?.first() {
+                let (at, direction) = (At::Seq(*seq), Direction::Forward);
+                let query = Query { at, direction, limit: 1, bare: false };
+                let events = self.store().read(&session.id, &query)?.events;
+                events.iter().try_for_each(|entry| check_redacted(&session.id, entry))?;
             }
         }
         Ok(())

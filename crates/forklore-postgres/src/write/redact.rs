@@ -91,14 +91,8 @@ impl Attempt<'_> {
             let data = event.data.get();
             let sql = "UPDATE forklore.event SET data = $5, crc = $6
                  WHERE tenant = $1 AND family = $2 AND session = $3 AND seq = $4";
-            let values = [
-                text(&tenant),
-                text(family),
-                text(&at),
-                number(&seq),
-                text(&data),
-                number(&sum),
-            ];
+            let values =
+                [text(&tenant), text(family), text(&at), number(&seq), text(&data), number(&sum)];
             self.database.connection.execute(sql, &values)?;
             replaced.insert(origin);
             changed.extend(at.parse().ok());

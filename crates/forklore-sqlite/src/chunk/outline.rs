@@ -1,9 +1,9 @@
 //! The outline of a chunk: the positions and counts of its events. It is stored in columns of the
 //! row, so that a search need not decode the events.
 
-use forklore_core::redaction::may_be_redacted;
 use forklore_core::Counts;
 use forklore_core::lineage::Unit;
+use forklore_core::redaction::may_be_redacted;
 use forklore_store::port::Direction;
 
 use crate::row::Row;

@@ -7,8 +7,8 @@ use forklore_core::operation::{Operation, OperationId, Outcome};
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
-use crate::error::{Error, Result};
 use super::redaction;
+use crate::error::{Error, Result};
 use crate::port::{Change, Deletion, NewOperation, Write, Written};
 
 /// How many operations `gc` retains: the newest ones.

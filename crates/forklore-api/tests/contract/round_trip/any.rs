@@ -373,7 +373,7 @@ fields! {
     Stats { sessions, own_events, inherited_events, bytes, saved_bytes, usage, store_bytes, problems }
     StatsAnswer { stats, inherited_usage, currency, calls }
     Tree { trees, next, problems }
-    Transferred { dry_run, interrupted, families, unchanged, sessions, events, attachments, sources, skipped }
+    Transferred { dry_run, interrupted, families, unchanged, sessions, events, attachments, sources, redacted, skipped }
     TransferredSession { session_id, target_id, label, state, events }
     TreeNode { session_id, header, missing, damaged, deleted, cycle, brought; depth }
     TreeRequest { session, workspace, after }
@@ -386,7 +386,7 @@ fields! {
 
 impl Any for Facts {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(29) {
+        match dice.below(30) {
             0 => Self::Configuration { line: any(dice), path: any(dice) },
             1 => Self::OutOfRange {
                 requested: any(dice),
@@ -423,11 +423,7 @@ impl Any for Facts {
                 Self::TooDeep { links: any(dice), max_fork_depth: any(dice), session_id: any(dice) }
             }
             15 => Self::SourceGone { count: any(dice), deleted: any(dice) },
-            27 => Self::SourceRedacted {
-                reason: any(dice),
-                seq: any(dice),
-                session_id: any(dice),
-            },
+            29 => Self::SourceRedacted { reason: any(dice), seq: any(dice), session_id: any(dice) },
             16 => Self::Ambiguous { candidates: any(dice), count: any(dice) },
             17 => Self::Elsewhere { elsewhere: any(dice) },
             18 => Self::Syntax { column: any(dice), line: any(dice), text: any(dice) },
