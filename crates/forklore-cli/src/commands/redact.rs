@@ -79,8 +79,8 @@ fn request(args: &Args, app: &App, output: &mut Output) -> Result<Redact> {
 
 /// Returns the event with the session's id, where it is named by a session and a seq.
 fn event(what: &str, app: &App, output: &mut Output) -> Result<String> {
-    let place = what.rsplit_once(':').filter(|(_, seq)| seq.parse::<u64>().is_ok());
-    let Some((session, seq)) = place else { return Ok(what.to_owned()) };
+    let named = what.rsplit_once(':').filter(|(_, seq)| seq.parse::<u64>().is_ok());
+    let Some((session, seq)) = named else { return Ok(what.to_owned()) };
     let header = app.stored(&SessionRef::parse(session)?, output)?;
     Ok(format!("{}:{seq}", header.id))
 }

@@ -111,12 +111,12 @@ fn no_answer_and_no_file_has_it_afterwards() {
             (&plan["events"], &plan["titles"], &plan["files"]),
             (&done["events"], &done["titles"], &done["files"])
         );
-        let places: Vec<_> = events
+        let found: Vec<_> = events
             .iter()
             .map(|it| format!("{}:{} {}", it["session_id"], it["seq"], it["why"]))
             .collect();
         assert_eq!(
-            places,
+            found,
             ["\"a\":0 \"matched\"", "\"b\":3 \"quote\"", "\"of-pi\":0 \"matched\""],
             "{store}"
         );

@@ -117,8 +117,8 @@ pub(super) fn each_position_of_a_long_log_can_be_redacted(scene: &Scene<'_>) {
             assert_eq!(found[0].seq, seq);
             let turn = scene.page("a", At::Turn(seq / 2 + 1), 1).events;
             assert_eq!(turn[0].seq, seq / 2 * 2);
-            let kept = scene.page("a", At::Inheritable(seq + 1), 1).events;
-            assert_eq!(kept[0].seq, seq);
+            let inherited = scene.page("a", At::Inheritable(seq + 1), 1).events;
+            assert_eq!(inherited[0].seq, seq);
         }
         if round == 0 { scene.pack() } else { scene.collect() }
     }

@@ -63,7 +63,7 @@ impl<'e> Scan<'e> {
     pub(super) fn named(&mut self, names: &[String]) -> Result<()> {
         let mut ids: HashMap<EventId, bool> = HashMap::new();
         for name in names {
-            if let Some((session, seq)) = place(name) {
+            if let Some((session, seq)) = position_of(name) {
                 let entry = match self.sessions.get(&session) {
                     Some(_) => self.entry(&session, seq)?,
                     None => return Err(StoreError::NotFound(session).into()),
@@ -225,11 +225,11 @@ impl<'e> Scan<'e> {
 
     /// Returns the session and its ancestors, as far as the store knows them.
     pub(super) fn line_of<'s>(&'s self, header: &'s Header) -> impl Iterator<Item = &'s SessionId> {
-        let known = self.sessions.len() + self.erased.len();
+        let sessions = self.sessions.len() + self.erased.len();
         let header_of = |id| self.sessions.get(id).or_else(|| self.erased.get(id));
         let parent = move |id: &&'s SessionId| header_of(*id)?.parent_id.as_ref();
         // Damage may lead in a circle.
-        std::iter::successors(Some(&header.id), parent).take(known)
+        std::iter::successors(Some(&header.id), parent).take(sessions)
     }
 }
 
@@ -238,7 +238,7 @@ fn is_of_session(error: &StoreError) -> bool {
 }
 
 /// Parses `SESSION:SEQ`. `None` if it is none.
-fn place(name: &str) -> Option<(SessionId, u64)> {
+fn position_of(name: &str) -> Option<(SessionId, u64)> {
     let (session, seq) = name.rsplit_once(':')?;
     Some((session.parse().ok()?, seq.parse().ok()?))
 }

@@ -21,11 +21,11 @@ fn matching(session: &str, text: &str) -> Redact {
 }
 
 /// Returns each redacted event as `SESSION:SEQ why`.
-fn places(world: &World, request: &Redact) -> Vec<String> {
+fn redacted_at(world: &World, request: &Redact) -> Vec<String> {
     let done = world.engine.redact(request).unwrap();
     let why = |it: &forklore_api::RedactedEvent| serde_json::to_value(it.why).unwrap();
-    let place = |it| format!("{}:{} {}", it.session_id, it.seq, why(&it).as_str().unwrap());
-    done.events.into_iter().map(place).collect()
+    let position = |it| format!("{}:{} {}", it.session_id, it.seq, why(&it).as_str().unwrap());
+    done.events.into_iter().map(position).collect()
 }
 
 fn has_secret(engine: &Engine, session: &str) -> bool {
@@ -49,9 +49,9 @@ fn copies_in_other_sessions_go_too(world: &World) {
     let redact =
         Redact { events: vec!["a:0".into()], reason: "a code".into(), ..Redact::default() };
     let plan = Redact { dry_run: true, ..redact.clone() };
-    let first = places(world, &plan);
+    let first = redacted_at(world, &plan);
     assert!(has_secret(&world.engine, "a"));
-    assert_eq!(places(world, &redact), first);
+    assert_eq!(redacted_at(world, &redact), first);
     assert_eq!(&first[..3], ["a:0 named", "b:1 copy", "b:2 copy"]);
     assert!(!has_secret(&world.engine, "a"));
 }
@@ -74,7 +74,7 @@ fn what_is_running_is_busy(world: &World) {
         let release = Change::Release { owner: "run".into() };
         world.engine.store().change(&id(session), &release).unwrap();
     }
-    assert_eq!(places(world, &matching("b", "0451")), ["a:0 matched"]);
+    assert_eq!(redacted_at(world, &matching("b", "0451")), ["a:0 matched"]);
 }
 
 fn views_say_what_is_gone(world: &World) {

@@ -287,13 +287,13 @@ pub(crate) fn take_out(tx: &WriteTx<'_>, k: i64) -> Result<Option<Row>> {
     let Some(at) = events.iter().position(|(row, _)| row.k == k) else { return Ok(None) };
     tx.write("DELETE FROM chunk WHERE k = ?", &[&found.k])?;
     let (before, rest) = events.split_at(at);
-    let Some((taken, after)) = rest.split_first() else { return Ok(None) };
+    let Some((event, after)) = rest.split_first() else { return Ok(None) };
     for part in [before, after] {
         for run in part.chunk_by(|(row, _), (next, _)| next.k == row.k + 1) {
             put_back(tx, run, codec)?;
         }
     }
-    Ok(Some(copied(&taken.0)))
+    Ok(Some(copied(&event.0)))
 }
 
 /// Writes adjacent events of a former chunk: as a chunk with the stored checksums, so that a damaged

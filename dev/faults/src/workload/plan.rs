@@ -254,7 +254,7 @@ fn together(plan: &mut Plan<'_>) {
 /// Adds a step that redacts events of living sessions and of an erased one, with copies of them, and
 /// steps that use the sessions afterwards.
 fn redact(plan: &mut Plan<'_>) {
-    let places = [("epsilon", 3), ("epsilon", 8), ("delta", 4), ("gamma", 2), ("eta", 5)];
+    let positions = [("epsilon", 3), ("epsilon", 8), ("delta", 4), ("gamma", 2), ("eta", 5)];
     let redaction = |(session, seq): (&str, usize)| {
         let entry = plan.scene.log(session).swap_remove(seq);
         let (bytes, at) = (entry.event.data.get().len() as u64, plan.scene.clock.now());
@@ -262,7 +262,7 @@ fn redact(plan: &mut Plan<'_>) {
         let data = redaction.payload_of(&entry.event);
         EventRedaction { origin: entry.origin, event_id: entry.event.id, data }
     };
-    let mut events: Vec<_> = places.map(redaction).into();
+    let mut events: Vec<_> = positions.map(redaction).into();
     events.sort_by(|one, other| one.origin.cmp(&other.origin));
     events.dedup_by(|one, other| one.origin == other.origin);
     let titles = vec![id("gamma"), id("theta")];
