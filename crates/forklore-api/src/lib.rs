@@ -60,6 +60,7 @@ mod preview;
 mod program;
 mod read;
 mod recovery;
+mod redact;
 #[cfg(feature = "schema")]
 pub mod reference;
 mod removal;
@@ -115,6 +116,7 @@ pub use preview::{ModelName, Preview, RequestPreview, SharedPrefix, TokenCount};
 pub use program::{CompletionScript, HelpText, ManPage, ManPages, ProgramVersion};
 pub use read::{Malformed, read, read_line};
 pub use recovery::{LostKind, LostPiece, Recovered, Recovery};
+pub use redact::{Redact, Redacted, RedactedEvent, RedactionCause};
 pub use removal::{
     Delete, DeleteMode, Deleted, Detached, Gc, Undelete, Undeleted, UndeletedSession,
 };

@@ -17,8 +17,8 @@ use crate::{
     ConfigEdited, ConfigSettings, Deleted, Detached, Difference, DifferenceStats, Discovery,
     Doctor, Envelope, EventLine, Exploration, ExportedFile, FlatNode, Forked, Form, GraphFile,
     HandedOff, HelpText, Imported, Inspection, Lineage, ManPage, ManPages, OperationAnswer,
-    OperationPage, Packed, ProgramVersion, QueryAnswer, Record, Recovered, Refusal, Remote,
-    Remotes, Request, RequestPreview, RestoredFile, RestoredFiles, RestoredStore, ResumeIn,
+    OperationPage, Packed, ProgramVersion, QueryAnswer, Record, Recovered, Redacted, Refusal,
+    Remote, Remotes, Request, RequestPreview, RestoredFile, RestoredFiles, RestoredStore, ResumeIn,
     SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, TierTables, Transferred,
     Tree, TurnAnswer, Undeleted, Undone, Verification, VerifiedSample, Vocabulary, WatchLine,
 };

@@ -63,6 +63,7 @@ macro_rules! with_answers {
             "detach", detach => Detached, Object;
             "delete", delete => Deleted, Object;
             "undelete", undelete => Undeleted, Object;
+            "redact", redact => Redacted, Object;
             "op log", operations => OperationPage, Object;
             "op show", operation => OperationAnswer, Object;
             "op undo", undo => Undone, Object;

@@ -39,6 +39,7 @@ mod pack;
 mod paging;
 mod pull;
 mod push;
+mod redact;
 mod remote;
 mod rename;
 mod replay;
@@ -93,6 +94,7 @@ pub(crate) enum Command {
     Detach(detach::Args),
     Delete(delete::Args),
     Undelete(undelete::Args),
+    Redact(redact::Args),
     Op(op::Args),
     Export(export::Args),
     #[command(name = "resume-in")]
@@ -155,6 +157,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),
         Command::Undelete(args) => undelete::run(&args, app, output),
+        Command::Redact(args) => redact::run(&args, app, output),
         Command::Op(args) => op::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),

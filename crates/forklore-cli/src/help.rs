@@ -9,7 +9,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Write",
         &[
             "new", "append", "attach", "import", "fork", "bring", "label", "rename", "detach",
-            "delete", "undelete", "op",
+            "delete", "undelete", "redact", "op",
         ],
     ),
     (

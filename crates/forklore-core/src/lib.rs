@@ -74,6 +74,7 @@ mod message_read;
 pub mod operation;
 pub mod payload;
 pub mod price;
+pub mod redaction;
 pub mod report;
 #[cfg(feature = "schema")]
 mod schema;
@@ -99,4 +100,5 @@ pub use inline::{Inline, inline};
 pub use kind::{Class, EventType, SessionKind};
 pub use message::{Content, Message, Part, Role};
 pub use price::{Currency, PriceTable, Prices};
+pub use redaction::Redaction;
 pub use usage::{Usage, without_noise};

@@ -81,6 +81,7 @@ mod other_session;
 mod pack;
 mod playback;
 mod recover;
+mod redact;
 mod rename;
 mod replay;
 mod resolve;
@@ -121,8 +122,8 @@ pub use forklore_api::{
     Difference, DifferenceStats, Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle,
     Inspection, LeftAlone, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece,
     ModelUsage, NamedAttachment, NewEvent, NodeHeader, OperationAnswer, OperationPage,
-    OperationSession, OperationSummary, OperationsRequest, Record, RecordOrigin, Recovery,
-    Relative, ReplayRange, Retention, SampleSize, SessionUsage, SideStats, SkipReason,
+    OperationSession, OperationSummary, OperationsRequest, Record, RecordOrigin, Recovery, Redact,
+    Redacted, Relative, ReplayRange, Retention, SampleSize, SessionUsage, SideStats, SkipReason,
     SkippedTransfer, SpareReason, Stats, Summarize, Transfer, TransferState, Transferred,
     TransferredSession, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, Undo,
     UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope, VerifiedSample,

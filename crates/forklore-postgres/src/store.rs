@@ -209,6 +209,10 @@ impl Store for PostgresStore {
         self.page(session, query, true)
     }
 
+    fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
+        self.read("reading", |database| read::redacted(database, session))
+    }
+
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         self.read("reading", |database| {
             let found = database.sessions(sessions, Lock::None)?;

@@ -36,6 +36,7 @@ mod paging;
 mod policy;
 mod previews;
 mod readme;
+mod redact;
 mod repair;
 mod requests;
 mod resume;

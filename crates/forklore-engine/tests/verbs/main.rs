@@ -26,6 +26,7 @@ mod lineage;
 mod operations;
 mod plan;
 mod reading;
+mod redact;
 mod reference;
 mod retention;
 mod round_trips;
