@@ -24,7 +24,9 @@ fn matching(session: &str, text: &str) -> Redact {
 fn redacted_at(world: &World, request: &Redact) -> Vec<String> {
     let done = world.engine.redact(request).unwrap();
     let why = |it: &forklore_api::RedactedEvent| serde_json::to_value(it.why).unwrap();
-    let position = |it| format!("{}:{} {}", it.session_id, it.seq, why(&it).as_str().unwrap());
+    let position = |it: forklore_api::RedactedEvent| {
+        format!("{}:{} {}", it.session_id, it.seq, why(&it).as_str().unwrap())
+    };
     done.events.into_iter().map(position).collect()
 }
 
