@@ -62,7 +62,7 @@ impl LiveGraph {
             }
             Err(error) => return Err(error.into()),
         };
-        if self.lost_events(engine, &changes)? {
+        if self.lost_events(engine, &changes) {
             *self = Self::of(engine)?;
             return Ok(());
         }
@@ -77,15 +77,12 @@ impl LiveGraph {
     }
 
     /// Checks whether events of a session in the graph may have been redacted.
-    fn lost_events(&self, engine: &Engine, changes: &Changes) -> Read<bool> {
-        for change in changes.sessions.iter().filter(|change| change.created) {
-            if self.projected.contains_key(&change.session)
-                && engine.store().redacted(&change.session).is_ok_and(|seqs| !seqs.is_empty())
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    fn lost_events(&self, engine: &Engine, changes: &Changes) -> bool {
+        let again = changes.sessions.iter().filter(|change| change.created);
+        let mut again = again.filter(|change| self.projected.contains_key(&change.session));
+        again.any(|change| {
+            engine.store().redacted(&change.session).is_ok_and(|redacted| !redacted.is_empty())
+        })
     }
 
     /// Updates the triples of the sessions that changed. `headers` are the new headers of these

@@ -274,6 +274,11 @@ impl Store for WriteBehind {
         self.store.read(session, query)
     }
 
+    fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
+        self.before_session(session)?;
+        self.store.redacted(session)
+    }
+
     fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
         self.before_session(session)?;
         self.store.read_in_trash(session, query)

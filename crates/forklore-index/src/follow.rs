@@ -81,12 +81,10 @@ fn continued(conn: &Connection, store: &dyn Store) -> Result<Option<Changes>> {
 fn any_redacted(store: &dyn Store, changes: &Changes) -> Result<bool> {
     for change in changes.sessions.iter().filter(|change| change.created) {
         match store.redacted(&change.session) {
-            Ok(redacted) if redacted.is_empty() => {}
-            // Whether a session that cannot be read was redacted is unknown; it is not read again.
-            Err(Error::NotFound(_) | Error::Deleted(_)) => {}
+            Ok(redacted) if !redacted.is_empty() => return Ok(true),
             Err(error) if error.is_of_store() => return Err(error.into()),
-            Err(_) => {}
-            Ok(_) => return Ok(true),
+            // The index reads nothing more of a session that was deleted or cannot be read.
+            _ => {}
         }
     }
     Ok(false)

@@ -51,14 +51,12 @@ impl<S> Audited<S> {
     /// Writes one line to the trail with one system call, so that lines of several processes never
     /// mix.
     fn note(&self, write: &Write) -> Result<()> {
-        let (what, sessions): (_, Vec<_>) = match write {
-            Write::Create(new) => ("create", vec![&new.id]),
-            Write::Append { session, .. } => ("append", vec![session]),
-            Write::Change { session, .. } => ("change", vec![session]),
-            Write::Remove(removal) => ("remove", removal.sessions.iter().collect()),
-            Write::Redact(redactions) => {
-                ("redact", redactions.events.iter().map(|one| &one.origin.session_id).collect())
-            }
+        let (what, sessions) = match write {
+            Write::Create(new) => ("create", std::slice::from_ref(&new.id)),
+            Write::Append { session, .. } => ("append", std::slice::from_ref(session)),
+            Write::Change { session, .. } => ("change", std::slice::from_ref(session)),
+            Write::Remove(removal) => ("remove", removal.sessions.as_slice()),
+            Write::Redact(redactions) => ("redact", redactions.titles.as_slice()),
         };
         let line = serde_json::json!({"what": what, "sessions": sessions}).to_string() + "\n";
         let written = (&self.trail).write_all(line.as_bytes());

@@ -1,10 +1,10 @@
 //! `redact`: takes the content of events away, wherever the store has them.
 
 use forklore::api::{Redact, Redacted, RedactedEvent, RedactionCause};
+use forklore::core::ErrorKind;
 
-use super::confirm::confirm;
 use crate::app::App;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, bytes, count};
 use crate::session_ref::SessionRef;
 
@@ -56,7 +56,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         }
         let events = count(plan.events.len() as u64, "event");
         let question = format!("Take the content of {events} away? Nothing brings it back.");
-        confirm(&question, args.yes, output)?;
+        if !output.asks(&question)? {
+            return Err(Failure::refused(ErrorKind::Interrupted, "nothing was redacted"));
+        }
     }
     show(&engine.redact(&request)?, output)
 }
