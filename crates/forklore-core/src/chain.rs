@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::call::CallStep;
 use crate::event::Event;
-use crate::header::Header;
+use crate::header::{Header, Strategy, ToolCallPolicy};
 use crate::id::{SessionId, hex};
 
 mod fields;
@@ -93,8 +93,8 @@ impl ChainHash {
         fields.number(header.depth);
         fields.number(header.inherited.inheritable);
         fields.serialized(&header.cut);
-        fields.optional(header.strategy.map(|strategy| strategy.as_str()));
-        fields.optional(header.tool_calls.map(|policy| policy.as_str()));
+        fields.optional(header.strategy.map(Strategy::as_str));
+        fields.optional(header.tool_calls.map(ToolCallPolicy::as_str));
         fields.text(header.workspace.as_str());
         fields.optional(header.principal.as_deref());
         fields.serialized(&header.permissions);
