@@ -37,6 +37,7 @@
 //! `docs/reference/forklore.schema.json` are generated from this crate. Answers may gain fields, so
 //! readers must ignore fields that they do not know.
 
+mod anchor;
 mod append;
 mod attach;
 mod backup;
@@ -78,6 +79,7 @@ mod tree;
 mod verbs;
 mod watch;
 
+pub use anchor::{Anchor, AnchorCheck, AnchorReport, AnchorState, Anchored};
 pub use append::{Append, Appended, Batch, NewEvent};
 pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment, ReadAttachment};
 pub use backup::{BackedUp, Backup, RestoreStore, RestoredStore};

@@ -89,6 +89,8 @@ macro_rules! with_answers {
             "stats", stats => StatsAnswer, Object;
             "verify", verify => Verification, Object;
             "verify --sample", verify_sample => VerifiedSample, Object;
+            "verify --anchors FILE", - => AnchorReport, Object;
+            "anchor", - => Anchored, Object;
             "verify --repair OUT", repair => Recovered, Object;
             "gc", gc => Collected, Object;
             "gc --policy", apply_retention => AppliedRetention, Object;

@@ -1,5 +1,6 @@
 //! The commands, one per file. Each file has the command's options, its operation and its output.
 
+mod anchor;
 mod append;
 mod arguments;
 mod attach;
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
     Restore(restore::Args),
+    Anchor(anchor::Args),
     Push(push::Args),
     Pull(pull::Args),
     Clone(clone::Args),
@@ -162,6 +164,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),
+        Command::Anchor(args) => anchor::run(&args, app, output),
         Command::Push(args) => push::run(&args, app, output),
         Command::Pull(args) => pull::run(&args, app, output),
         Command::Clone(args) => clone::run(&args, app, output),

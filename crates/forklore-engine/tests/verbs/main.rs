@@ -12,6 +12,7 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
+mod anchor;
 mod append;
 mod attach;
 mod bring;

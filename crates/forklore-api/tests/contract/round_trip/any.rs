@@ -153,6 +153,10 @@ words! {
         RedactionCause::Quote];
     SkipReason: [SkipReason::Deleted, SkipReason::ParentDeleted, SkipReason::OtherSession,
         SkipReason::Busy, SkipReason::Source, SkipReason::Failed];
+    AnchorState: [AnchorState::Holds, AnchorState::Deleted, AnchorState::Erased,
+        AnchorState::Edited, AnchorState::HeaderEdited, AnchorState::Truncated,
+        AnchorState::RolledBack, AnchorState::Missing, AnchorState::Damaged, AnchorState::Forged,
+        AnchorState::Grown, AnchorState::Changed, AnchorState::Unanchored, AnchorState::Unfinished];
     LostKind: [LostKind::Header, LostKind::Event, LostKind::Data, LostKind::Source,
         LostKind::Attachment];
     SpareReason: [SpareReason::Labelled, SpareReason::Running, SpareReason::Changed,
@@ -272,7 +276,7 @@ fields! {
     Origin { session_id, seq }
     OpenCall { id, name }
     Message { role, content }
-    Verification { sessions, events, problems }
+    Verification { sessions, events, problems, unfinished }
     Problem { session_id, seq, attachment, kind, message }
     Collected { freed_bytes, segments, events, attachments, sessions }
     Packed { freed_bytes, events, histories }
@@ -363,6 +367,10 @@ fields! {
     SparedSession { session_id, label, reason, because_of }
     VerifiedSample { verification, of, seed }
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
+    Anchor { session_id, seq, chain, lineage, settings, at, store, hmac }
+    AnchorCheck { line, session_id, seq, state, sound, message }
+    AnchorReport { holds, differ, signed, checks, verification }
+    Anchored { path, signed, anchors }
     SessionAnswer { session, summary }
     SessionPage { sessions, next, problems }
     SessionUsage { session_id, label, title, usage, unpriced_tokens }
