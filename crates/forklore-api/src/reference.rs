@@ -19,8 +19,9 @@ use crate::{
     HandedOff, HelpText, Imported, Inspection, Lineage, ManPage, ManPages, OperationAnswer,
     OperationPage, Packed, ProgramVersion, QueryAnswer, Record, Recovered, Refusal, Remote,
     Remotes, Request, RequestPreview, RestoredFile, RestoredFiles, RestoredStore, ResumeIn,
-    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, TierTables, Transferred,
-    Tree, TurnAnswer, Undeleted, Undone, Verification, VerifiedSample, Vocabulary, WatchLine,
+    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer, TierStatus, TierTables,
+    Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification, VerifiedSample, Vocabulary,
+    WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

@@ -7,6 +7,7 @@
 //!
 //! - [`Address`] is the parsed URL. Its text never shows the password.
 //! - [`Init`] creates the tables before the first write, and gives logins of the database to tenants.
+//! - [`status`] returns the state of the store and of its server, for the people who operate them.
 //! - [`PostgresStore`] implements [`Store`](forklore_store::Store).
 //!
 //! Events are stored as the texts that were written. A fork refers to its parent's events. The
@@ -16,6 +17,7 @@ mod address;
 mod attachments;
 mod checksum;
 mod connection;
+mod costs;
 mod database;
 mod driver;
 mod erase;
@@ -38,6 +40,7 @@ mod schema;
 mod session;
 mod shared;
 mod source;
+mod status;
 mod store;
 mod tls;
 mod verify;
@@ -45,4 +48,5 @@ mod write;
 
 pub use address::Address;
 pub use init::{Init, Tables};
+pub use status::status;
 pub use store::PostgresStore;

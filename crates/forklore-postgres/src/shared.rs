@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use forklore_store::feed::Bell;
+use forklore_store::meter::Counter;
 use forklore_store::{Error, lease_owner};
 use tokio::sync::Notify;
 
@@ -133,6 +134,9 @@ impl Shared {
             };
             let is_late = matches!(fault, Fault::Late);
             let again = fault.is_of_race() || (fault.is_of_connection() && !is_late);
+            if is_unknown {
+                self.pool.meter.count(Counter::UnknownOutcomes, 1);
+            }
             let is_over = attempt >= ATTEMPTS || begun.elapsed() > self.pool.address.deadline;
             if is_unknown && !(is_repeatable && again && !is_over) {
                 let location = self.location();
@@ -143,6 +147,7 @@ impl Shared {
             if !again || is_over {
                 return Err(self.failed(fault, doing));
             }
+            self.pool.meter.count(Counter::Retries, 1);
             std::thread::sleep(pause(attempt));
         }
         Err(Error::io(doing, "there was no attempt"))

@@ -7,6 +7,7 @@ use forklore_core::{Header, SessionId};
 use forklore_store::attachments::Attachments;
 use forklore_store::feed::wait_for;
 use forklore_store::health::Health;
+use forklore_store::meter::Meter;
 use forklore_store::port::{
     Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, OperationId, Operations,
     Page, Query, Since, Store, Transaction, Verification, Write,
@@ -45,10 +46,7 @@ impl PostgresStore {
         match store.shared.create(Layout::default()) {
             Ok(_) => Ok(store),
             // The database itself is missing, and a program may not be allowed to create one.
-            Err(Error::StoreGone { .. }) => Err(Error::Invalid(format!(
-                "the server has no database for {}; create it with: createdb --encoding UTF8 NAME",
-                store.shared.location()
-            ))),
+            Err(Error::StoreGone { .. }) => Err(without_database(&store.shared.location())),
             Err(error) => Err(error),
         }
     }
@@ -120,6 +118,13 @@ impl PostgresStore {
             })
         })
     }
+}
+
+/// Returns the error of a server that has no such database.
+pub(crate) fn without_database(location: &str) -> Error {
+    Error::Invalid(format!(
+        "the server has no database for {location}; create it with: createdb --encoding UTF8 NAME"
+    ))
 }
 
 /// Checks whether a second execution of the transaction does no harm if the first one succeeded: the
@@ -211,7 +216,8 @@ impl Store for PostgresStore {
         let mut since = since.clone();
         wait_for(&self.shared.bell, wait, || {
             let changes = self.read("reading the feed of", |database| {
-                match feed::changes(database, &identity.id, &since, limit) {
+                match feed::changes(database, &self.shared.pool.meter, &identity.id, &since, limit)
+                {
                     Err(fault) if fault.is_without_tables() => Err(location().into()),
                     changes => changes,
                 }
@@ -236,6 +242,10 @@ impl Store for PostgresStore {
 
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {
         Some(Arc::clone(&self.attachments))
+    }
+
+    fn meter(&self) -> Option<Arc<Meter>> {
+        Some(Arc::clone(&self.shared.pool.meter))
     }
 
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {

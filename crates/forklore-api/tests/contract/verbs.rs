@@ -19,6 +19,7 @@ const ONLY_IN_A_TERMINAL: &[&str] = &[
     "remote add",
     "remote remove",
     "tier init",
+    "tier status",
     "config show",
     "config check",
     "config init",

@@ -112,6 +112,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         SessionFiles,
         SessionPage,
         StatsAnswer,
+        TierStatus,
         TierTables,
         Tree,
         TurnAnswer,
