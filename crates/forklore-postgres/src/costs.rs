@@ -11,7 +11,7 @@ use crate::number::unsigned;
 const SCHEMA: &str = "SELECT quote_ident(n.nspname) FROM pg_extension e
     JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'";
 
-/// Returns the statements that took the most time in all; `None` if the database does not count
+/// Returns the statements on rows, not those that create tables, that took the most time in all; `None` if the database does not count
 /// them. A login that may not see the statements of others gets its own.
 pub(crate) fn of(connection: &Connection) -> Result<Option<Vec<StatementCost>>> {
     let Some(row) = connection.row(SCHEMA, &[])? else { return Ok(None) };
@@ -21,7 +21,7 @@ pub(crate) fn of(connection: &Connection) -> Result<Option<Vec<StatementCost>>> 
              left(regexp_replace(query, '\\s+', ' ', 'g'), 200)
          FROM {schema}.pg_stat_statements
          WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-           AND query LIKE '%forklore.%'
+           AND query LIKE '%forklore.%' AND query ~* '^\\s*(select|insert|update|delete|with)\\y'
          ORDER BY total_exec_time DESC LIMIT 10"
     );
     match connection.rows(&sql, &[]) {

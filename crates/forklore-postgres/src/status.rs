@@ -143,12 +143,13 @@ fn rows<T>(connection: &Connection, sql: &str, read: fn(&Row) -> Result<T>) -> R
 
 fn replica(row: &Row) -> Result<Replica> {
     let (lag, replays_nothing): (Option<i64>, bool) = (row.try_get(3)?, row.try_get(5)?);
+    let delay: Option<f64> = row.try_get(4)?;
     Ok(Replica {
         name: row.try_get(0)?,
         state: row.try_get(1)?,
         sync_state: row.try_get(2)?,
         lag_bytes: lag.filter(|_| !replays_nothing).map(unsigned),
-        lag_seconds: row.try_get(4)?,
+        lag_seconds: delay.filter(|_| !replays_nothing),
     })
 }
 

@@ -46,7 +46,7 @@ fn show(page: &mut Page, status: &TierStatus) {
     let used = status.connections as f64 >= NEARLY_ALL * status.max_connections as f64;
     let warning = if used { " (nearly all)" } else { "" };
     let (connections, most) = (status.connections, status.max_connections);
-    page.fact("connections", format!("{connections} of {most}{warning}"));
+    page.fact("in use", format!("{connections} of {most} connections{warning}"));
     page.fact("clock", clock(status));
     page.fact(
         "feed",
