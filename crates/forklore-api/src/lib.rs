@@ -98,6 +98,9 @@ pub use family::{Branch, Branches, Lineage, Relative};
 pub use fork::{Fork, Forked, IdStyle, NotAnIdStyle};
 pub use forklore_core::operation::{Obstacle, Operation, OperationId, OperationKind, Outcome};
 pub use forklore_core::report::{Check, CheckStatus, Collected, Packed, Problem, Verification};
+pub use forklore_core::tier::{
+    Replica, RunningStatement, StatementCost, TableSize, TierLease, TierStatus,
+};
 pub use graph::{
     Graph, GraphFile, GraphFormat, GraphScope, NotAGraphFormat, Vocabulary, VocabularyPart,
 };

@@ -20,8 +20,8 @@ use crate::{
     OperationAnswer, OperationPage, Packed, ProgramVersion, QueryAnswer, Record, Recovered,
     Redacted, Refusal, Remote, Remotes, Request, RequestPreview, RestoredFile, RestoredFiles,
     RestoredStore, ResumeIn, SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer,
-    TierTables, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification, VerifiedSample,
-    Vocabulary, WatchLine,
+    TierStatus, TierTables, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification,
+    VerifiedSample, Vocabulary, WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

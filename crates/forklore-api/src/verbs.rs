@@ -97,6 +97,7 @@ macro_rules! with_answers {
             "pack", pack => Packed, Object;
             "doctor", doctor => Doctor, Object;
             "tier init", - => TierTables, Object;
+            "tier status", - => TierStatus, Object;
             "config show", - => ConfigSettings, Object;
             "config check", - => ConfigCheck, Object;
             "config init", - => ConfigCreated, Object;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use forklore::core::Header;
 use forklore::core::workspace::Workspace;
 use forklore::engine::Scope;
+use forklore::store::Store as _;
 use forklore::store::memory::Preview;
+use forklore::store::meter::Metered;
 use forklore::{Engine, StoreUrl, blocking};
 use forklore_host::Setting;
 
@@ -16,7 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::globals::Globals;
 use crate::output::Output;
 use crate::session_ref::{self, SessionRef};
-use crate::{store, workspace};
+use crate::{metrics, store, workspace};
 
 /// One run of the program: its global options, its command line and its engine.
 pub(crate) struct App {
@@ -25,13 +27,16 @@ pub(crate) struct App {
     engine: OnceCell<Engine>,
     /// An empty store in memory, for commands that look into the default store before it exists.
     empty: OnceCell<Engine>,
+    /// Where the meter of the store goes, if the command has `--metrics`.
+    meter: OnceCell<metrics::Slot>,
 }
 
 impl App {
     /// Creates the state of one run of the program. `program` returns the definition of its command
     /// line.
     pub(crate) fn new(globals: Globals, program: fn() -> clap::Command) -> Self {
-        Self { globals, program, engine: OnceCell::new(), empty: OnceCell::new() }
+        let (engine, empty, meter) = Default::default();
+        Self { globals, program, engine, empty, meter }
     }
 
     /// Returns the options that every command accepts.
@@ -99,7 +104,24 @@ impl App {
     /// operation.
     fn limited(&self, engine: Engine) -> Engine {
         let limits = [self.globals.max_fork_depth, engine.max_fork_depth()];
-        engine.with_max_fork_depth(limits.into_iter().flatten().min()).with_program("forklore")
+        let engine =
+            engine.with_max_fork_depth(limits.into_iter().flatten().min()).with_program("forklore");
+        let Some(slot) = self.meter.get() else { return engine };
+        let metered = Metered::over(engine.shared_store());
+        metered.meter().into_iter().for_each(|meter| drop(slot.set(meter)));
+        engine.on_store(Arc::new(metered))
+    }
+
+    /// Serves what the command counts, if it has `--metrics`. Call this before the store is opened.
+    ///
+    /// # Errors
+    /// When `address` is no address or is in use.
+    pub(crate) fn serve_metrics(&self, address: Option<&str>, output: &mut Output) -> Result<()> {
+        let Some(address) = address else { return Ok(()) };
+        let slot = self.meter.get_or_init(metrics::Slot::default);
+        let address = metrics::serve(address, Arc::clone(slot))?;
+        output.note(&format!("metrics: http://{address}/metrics"));
+        Ok(())
     }
 
     /// Returns the URL of the store without opening it.

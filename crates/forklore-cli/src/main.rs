@@ -12,6 +12,7 @@ mod globals;
 mod help;
 mod hints;
 mod interrupts;
+mod metrics;
 mod new_file;
 mod output;
 mod session_ref;

@@ -261,7 +261,14 @@ impl Output {
 
     /// Prints a remark to standard error. Prints nothing with `--json` or `--quiet`.
     pub(crate) fn remark(&mut self, text: &str) {
-        if self.json || self.silent || self.out.close().is_err() {
+        if !self.json {
+            self.note(text);
+        }
+    }
+
+    /// Prints a remark to standard error, also with `--json`. Prints nothing with `--quiet`.
+    pub(crate) fn note(&mut self, text: &str) {
+        if self.silent || self.out.close().is_err() {
             return;
         }
         let mut page = Page::new(self.error_look);

@@ -81,6 +81,7 @@ pub mod report;
 mod schema;
 pub mod session_container;
 pub mod summary;
+pub mod tier;
 pub mod tree;
 pub mod typed;
 pub mod units;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use forklore_core::SessionId;
 use forklore_store::Error;
 use forklore_store::feed::{At, Position, Stamp, commit_page, list_page};
+use forklore_store::meter::{Meter, Timing};
 use forklore_store::port::{Changes, SessionChange, Since};
 use tokio_postgres::Row;
 
@@ -36,6 +37,7 @@ struct Horizon {
 /// Returns the changes after a position, without waiting for new ones.
 pub(crate) fn changes(
     database: Database<'_>,
+    meter: &Meter,
     identity: &str,
     since: &Since,
     limit: usize,
@@ -67,6 +69,11 @@ pub(crate) fn changes(
         }
         At::Commit(number, session) => {
             let found = committed(database, &position, (*number, *session), &horizon, most(limit))?;
+            // A limit of 0 is none.
+            let page = if limit == 0 { found.len() } else { limit };
+            let lags = found.iter().take(page).filter_map(|one| one.lag);
+            lags.for_each(|lag| meter.time(Timing::FeedLag, lag));
+            let found = found.into_iter().map(|one| (one.at, one.change)).collect();
             Ok(commit_page(&position, found, limit, last))
         }
     }
@@ -131,6 +138,14 @@ fn listed(
     rows.iter().map(change).collect()
 }
 
+/// A change, and where it is in the feed.
+struct Found {
+    at: (u64, u64),
+    change: SessionChange,
+    /// How long ago it was written, by the server's clock, if it was an append.
+    lag: Option<Duration>,
+}
+
 /// Returns the sessions whose last commit is behind a position of the feed.
 fn committed(
     database: Database<'_>,
@@ -138,9 +153,12 @@ fn committed(
     (transaction, session): (u64, u64),
     horizon: &Horizon,
     limit: i64,
-) -> Result<Vec<((u64, u64), SessionChange)>> {
+) -> Result<Vec<Found>> {
     let sql = format!(
-        "SELECT {CHANGE}, s.written_in, s.written_as FROM forklore.session s
+        "SELECT {CHANGE}, s.written_in, s.written_as,
+             CASE WHEN s.appended_in = s.written_in
+                  THEN (extract(epoch FROM clock_timestamp()) * 1000000)::int8 - s.updated END
+         FROM forklore.session s
          WHERE s.tenant = $1 AND (s.written_in, s.written_as) > ($2, $3) AND s.written_in < $4
          ORDER BY s.written_in, s.written_as LIMIT $5"
     );
@@ -158,7 +176,10 @@ fn committed(
         let seen = Seen::of(row)?;
         let at = (unsigned(row.try_get(6)?), unsigned(row.try_get(7)?));
         let Seen { session, head_seq, removed, stamp } = seen;
-        Ok((at, stamp.behind(position.base, session, head_seq, removed)))
+        let lag: Option<i64> = row.try_get(8)?;
+        let lag = lag.map(|micros| Duration::from_micros(unsigned(micros)));
+        let change = stamp.behind(position.base, session, head_seq, removed);
+        Ok(Found { at, change, lag })
     };
     rows.iter().map(change).collect()
 }

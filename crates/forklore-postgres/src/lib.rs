@@ -7,6 +7,7 @@
 //!
 //! - [`Address`] is the parsed URL. Its text never shows the password.
 //! - [`Init`] creates the tables before the first write, and gives logins of the database to tenants.
+//! - [`status`] returns the state of the store and of its server, for the people who operate them.
 //! - [`PostgresStore`] implements [`Store`](forklore_store::Store).
 //!
 //! Events are stored as the texts that were written. A fork refers to its parent's events. The
@@ -18,6 +19,7 @@ mod attempts;
 mod checksum;
 mod clock;
 mod connection;
+mod costs;
 mod database;
 mod driver;
 mod erase;
@@ -41,6 +43,7 @@ mod schema;
 mod session;
 mod shared;
 mod source;
+mod status;
 mod store;
 mod tls;
 mod verify;
@@ -48,4 +51,5 @@ mod write;
 
 pub use address::Address;
 pub use init::{Init, Tables};
+pub use status::status;
 pub use store::PostgresStore;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use forklore_store::Error;
+use forklore_store::meter::{Gauge, Meter};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{AsyncMessage, Client, Config, Socket};
 
@@ -20,6 +21,7 @@ pub(crate) struct Pool {
     pub(crate) address: Address,
     pub(crate) driver: Arc<Driver>,
     pub(crate) tls: Tls,
+    pub(crate) meter: Arc<Meter>,
     state: Mutex<State>,
     returned: Condvar,
     /// Whether a server has answered, and whether one has committed. If one then no longer does, it
@@ -44,9 +46,9 @@ pub(crate) struct Borrowed<'p> {
 impl Pool {
     pub(crate) fn new(address: Address) -> Result<Self> {
         let tls = Tls::new(address.root_certificates.clone());
-        let (state, returned, has_connected, has_committed) = Default::default();
+        let (meter, state, returned, has_connected, has_committed) = Default::default();
         let driver = Driver::start()?;
-        Ok(Self { address, driver, tls, state, returned, has_connected, has_committed })
+        Ok(Self { address, driver, tls, meter, state, returned, has_connected, has_committed })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -78,9 +80,9 @@ impl Pool {
             while let Some(mut connection) = state.idle.pop() {
                 if !connection.client.is_closed() {
                     connection.until = until;
-                    return Ok(Borrowed { pool: self, connection: Some(connection) });
+                    return Ok(self.lend(connection));
                 }
-                state.open -= 1;
+                self.closed(&mut state);
             }
             if state.open < self.address.pool {
                 break;
@@ -90,20 +92,34 @@ impl Pool {
                 let message = format!("all {} connections of this store are in use", state.open);
                 return Err(Error::Locked(message).into());
             }
+            self.meter.change(Gauge::Waiting, 1);
             let woken = self.returned.wait_timeout(state, left);
+            self.meter.change(Gauge::Waiting, -1);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.open += 1;
+        self.meter.change(Gauge::Open, 1);
         drop(state);
         let opened = self.connect(&self.address.config, until);
         if opened.is_err() {
             self.give_up();
         }
-        Ok(Borrowed { pool: self, connection: Some(opened?) })
+        Ok(self.lend(opened?))
+    }
+
+    fn lend(&self, connection: Connection) -> Borrowed<'_> {
+        self.meter.change(Gauge::InUse, 1);
+        Borrowed { pool: self, connection: Some(connection) }
+    }
+
+    /// Counts a connection that no longer exists.
+    fn closed(&self, state: &mut State) {
+        state.open -= 1;
+        self.meter.change(Gauge::Open, -1);
     }
 
     fn give_up(&self) {
-        self.state().open -= 1;
+        self.closed(&mut self.state());
         self.returned.notify_one();
     }
 
@@ -169,11 +185,12 @@ impl Borrowed<'_> {
 
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
+        self.pool.meter.change(Gauge::InUse, -1);
         let Some(connection) = self.connection.take() else { return };
         let mut state = self.pool.state();
         // A call that panicked may have left a transaction open.
         if connection.client.is_closed() || std::thread::panicking() {
-            state.open -= 1;
+            self.pool.closed(&mut state);
         } else {
             state.idle.push(connection);
         }

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use forklore_store::feed::Bell;
+use forklore_store::meter::Counter;
 use forklore_store::{Error, lease_owner};
 use tokio::sync::Notify;
 
@@ -147,11 +148,15 @@ impl Shared {
                 }
                 Err(failed) => failed,
             };
+            if failed.is_unknown {
+                self.pool.meter.count(Counter::UnknownOutcomes, 1);
+            }
             // A later attempt that fails says nothing about an earlier one.
             is_unknown |= failed.is_unknown;
             let may_repeat = !is_unknown || is_repeatable;
             let fault = failed.fault;
             if may_repeat && self.pool.is_hopeful(&fault) && attempts.pause(&fault) {
+                self.pool.meter.count(Counter::Retries, 1);
                 continue;
             }
             if !is_unknown || fault.is_refused() {

@@ -9,6 +9,7 @@ use forklore_store::attachments::Attachments;
 use forklore_store::disk::CacheFolder;
 use forklore_store::feed::wait_for;
 use forklore_store::health::Health;
+use forklore_store::meter::Meter;
 use forklore_store::port::{
     Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, OperationId, Operations,
     Page, Query, Since, Store, Transaction, Verification, Write,
@@ -55,10 +56,7 @@ impl PostgresStore {
         match shared.create(Layout::default()) {
             Ok(_) => Self::of(shared),
             // The database itself is missing, and a program may not be allowed to create one.
-            Err(Error::StoreGone { .. }) => Err(Error::Invalid(format!(
-                "the server has no database for {}; create it with: createdb --encoding UTF8 NAME",
-                shared.location()
-            ))),
+            Err(Error::StoreGone { .. }) => Err(without_database(&shared.location())),
             Err(error) => Err(error),
         }
     }
@@ -140,6 +138,13 @@ impl PostgresStore {
             })
         })
     }
+}
+
+/// Returns the error of a server that has no such database.
+pub(crate) fn without_database(location: &str) -> Error {
+    Error::Invalid(format!(
+        "the server has no database for {location}; create it with: createdb --encoding UTF8 NAME"
+    ))
 }
 
 /// Checks whether a second execution of the transaction does no harm if the first one succeeded: the
@@ -248,7 +253,8 @@ impl Store for PostgresStore {
         let mut since = since.clone();
         wait_for(&self.shared.bell, wait, || {
             let changes = self.read("reading the feed of", |database| {
-                match feed::changes(database, &identity.id, &since, limit) {
+                match feed::changes(database, &self.shared.pool.meter, &identity.id, &since, limit)
+                {
                     Err(fault) if fault.is_without_tables() => Err(location().into()),
                     changes => changes,
                 }
@@ -281,6 +287,10 @@ impl Store for PostgresStore {
 
     fn cache_folder(&self) -> Option<PathBuf> {
         self.cache().map(|cache| cache.path().to_owned())
+    }
+
+    fn meter(&self) -> Option<Arc<Meter>> {
+        Some(Arc::clone(&self.shared.pool.meter))
     }
 
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {

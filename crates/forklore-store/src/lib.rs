@@ -15,6 +15,7 @@
 //!   [`Mark`](port::Mark), which is a position in the store's feed.
 //! - [`Attachments`](attachments::Attachments) stores attachments outside the logs. [`sources`] has
 //!   the types for imported files.
+//! - A [`Meter`](meter::Meter) counts what a program does with its store.
 //! - [`rules`] and [`disk`] contain code that several stores share.
 //!
 //! ```
@@ -62,6 +63,7 @@ pub mod feed;
 pub mod health;
 pub mod lease_owner;
 pub mod memory;
+pub mod meter;
 pub mod port;
 pub mod rules;
 pub mod sources;

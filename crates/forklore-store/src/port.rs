@@ -33,6 +33,7 @@ pub use write::{Append, Appended, Beginning, Change, Changed, Children, NewSessi
 use crate::attachments::Attachments;
 use crate::clock::StoreClock;
 use crate::error::{Error, Result};
+use crate::meter::Meter;
 use crate::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, SourceStep,
 };
@@ -220,6 +221,12 @@ pub trait Store: Send + Sync {
 
     /// Returns the store's attachment storage; `None` if the store does not support attachments.
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {
+        None
+    }
+
+    /// Returns the meter of the store, if it counts something itself. [`Metered`](crate::meter::Metered)
+    /// adds the rest.
+    fn meter(&self) -> Option<Arc<Meter>> {
         None
     }
 

@@ -21,6 +21,7 @@ const ONLY_IN_A_TERMINAL: &[&str] = &[
     "verify --anchors FILE",
     "anchor",
     "tier init",
+    "tier status",
     "config show",
     "config check",
     "config init",

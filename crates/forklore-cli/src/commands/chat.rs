@@ -94,6 +94,10 @@ pub(super) struct How {
     /// If another program runs the session, wait until it is free, or at most this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
+    /// Serve counts and durations for Prometheus at this address, or at this port of this machine; 0
+    /// takes a free one
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -113,6 +117,7 @@ pub(super) fn converse(session: &SessionRef, app: &App, output: &mut Output) -> 
         allow: Vec::new(),
         max_cost: None,
         wait: None,
+        metrics: None,
     };
     talk(&Which::Named(session), New::default(), &how, Request::Conversation, app, output)
 }
@@ -141,6 +146,7 @@ pub(super) fn talk(
         Which::Named(session) => session.is_file(),
         Which::Chosen => false,
     };
+    app.serve_metrics(how.metrics.as_deref(), output)?;
     let run = wiring::Run { allowed: &how.allow, max_cost: how.max_cost };
     let foreground = wiring::foreground(app, how.model.as_deref(), run, makes, output)?;
     let session = match session {

@@ -44,6 +44,10 @@ pub(crate) struct Args {
     /// Import new records as they are written, until stopped; without a path, of every known agent
     #[arg(long, conflicts_with = "again")]
     watch: bool,
+    /// Serve counts and durations for Prometheus at this address, or at this port of this machine; 0
+    /// takes a free one
+    #[arg(long, value_name = "HOST:PORT", requires = "watch")]
+    metrics: Option<String>,
     /// The format of the files, by its agent [default: detected]
     #[arg(long, value_name = "DIALECT", value_parser = dialects(), hide_possible_values = false)]
     from: Option<String>,

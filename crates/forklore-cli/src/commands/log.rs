@@ -47,10 +47,16 @@ pub(crate) struct Args {
     /// Continue to print new events, until stopped
     #[arg(short, long)]
     follow: bool,
+    /// Serve counts and durations for Prometheus at this address, or at this port of this machine; 0
+    /// takes a free one
+    #[arg(long, value_name = "HOST:PORT", requires = "follow")]
+    metrics: Option<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let header = app.session(&SessionRef::parse(&args.session)?, output)?;
+    let session = SessionRef::parse(&args.session)?;
+    app.serve_metrics(args.metrics.as_deref(), output)?;
+    let header = app.session(&session, output)?;
     if !args.follow {
         output.page_through();
     }

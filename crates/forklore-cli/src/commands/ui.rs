@@ -29,11 +29,16 @@ Examples:
 pub(crate) struct Args {
     /// Read this session: an id, label or title, last, or a session file [default: show the list]
     session: Option<String>,
+    /// Serve counts and durations for Prometheus at this address, or at this port of this machine; 0
+    /// takes a free one
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = args.session.as_deref().map(SessionRef::parse).transpose()?;
     check(output)?;
+    app.serve_metrics(args.metrics.as_deref(), output)?;
     let session = session.map(|session| app.session(&session, output)).transpose()?;
     let purpose = session.map_or(Purpose::Browse, |header| Purpose::Read(header.id));
     match interface::show(purpose, app, output)? {

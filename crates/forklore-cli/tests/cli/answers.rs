@@ -114,6 +114,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         SessionFiles,
         SessionPage,
         StatsAnswer,
+        TierStatus,
         TierTables,
         Tree,
         TurnAnswer,

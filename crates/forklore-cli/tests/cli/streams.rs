@@ -1,8 +1,10 @@
-//! Tests of streamed answers: followed logs, closed pipes, and Ctrl-C.
+//! Tests of streamed answers: followed logs and what they count, closed pipes, and Ctrl-C.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStderr, Stdio};
 
+use forklore_pgserver::Tenant;
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, WORKSPACE, ran};
@@ -158,4 +160,80 @@ fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
             assert_eq!((output.status.code(), &*stderr), (Some(1), refused), "{words:?}");
         }
     }
+}
+
+/// Returns the counts that a program serves at the address that it prints first.
+fn metrics(errors: ChildStderr) -> impl Fn() -> String {
+    let line = BufReader::new(errors).lines().next().unwrap().unwrap();
+    let address = line.strip_prefix("metrics: http://").unwrap();
+    let address = address.strip_suffix("/metrics").unwrap().to_owned();
+    move || {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, text) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/plain"), "{head}");
+        assert!(head.contains(&format!("content-length: {}\r\n", text.len())), "{head}");
+        text.to_owned()
+    }
+}
+
+fn value(text: &str, name: &str) -> f64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+}
+
+#[test]
+fn a_followed_log_serves_what_it_counts() {
+    let (sandbox, tenant) = (Sandbox::new(), Tenant::fresh().unwrap());
+    let url = tenant.url();
+    sandbox.ok(&["--store", &url, "new", "--id", "one"]);
+    sandbox.ok(&["--store", &url, "append", "one", "--text", "first"]);
+    let words = ["--json", "--store", &url, "log", "one", "--follow", "--metrics", "0"];
+    let mut command = sandbox.command(&words);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let served = metrics(child.stderr.take().unwrap());
+    lines.next().unwrap().unwrap();
+    sandbox.ok(&["--store", &url, "append", "one", "--text", "second"]);
+    lines.next().unwrap().unwrap();
+    let text = served();
+    assert!(text.starts_with("# HELP forklore_appends_total "), "{text}");
+    let of = |name: &str| value(&text, name);
+    assert_eq!((of("forklore_appends_total"), of("forklore_changes_total")), (0.0, 1.0));
+    assert_eq!(of("forklore_feed_lag_seconds_count"), 1.0);
+    assert_eq!(of("forklore_feed_lag_seconds_bucket{le=\"+Inf\"}"), 1.0);
+    assert!(of("forklore_feed_lag_seconds_sum") > 0.0);
+    assert!(of("forklore_read_seconds_count") >= 2.0);
+    assert!(of("forklore_connections_open") >= 1.0);
+    assert_eq!(of("forklore_unknown_outcomes_total"), 0.0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn metrics_need_an_address_and_a_command_that_lasts() {
+    let sandbox = Sandbox::with_a_plan();
+    let (code, error) = sandbox.error(&["log", "plan-1", "--follow", "--metrics", "here"]);
+    assert_eq!(code, 2);
+    assert!(error["message"].as_str().unwrap().contains("is no HOST:PORT"), "{error}");
+    assert_eq!(sandbox.error(&["log", "plan-1", "--metrics", "0"]).0, 2);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().to_string();
+    let (_, error) = sandbox.error(&["log", "plan-1", "--follow", "--metrics", &port]);
+    assert!(error["message"].as_str().unwrap().contains(&port), "{error}");
+}
+
+#[test]
+fn a_watch_counts_what_it_imports() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.path().to_str().unwrap();
+    let words = ["import", "--watch", folder, "--metrics", "127.0.0.1:0"];
+    let mut command = sandbox.command(&words);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let served = metrics(child.stderr.take().unwrap());
+    assert_eq!(value(&served(), "forklore_appends_total"), 0.0);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

@@ -1,4 +1,4 @@
-//! Tests of `tier init`, and of searches, on a real PostgreSQL.
+//! Tests of `tier`, and of searches, on a real PostgreSQL.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -117,4 +117,117 @@ fn a_search_has_an_index_on_its_machine_that_follows_the_store() {
     let refusing = if url.contains('?') { format!("{url}&cache=no") } else { url + "?cache=no" };
     assert_eq!(found(&without, &refusing, "fox"), 0);
     assert_eq!(cached(&without), [""; 0].map(PathBuf::from));
+}
+
+#[test]
+fn the_state_of_a_store_is_shown_with_its_counts() {
+    let (sandbox, tenant) = (Sandbox::new(), tenant());
+    let url = tenant.url();
+    sandbox.ok(&["--store", &url, "new", "--id", "one"]);
+    sandbox.ok(&["--store", &url, "append", "one", "--text", "hello"]);
+    sandbox.ok(&["--store", &url, "append", "one", "--text", "again"]);
+    sandbox.ok(&["--store", &url, "fork", "one", "--id", "two"]);
+    sandbox.ok(&["--store", &url, "new", "--id", "gone"]);
+    sandbox.ok(&["--store", &url, "delete", "gone"]);
+    let stats = sandbox.json(&["--store", &url, "stats"]);
+    let mut status = sandbox.json(&["--store", &url, "tier", "status"]);
+    assert_eq!((&status["sessions"], &status["events"]), (&json!(2), &stats["own_events"]));
+    let shown = |status: &Value, name: &str| status[name].as_f64().unwrap();
+    // Both clocks are those of this machine.
+    assert!(
+        shown(&status, "clock_difference_seconds").abs() <= shown(&status, "round_trip_seconds")
+    );
+    assert!(shown(&status, "connections") >= 1.0);
+    assert!(shown(&status, "feed_delay_seconds") >= 0.0);
+    let tables = status["tables"].take();
+    let mut names: Vec<_> =
+        tables.as_array().unwrap().iter().map(|table| table["table"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "attachment",
+            "attachment_part",
+            "attachment_pin",
+            "attachment_upload",
+            "event",
+            "layout",
+            "login",
+            "migration",
+            "name",
+            "operation",
+            "session",
+            "source",
+            "source_key",
+            "source_record",
+            "source_step",
+            "store",
+        ]
+    );
+    assert!(tables.as_array().unwrap().iter().all(|table| table["bytes"].as_u64() > Some(0)));
+    for varying in [
+        "time",
+        "server_version",
+        "clock_difference_seconds",
+        "round_trip_seconds",
+        "connections",
+        "feed_delay_seconds",
+        "running",
+    ] {
+        assert_ne!(status[varying].take(), Value::Null, "{varying}");
+    }
+    assert_eq!(
+        status,
+        json!({
+            "ok": true, "store": url, "tenant": tenant.name(), "server_version": null,
+            "tables_version": 2, "program_version": 2, "time": null,
+            "clock_difference_seconds": null, "round_trip_seconds": null, "standby": false,
+            "replay_delay_seconds": null, "sees_statistics": true, "replicas": [], "sessions": 2,
+            "events": stats["own_events"], "leases": [], "tables": null, "connections": null,
+            "max_connections": 300, "feed_delay_seconds": null, "running": null,
+            "statements": null,
+        })
+    );
+    let page = sandbox.ok(&["--store", &url, "tier", "status"]);
+    assert!(page.contains("accepts writes") && page.contains("version 2"), "{page}");
+}
+
+#[test]
+fn a_login_of_a_tenant_sees_its_own_state_and_hears_what_it_may_not_see() {
+    let (sandbox, tenant) = (Sandbox::new(), tenant());
+    let login = format!("l_{}", tenant.name());
+    tenant.execute(&format!("CREATE ROLE {login} LOGIN")).unwrap();
+    sandbox.ok(&["--store", &tenant.url(), "tier", "init", "--tenant-login", &login]);
+    let url = tenant.url().replace("//postgres@", &format!("//{login}@"));
+    sandbox.ok(&["--store", &url, "new", "--id", "mine"]);
+    let status = sandbox.json(&["--store", &url, "tier", "status"]);
+    assert_eq!(
+        [&status["sees_statistics"], &status["sessions"], &status["feed_delay_seconds"]],
+        [&json!(false), &json!(1), &Value::Null]
+    );
+    assert_eq!([&status["running"], &status["replicas"]], [&json!([]), &json!([])]);
+    let page = sandbox.ok(&["--store", &url, "tier", "status"]);
+    assert!(page.contains("lacks the role pg_read_all_stats"), "{page}");
+    let dropped = "BEGIN; LOCK TABLE forklore.login IN SHARE ROW EXCLUSIVE MODE;
+        DROP OWNED BY {login}; COMMIT; DROP ROLE {login}";
+    tenant.execute(&dropped.replace("{login}", &login)).unwrap();
+}
+
+#[test]
+fn the_state_is_shown_without_tables_and_for_no_other_store() {
+    let (sandbox, tenant) = (Sandbox::new(), tenant());
+    let name = tenant.name();
+    tenant.execute(&format!("CREATE DATABASE {name} TEMPLATE template0")).unwrap();
+    let empty = tenant.url().replace("/postgres?", &format!("/{name}?"));
+    let status = sandbox.json(&["--store", &empty, "tier", "status"]);
+    assert_eq!([&status["tables_version"], &status["sessions"]], [&Value::Null, &Value::Null]);
+    assert_eq!(status["tables"], json!([]));
+    tenant.execute(&format!("DROP DATABASE {name}")).unwrap();
+    let (code, error) = sandbox.error(&["--store", &empty, "tier", "status"]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error["message"].as_str().unwrap().contains("has no database for"), "{error}");
+    let (code, error) = sandbox.error(&["--store", "sqlite:a.db", "tier", "status"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("is no PostgreSQL database, and `tier status`"), "{message}");
 }

@@ -1,11 +1,11 @@
 //! Tables that an older version of forklore wrote.
 
 use forklore_core::ErrorKind;
-use forklore_postgres::{Init, PostgresStore};
+use forklore_postgres::{Init, PostgresStore, status};
 use forklore_store::Error;
 
 use crate::catalogue::check;
-use crate::world::{A, World};
+use crate::world::{A, B, World};
 
 /// The tables of the first version.
 const FIRST: &str = include_str!("../../src/schema.sql");
@@ -98,4 +98,32 @@ fn new_owners_of_the_tables_take_the_policies_with_them() {
     Init::default().execute(world.of_store("n", A)).unwrap();
     assert_eq!(world.client("n").answer("SELECT count(*) FROM forklore.store"), "2\n");
     assert_eq!(world.client("o").answer("SELECT 1").trim(), "1");
+}
+
+#[test]
+fn the_state_of_the_server_is_shown_whatever_the_version_of_the_tables() {
+    let world = World::empty();
+    let state = || {
+        let status = status(world.of_store("o", A)).unwrap();
+        (status.tables_version, status.program_version, status.sessions, status.tables.len())
+    };
+    assert_eq!(state(), (None, 2, None, 0));
+    Init::default().execute(world.of_store("o", A)).unwrap();
+    assert_eq!(state(), (Some(2), 2, Some(0), 16));
+    world.client("o").answer("INSERT INTO forklore.migration (version) VALUES (3)");
+    assert_eq!(state(), (Some(3), 2, None, 16));
+    let world = first();
+    let older = status(world.of_store("o", A)).unwrap();
+    assert_eq!((older.tables_version, older.events), (Some(1), None));
+}
+
+#[test]
+fn a_login_sees_the_state_of_its_own_tenant_only() {
+    let world = World::new();
+    let own = status(world.of_store("a", A)).unwrap();
+    assert_eq!((own.sessions, own.sees_statistics), (Some(2), false));
+    let refused = status(world.of_store("a", B)).err().unwrap();
+    assert!(matches!(refused, Error::Denied(_)), "{refused}");
+    let refused = status(world.of_store("n", A)).err().unwrap();
+    assert!(matches!(refused, Error::Denied(_)), "{refused}");
 }

@@ -380,6 +380,12 @@ fields! {
     SkippedTransfer { session_id, why, reason }
     Stats { sessions, own_events, inherited_events, bytes, saved_bytes, usage, store_bytes, problems }
     StatsAnswer { stats, inherited_usage, currency, calls }
+    Replica { name, state, sync_state, lag_bytes, lag_seconds }
+    RunningStatement { pid, seconds, state, waits_for, statement }
+    StatementCost { calls, total_seconds, mean_seconds, max_seconds, statement }
+    TableSize { table, rows, bytes }
+    TierLease { session_id, owner, expires }
+    TierStatus { store, tenant, server_version, tables_version, program_version, time, clock_difference_seconds, round_trip_seconds, standby, replay_delay_seconds, sees_statistics, replicas, sessions, events, leases, tables, connections, max_connections, feed_delay_seconds, running, statements }
     Tree { trees, next, problems }
     Transferred { dry_run, interrupted, families, unchanged, sessions, events, attachments, sources, redacted, skipped }
     TransferredSession { session_id, target_id, label, state, events }

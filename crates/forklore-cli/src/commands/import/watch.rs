@@ -32,6 +32,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let paths = paths(&args.path)?;
     let options = ImportOptions { found: true, ..ImportOptions::of(&super::request(args, app)?) };
+    app.serve_metrics(args.metrics.as_deref(), output)?;
     let engine = app.engine_or_new()?;
     let mut followed = Followed::new(&paths);
     let ended = interrupts::gently(&options.stop, followed.stopper())?;

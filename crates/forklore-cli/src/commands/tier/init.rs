@@ -1,11 +1,10 @@
 //! `tier init`: creates the tables of a PostgreSQL database, or brings them up to date.
 
-use forklore::StoreUrl;
 use forklore::api::TierTables;
-use forklore::postgres::{Address, Init};
+use forklore::postgres::Init;
 
 use crate::app::App;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::output::{Output, Page, Tone, count};
 
 const EXAMPLES: &str = "\
@@ -35,23 +34,17 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let url = app.store_url()?;
-    let StoreUrl::Postgres(address) = &url else {
-        return Err(Failure::invalid(format!(
-            "{} is no PostgreSQL database, and only that needs to be prepared",
-            url.location()
-        ))
-        .or_try("forklore --store postgres://USER@HOST/DATABASE tier init"));
-    };
+    let address = super::address(app, "tier init")?;
+    let store = address.to_string();
     let Args { tenant_login, partitions, distributed } = args;
     let init = Init {
         tenant_login: tenant_login.clone(),
         partitions: *partitions,
         distributed: *distributed,
     };
-    let tables = init.execute(Address::clone(address)).map_err(forklore::OpenError::from)?;
+    let tables = init.execute(address).map_err(forklore::OpenError::from)?;
     let answer = TierTables {
-        store: url.location(),
+        store,
         tenant: tables.tenant,
         version: tables.version,
         before: tables.before,
