@@ -109,7 +109,7 @@ impl Store for Metered {
     }
 
     fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
-        self.store.redacted(session)
+        self.base.redacted(session)
     }
 
     fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {

@@ -50,7 +50,7 @@ fn is_reported(
 }
 
 edits! {
-    nothing |_forgery| () => [], [];
+    nothing |_forgery| {} => [], [];
     a_payload |forgery| forgery.session("plan").events[3].data = says("uX")
         => ["plan edited"], ["plan edited"];
     an_inherited_payload |forgery| forgery.session("plan").events[1].data = says("uX")
