@@ -40,7 +40,7 @@ impl Page {
                 Some(lines) if line == "```" => {
                     let for_people =
                         |line: &&str| line.contains("forklore --") || line.contains("sudo");
-                    if is_under && !lines.iter().any(|line| for_people(line)) {
+                    if is_under && !lines.iter().any(for_people) {
                         found.append(lines);
                     }
                     block = None;
