@@ -177,6 +177,16 @@ pub enum Facts {
         /// The ids of the first 20 deleted sessions that were imported from the file.
         deleted: Vec<SessionId>,
     },
+    /// Details of the error that an imported file cannot be restored, because an event of it was
+    /// redacted.
+    SourceRedacted {
+        /// Why the event was redacted.
+        reason: String,
+        /// The seq of the event in that session.
+        seq: u64,
+        /// The id of the session with the redacted event.
+        session_id: SessionId,
+    },
     /// Details of the error that a session reference (such as the prefix of an id) matches several
     /// sessions.
     Ambiguous {

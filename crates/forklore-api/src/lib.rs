@@ -37,6 +37,7 @@
 //! `docs/reference/forklore.schema.json` are generated from this crate. Answers may gain fields, so
 //! readers must ignore fields that they do not know.
 
+mod anchor;
 mod append;
 mod attach;
 mod backup;
@@ -60,6 +61,7 @@ mod preview;
 mod program;
 mod read;
 mod recovery;
+mod redact;
 #[cfg(feature = "schema")]
 pub mod reference;
 mod removal;
@@ -77,6 +79,7 @@ mod tree;
 mod verbs;
 mod watch;
 
+pub use anchor::{Anchor, AnchorCheck, AnchorReport, AnchorState, Anchored};
 pub use append::{Append, Appended, Batch, NewEvent};
 pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment, ReadAttachment};
 pub use backup::{BackedUp, Backup, RestoreStore, RestoredStore};
@@ -115,6 +118,7 @@ pub use preview::{ModelName, Preview, RequestPreview, SharedPrefix, TokenCount};
 pub use program::{CompletionScript, HelpText, ManPage, ManPages, ProgramVersion};
 pub use read::{Malformed, read, read_line};
 pub use recovery::{LostKind, LostPiece, Recovered, Recovery};
+pub use redact::{Redact, Redacted, RedactedEvent, RedactionCause};
 pub use removal::{
     Delete, DeleteMode, Deleted, Detached, Gc, Undelete, Undeleted, UndeletedSession,
 };

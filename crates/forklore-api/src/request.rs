@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Append, ApplyRetention, Attach, Backup, Blame, Bring, Create, Delete, Explore, Export, Fork,
     Gc, Graph, Import, ListRequest, LogRange, OperationId, OperationsRequest, Preview,
-    ReadAttachment, Restore, RestoreAll, RestoreStore, ResumeInRequest, Search, Sparql,
+    ReadAttachment, Redact, Restore, RestoreAll, RestoreStore, ResumeInRequest, Search, Sparql,
     TreeRequest, TurnRequest, Undelete, Undo, UsageScope, VerifySample, VocabularyPart,
 };
 
@@ -154,6 +154,8 @@ pub enum Request {
     Delete(Delete),
     /// Brings a session back from the trash. The answer is [`Undeleted`](crate::Undeleted).
     Undelete(Undelete),
+    /// Takes the content of events away. The answer is [`Redacted`](crate::Redacted).
+    Redact(Redact),
     /// Writes a session in the format of an agent, or as plain messages. The answer is
     /// [`ExportedFile`](crate::ExportedFile), or the bytes if the request names no file to write.
     Export(Export),

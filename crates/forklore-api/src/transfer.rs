@@ -41,6 +41,9 @@ pub struct Transferred {
     pub attachments: u64,
     /// The number of sources (imported files and their sidecars) that were created or continued.
     pub sources: u64,
+    /// The number of events that were redacted in the other store, because they were redacted here.
+    #[serde(default)]
+    pub redacted: u64,
     /// The sessions and sources that were not copied, or not completely.
     pub skipped: Vec<SkippedTransfer>,
 }

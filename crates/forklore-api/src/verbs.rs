@@ -63,6 +63,7 @@ macro_rules! with_answers {
             "detach", detach => Detached, Object;
             "delete", delete => Deleted, Object;
             "undelete", undelete => Undeleted, Object;
+            "redact", redact => Redacted, Object;
             "op log", operations => OperationPage, Object;
             "op show", operation => OperationAnswer, Object;
             "op undo", undo => Undone, Object;
@@ -88,6 +89,8 @@ macro_rules! with_answers {
             "stats", stats => StatsAnswer, Object;
             "verify", verify => Verification, Object;
             "verify --sample", verify_sample => VerifiedSample, Object;
+            "verify --anchors FILE", - => AnchorReport, Object;
+            "anchor", - => Anchored, Object;
             "verify --repair OUT", repair => Recovered, Object;
             "gc", gc => Collected, Object;
             "gc --policy", apply_retention => AppliedRetention, Object;

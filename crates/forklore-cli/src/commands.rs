@@ -1,5 +1,6 @@
 //! The commands, one per file. Each file has the command's options, its operation and its output.
 
+mod anchor;
 mod append;
 mod arguments;
 mod attach;
@@ -39,6 +40,7 @@ mod pack;
 mod paging;
 mod pull;
 mod push;
+mod redact;
 mod remote;
 mod rename;
 mod replay;
@@ -93,11 +95,13 @@ pub(crate) enum Command {
     Detach(detach::Args),
     Delete(delete::Args),
     Undelete(undelete::Args),
+    Redact(redact::Args),
     Op(op::Args),
     Export(export::Args),
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
     Restore(restore::Args),
+    Anchor(anchor::Args),
     Push(push::Args),
     Pull(pull::Args),
     Clone(clone::Args),
@@ -155,10 +159,12 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Detach(args) => detach::run(&args, app, output),
         Command::Delete(args) => delete::run(&args, app, output),
         Command::Undelete(args) => undelete::run(&args, app, output),
+        Command::Redact(args) => redact::run(&args, app, output),
         Command::Op(args) => op::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),
+        Command::Anchor(args) => anchor::run(&args, app, output),
         Command::Push(args) => push::run(&args, app, output),
         Command::Pull(args) => pull::run(&args, app, output),
         Command::Clone(args) => clone::run(&args, app, output),

@@ -9,7 +9,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Write",
         &[
             "new", "append", "attach", "import", "fork", "bring", "label", "rename", "detach",
-            "delete", "undelete", "op",
+            "delete", "undelete", "redact", "op",
         ],
     ),
     (
@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
     ("Move between stores", &["push", "pull", "clone", "handoff", "remote"]),
-    ("Take care", &["verify", "doctor", "backup", "gc", "pack"]),
+    ("Take care", &["verify", "anchor", "doctor", "backup", "gc", "pack"]),
     ("Set up", &["config", "tier", "completions", "man", "help"]),
 ];
 

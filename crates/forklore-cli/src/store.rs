@@ -57,7 +57,7 @@ pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
 /// When the URL does not name a store, or there is no home directory for the default store.
 pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     match url {
-        Some(url) if !is_default(Some(url)) => Ok(url.parse()?),
+        Some(url) if !is_default(Some(url)) => parse(url),
         _ => default_url(),
     }
 }
@@ -75,6 +75,17 @@ pub(crate) fn url_of(text: &str) -> String {
 /// Checks whether `url`, which comes from `--store` or `FORKLORE_STORE`, means the default store.
 fn is_default(url: Option<&str>) -> bool {
     matches!(url, None | Some("" | "sqlite:"))
+}
+
+/// Parses the URL of a store. What is computed from a store in a database is in the user's cache
+/// directory, if there is one.
+///
+/// # Errors
+/// When the URL does not name a store.
+pub(crate) fn parse(url: &str) -> Result<StoreUrl> {
+    let url: StoreUrl = url.parse()?;
+    let dirs = etcetera::base_strategy::choose_native_strategy();
+    Ok(dirs.map_or(url.clone(), |dirs| url.with_cache(&dirs.cache_dir().join("forklore"))))
 }
 
 /// Returns the URL of the default store: the SQLite file `forklore/sessions.db` in the platform's

@@ -2,9 +2,10 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 39] = [
+const SYNONYMS: [(&str, &str); 40] = [
     ("add", "append"),
     ("ask", "chat"),
+    ("attest", "anchor"),
     ("branch", "fork"),
     ("browse", "ui"),
     ("cat", "replay"),

@@ -29,6 +29,11 @@ mod operations;
 mod processes;
 mod race;
 mod read;
+mod redact;
+mod redact_durable;
+mod redact_maintenance;
+mod redact_operations;
+mod redact_sources;
 mod shared_attachments;
 mod shared_feed;
 mod shared_operations;
@@ -437,6 +442,32 @@ macro_rules! __forklore_cases {
             shared_operations shared_operations {
                 3301 operations_outlive_a_reopening
                 3302 processes_give_each_operation_a_number_of_its_own
+            }
+            base redact {
+                3401 all_but_the_payload_stays
+                3402 every_fork_and_copy_shows_it
+                3403 each_position_of_a_long_log_can_be_redacted
+                3404 redacting_again_changes_nothing
+                3405 a_leased_writer_refuses_it
+                3406 what_is_not_the_event_that_was_read_is_refused
+                3407 what_an_erased_session_wrote_can_be_redacted
+                3408 titles_go
+                3409 the_feed_reports_it_as_created
+                3410 redacted_events_are_listed
+                3411 a_repeated_append_is_still_recognised
+                3412 what_was_erased_stays_erased
+            }
+            maintenance redact_maintenance {
+                3421 gc_gives_back_what_was_redacted
+            }
+            durable redact_durable {
+                3431 it_outlives_a_reopening
+            }
+            sources redact_sources {
+                3441 stored_bytes_of_files_go
+            }
+            operations redact_operations {
+                3451 it_is_recorded_and_names_are_forgotten
             }
         }
     };

@@ -53,6 +53,8 @@ pub enum OperationKind {
     Import,
     /// An operation was undone.
     Undo,
+    /// The content of events was taken away.
+    Redact,
 }
 
 /// What an operation did to one session.
@@ -134,6 +136,17 @@ pub enum Outcome {
         /// The id of the session.
         session_id: SessionId,
     },
+    /// The content of events that the session wrote was taken away, or its title.
+    Redacted {
+        /// The id of the session.
+        session_id: SessionId,
+        /// The number of events whose content was taken away.
+        events: u64,
+        /// The size of their former payloads, in bytes.
+        bytes: u64,
+        /// The reason that the caller gave; empty if only the title was taken away.
+        reason: String,
+    },
 }
 
 impl Outcome {
@@ -150,7 +163,8 @@ impl Outcome {
             | Self::Renamed { session_id, .. }
             | Self::Leaf { session_id, .. }
             | Self::Detached { session_id }
-            | Self::Forgotten { session_id } => session_id,
+            | Self::Forgotten { session_id }
+            | Self::Redacted { session_id, .. } => session_id,
         }
     }
 
@@ -162,6 +176,7 @@ impl Outcome {
             Self::Appended { events, .. } => Some(Obstacle::EventsStay { events: *events }),
             Self::Erased { .. } | Self::Forgotten { .. } => Some(Obstacle::Erased),
             Self::Detached { .. } => Some(Obstacle::Detached),
+            Self::Redacted { .. } => Some(Obstacle::Redacted),
             _ => None,
         }
     }
@@ -187,7 +202,8 @@ impl Outcome {
             Self::Appended { .. }
             | Self::Erased { .. }
             | Self::Detached { .. }
-            | Self::Forgotten { .. } => None,
+            | Self::Forgotten { .. }
+            | Self::Redacted { .. } => None,
         }
     }
 
@@ -211,6 +227,8 @@ pub enum Obstacle {
     Erased,
     /// The session was detached. A detach changes no read of the session, so it has no undo.
     Detached,
+    /// The operation took the content of events away, and nothing has a copy of it.
+    Redacted,
     /// The operation appended events to the session, and nothing removes events from a session.
     EventsStay {
         /// The number of events that the operation appended.
@@ -248,6 +266,7 @@ impl fmt::Display for Obstacle {
         match self {
             Self::Erased => f.write_str("was erased"),
             Self::Detached => f.write_str("keeps its own copy of its history"),
+            Self::Redacted => f.write_str("has no copy of what was redacted"),
             Self::EventsStay { events } => {
                 write!(f, "keeps the {events} event{} that were added", plural(events))
             }

@@ -16,6 +16,10 @@ pub struct Verification {
     pub events: u64,
     /// The problems that the check found.
     pub problems: Vec<Problem>,
+    /// The sessions whose file ends with a write that was cut short. No read shows its bytes, and
+    /// the next write to the session removes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<SessionId>,
 }
 
 /// One problem in a store.

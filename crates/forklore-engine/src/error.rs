@@ -146,6 +146,18 @@ pub enum Error {
         /// stored bytes of the file were erased.
         sessions: Vec<SessionId>,
     },
+    /// An imported file cannot be restored, because an event of it was redacted.
+    #[error(
+        "the file cannot be restored: event {seq} of session {session} was redacted ({reason})"
+    )]
+    SourceRedacted {
+        /// A session with a redacted event of the file.
+        session: SessionId,
+        /// The seq of the event in that session.
+        seq: u64,
+        /// Why the event was redacted.
+        reason: String,
+    },
     /// The store has recorded no operation with this number, or does not retain it any more.
     #[error("there is no operation {0}")]
     NoOperation(OperationId),
@@ -251,6 +263,7 @@ impl Error {
             Self::OpenCalls { .. }
             | Self::TooDeep { .. }
             | Self::SourceGone { .. }
+            | Self::SourceRedacted { .. }
             | Self::AlreadyUndone { .. }
             | Self::ChangedSince { .. } => ErrorKind::Conflict,
             Self::OtherChild { .. } | Self::NotEmpty => ErrorKind::AlreadyExists,
@@ -310,6 +323,9 @@ impl Error {
                 "count": sessions.len(),
                 "deleted": sessions.iter().take(20).collect::<Vec<_>>(),
             }),
+            Self::SourceRedacted { session, seq, reason } => {
+                json!({"session_id": session, "seq": seq, "reason": reason})
+            }
             Self::Elsewhere { found, .. } => json!({"elsewhere": found}),
             Self::Ambiguous { candidates, count, .. } => {
                 json!({"candidates": candidates, "count": count})

@@ -42,6 +42,7 @@
 //! transaction of the write, every condition that must still be true. `docs/semantics.md` in the
 //! repository specifies every operation.
 
+mod anchor;
 mod append;
 mod attach;
 mod attachments;
@@ -81,6 +82,7 @@ mod other_session;
 mod pack;
 mod playback;
 mod recover;
+mod redact;
 mod rename;
 mod replay;
 mod resolve;
@@ -107,6 +109,7 @@ pub use forklore_store::attachments::Pin;
 pub use forklore_store::lease_owner;
 use forklore_store::{Error as StoreError, Store};
 
+pub use anchor::{AnchorKey, AnchorOptions};
 pub use clock::{Clock, SystemClock};
 pub use compaction::CompactionPlan;
 pub use context_usage::ContextUsage;
@@ -116,17 +119,17 @@ pub use export::Outgoing;
 pub use follow::Follower;
 pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
-    Ancestor, AppliedRetention, ApplyRetention, Attach, Attached, Batch, Branch, Branches, Bring,
-    Brought, BroughtMark, Create, Delete, DeleteMode, Deleted, Detached, DetachedSubagent,
-    Difference, DifferenceStats, Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle,
-    Inspection, LeftAlone, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece,
-    ModelUsage, NamedAttachment, NewEvent, NodeHeader, OperationAnswer, OperationPage,
-    OperationSession, OperationSummary, OperationsRequest, Record, RecordOrigin, Recovery,
-    Relative, ReplayRange, Retention, SampleSize, SessionUsage, SideStats, SkipReason,
-    SkippedTransfer, SpareReason, Stats, Summarize, Transfer, TransferState, Transferred,
-    TransferredSession, TreeNode, TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, Undo,
-    UndoState, Undone, UsageGroup, UsageGrouping, UsageReport, UsageScope, VerifiedSample,
-    VerifySample,
+    Ancestor, Anchor, AnchorCheck, AnchorReport, AnchorState, Anchored, AppliedRetention,
+    ApplyRetention, Attach, Attached, Batch, Branch, Branches, Bring, Brought, BroughtMark, Create,
+    Delete, DeleteMode, Deleted, Detached, DetachedSubagent, Difference, DifferenceStats,
+    Elsewhere, ExportTo, Exported, Fork, Forked, Gc, IdStyle, Inspection, LeftAlone, LeftOut,
+    Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage, NamedAttachment, NewEvent,
+    NodeHeader, OperationAnswer, OperationPage, OperationSession, OperationSummary,
+    OperationsRequest, Record, RecordOrigin, Recovery, Redact, Redacted, Relative, ReplayRange,
+    Retention, SampleSize, SessionUsage, SideStats, SkipReason, SkippedTransfer, SpareReason,
+    Stats, Summarize, Transfer, TransferState, Transferred, TransferredSession, TreeNode,
+    TreeRequest, Trees, Undelete, Undeleted, UndeletedSession, Undo, UndoState, Undone, UsageGroup,
+    UsageGrouping, UsageReport, UsageScope, VerifiedSample, VerifySample,
 };
 pub use inspect::{Messages, ModelView};
 pub use lease::LEASE;

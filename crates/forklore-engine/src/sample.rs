@@ -24,7 +24,7 @@ impl Engine {
         });
         let found = self.store.sessions(&Filter::default(), None, 0)?;
         let problems = found.damaged.iter().map(|error| error.problem(None)).collect();
-        let mut verification = Verification { sessions: 0, events: 0, problems };
+        let mut verification = Verification { problems, ..Verification::default() };
         let mut ids: Vec<_> = found.sound.into_iter().map(|header| header.id).collect();
         ids.sort_by_cached_key(|id| rank(seed, id));
         let of = ids.len();
@@ -33,6 +33,7 @@ impl Engine {
                 Ok(one) => {
                     verification.sessions += one.sessions;
                     verification.events += one.events;
+                    verification.unfinished.extend(one.unfinished);
                     for problem in one.problems {
                         // Sessions that share events report the same damage.
                         if !verification.problems.contains(&problem) {

@@ -6,8 +6,9 @@ mod restore;
 mod session_files;
 mod sidecar_check;
 
+use forklore_core::Header;
 use forklore_store::Store;
-use forklore_store::sources::{Source, SourceSpan, WaitingLine};
+use forklore_store::sources::{Source, SourceSession, SourceSpan, WaitingLine};
 
 pub use json_layout::{Spread, string_len};
 pub use path_text::{path_of, path_text};
@@ -39,6 +40,28 @@ impl Engine {
             }
         }
         Ok(false)
+    }
+
+    /// Checks whether an event that was imported from this file was redacted.
+    ///
+    /// # Errors
+    /// The errors of [`forklore_store::Store::redacted`].
+    pub fn has_redacted(&self, source: &Source) -> Result<bool> {
+        for session in &source.sessions {
+            let header = self.store().header(&session.id)?;
+            if header.deleted.is_none() && !self.redacted_of_file(session, &header)?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the seqs of the redacted events that a session has from its imported file.
+    fn redacted_of_file(&self, session: &SourceSession, header: &Header) -> Result<Vec<u64>> {
+        let mut seqs = self.store().redacted(&session.id)?;
+        let is_own = |seq: u64| seq == 0 || seq >= header.seq_of_own(1);
+        seqs.retain(|seq| is_own(*seq) && *seq < header.seq_of_own(session.events));
+        Ok(seqs)
     }
 
     /// Returns the unfinished last line of an imported file. The line waits until the agent that

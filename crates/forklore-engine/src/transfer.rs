@@ -5,6 +5,7 @@ mod align;
 mod attachments;
 mod own_events;
 mod parted;
+mod redacted;
 mod route;
 mod source;
 mod write;

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use forklore_core::agent_format::Edit;
-use forklore_core::{Content, Data, Event, Label, Message, Part, Role, SessionId, payload};
+use forklore_core::{
+    Content, Data, Event, Label, Message, Part, Role, SessionId, payload, redaction,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -12,9 +14,13 @@ use crate::{Engine, Result};
 
 impl Engine {
     /// Converts a conversation event to a message. If the event cannot be parsed, the message has
-    /// one part that contains the stored payload, so that no event is dropped or refused.
+    /// one part that contains the stored payload, so that no event is dropped or refused. The message
+    /// of a redacted event says what is gone.
     #[must_use]
     pub fn message(&self, event: &Event) -> Message {
+        if let Some(message) = redaction::message(event) {
+            return message;
+        }
         let read = match &event.dialect {
             Some(name) => {
                 let dialect = self.agent_formats().named(name);

@@ -81,6 +81,7 @@ mod pending;
 mod port;
 mod read;
 mod record;
+mod redact;
 mod remove;
 mod session;
 mod sources;

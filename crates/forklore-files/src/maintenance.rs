@@ -118,9 +118,9 @@ fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     Ok(erased)
 }
 
-/// Removes the saved incomplete ends of a deleted session's file. They were cut off from the file
+/// Removes the saved incomplete ends of a deleted or redacted session's file. They were cut off from the file
 /// when it was repaired. `name` is the name of the session's files.
-fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
+pub(crate) fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
     let aside = folder.layout.aside();
     for file in folder.names(&aside)? {
         if file.split('.').next() == Some(name) {
@@ -131,7 +131,7 @@ fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
 }
 
 /// Removes files with a temporary name. Their writer was killed before it completed them.
-fn remove_unfinished(folder: &Folder) -> Result<()> {
+pub(crate) fn remove_unfinished(folder: &Folder) -> Result<()> {
     let layout = &folder.layout;
     let mut parents = vec![layout.root().to_owned(), layout.ids(), layout.aside()];
     for above in [folder.layout.workspaces(), folder.layout.labels()] {

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 
 use crate::store::FilesStore;
 use crate::transaction::again;
-use crate::{maintenance, operation, read, sources, verify};
+use crate::{maintenance, operation, read, redact, sources, verify};
 
 impl Store for FilesStore {
     fn capabilities(&self) -> Capabilities {
@@ -53,6 +53,10 @@ impl Store for FilesStore {
 
     fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
         again(|| read::page_in_trash(self.reading()?, session, query))
+    }
+
+    fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
+        again(|| redact::redacted(self.reading()?, session))
     }
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {

@@ -122,6 +122,14 @@ pub(crate) fn forget_files_of(folder: &Folder, index: &Index, deleted: &[Session
     Ok(())
 }
 
+/// Hides the stored bytes of these sources. The next `gc` erases these bytes.
+pub(crate) fn forget(folder: &Folder, index: &Index, sources: &[SourceId]) -> Result<()> {
+    for source in sources.iter().filter(|source| index.source(source.0).is_some()) {
+        add_source_line(folder, &sealed(&Forgotten { forgotten: source.0 })?)?;
+    }
+    Ok(())
+}
+
 fn add_source_line(folder: &Folder, line: &str) -> Result<()> {
     let path = folder.layout.sources();
     if folder.open(&path, Open::Read)?.is_none() {

@@ -16,7 +16,7 @@ use crate::folder::Folder;
 use crate::layout::Segment;
 use crate::sources::{Import, Index};
 use crate::store::FilesStore;
-use crate::{append, change, copy, create, operation, remove};
+use crate::{append, change, copy, create, operation, redact, remove};
 
 /// How many times an operation is tried when it fails because of a concurrent delete or `gc`.
 const TRIES: usize = 3;
@@ -90,6 +90,16 @@ impl FilesStore {
                 };
                 Ok(Written::Changed(Box::new(Changed { header, copied_events: 0 })))
             }
+            Write::Redact(redactions) => {
+                let (_passed, folder) = self.exclusive()?;
+                let index = match redactions.sources.as_slice() {
+                    [] => None,
+                    _ => Some(self.index()?),
+                };
+                let redacted =
+                    folder.together(|folder| redact::redact(folder, index.as_deref(), redactions));
+                Ok(Written::Redacted(redacted?))
+            }
             Write::Remove(removal) => {
                 let (_passed, folder) = self.exclusive()?;
                 let index = self.index_for(folder, removal)?;
@@ -109,9 +119,13 @@ impl FilesStore {
         operation: Option<&NewOperation>,
     ) -> Result<Committed> {
         let (_passed, folder) = self.exclusive()?;
-        let is_removal = |write: &&Write| matches!(write, Write::Remove(_));
+        let forgets_files = |write: &&Write| match write {
+            Write::Remove(_) => true,
+            Write::Redact(redactions) => !redactions.sources.is_empty(),
+            _ => false,
+        };
         let mut index = match source {
-            None if !writes.iter().any(|write| is_removal(&write)) => None,
+            None if !writes.iter().any(|write| forgets_files(&write)) => None,
             _ => Some(self.index()?),
         };
         let done = folder
@@ -272,6 +286,7 @@ fn take_write(folder: &Folder, index: Option<&Index>, write: &Write) -> Result<W
             Written::Changed(Box::new(Changed { header, copied_events: 0 }))
         }
         Write::Remove(removal) => Written::Removed(remove::delete(folder, index, removal)?),
+        Write::Redact(redactions) => Written::Redacted(redact::redact(folder, index, redactions)?),
     })
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn session(folder: &Folder, id: &SessionId) -> Result<Verification> {
         Ok(session) => {
             check.found.sessions = 1;
             check.history(&session);
+            check.end(&session);
             check.claims(&session);
             check.lineage(&session.header, &HashMap::new());
         }
@@ -115,6 +116,7 @@ impl<'f> Check<'f> {
     ) {
         if !session.header.is_erased() {
             self.own(session);
+            self.end(session);
             // The label of a session in the trash is free.
             if session.header.deleted.is_none() {
                 self.found.sessions += 1;
@@ -197,6 +199,13 @@ impl<'f> Check<'f> {
                 self.problem(Some(&header.id), &log.damage(log.end, &message));
             }
             Ok(()) => {}
+        }
+    }
+
+    /// Notes a file that continues behind its last complete write.
+    fn end(&mut self, session: &Session) {
+        if session.len > session.log.end {
+            self.found.unfinished.push(session.header.id.clone());
         }
     }
 

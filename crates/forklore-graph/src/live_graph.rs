@@ -62,6 +62,10 @@ impl LiveGraph {
             }
             Err(error) => return Err(error.into()),
         };
+        if self.lost_events(engine, &changes) {
+            *self = Self::of(engine)?;
+            return Ok(());
+        }
         if !changes.sessions.is_empty() {
             let ids = changes.sessions.into_iter().map(|change| change.session);
             let headers =
@@ -70,6 +74,15 @@ impl LiveGraph {
         }
         self.since = Since::Mark(changes.mark);
         Ok(())
+    }
+
+    /// Checks whether events of a session in the graph may have been redacted.
+    fn lost_events(&self, engine: &Engine, changes: &Changes) -> bool {
+        let again = changes.sessions.iter().filter(|change| change.created);
+        let mut again = again.filter(|change| self.projected.contains_key(&change.session));
+        again.any(|change| {
+            engine.store().redacted(&change.session).is_ok_and(|redacted| !redacted.is_empty())
+        })
     }
 
     /// Updates the triples of the sessions that changed. `headers` are the new headers of these

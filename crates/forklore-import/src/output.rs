@@ -180,7 +180,7 @@ fn payloads(writes: &[Write]) -> impl Iterator<Item = &Data> {
     let events = writes.iter().flat_map(|write| match write {
         Write::Create(new) => new.events.as_slice(),
         Write::Append { append, .. } => append.events.as_slice(),
-        Write::Change { .. } | Write::Remove(_) => &[],
+        Write::Change { .. } | Write::Remove(_) | Write::Redact(_) => &[],
     });
     events.map(|event| &event.data)
 }

@@ -231,6 +231,12 @@ impl<'a> Run<'a> {
         if source_state::lacks_base(self.engine, earlier)? {
             return Ok(Ok(unshared(found)));
         }
+        if !self.options.again && self.engine.has_redacted(earlier)? {
+            return Ok(Err(
+                "an event of the file was redacted, and the file was rewritten since; \
+                nothing of it is read",
+            ));
+        }
         let first = earlier.sessions.first();
         let gone = |id| Ok::<_, Error>(self.engine.store().header(id)?.deleted.is_some());
         if !first.map(|first| gone(&first.id)).transpose()?.unwrap_or(false) {

@@ -170,7 +170,7 @@ impl Pending {
                     self.sessions.insert(session.fold())
                 }
                 Write::Change { session, .. } => self.sessions.insert(session.fold()),
-                Write::Remove(_) => false,
+                Write::Remove(_) | Write::Redact(_) => false,
             };
         }
         if let Some(step) = &transaction.source {
@@ -224,7 +224,7 @@ fn bytes_to_hold(transaction: &Transaction) -> Option<usize> {
         Write::Append { append, .. } => {
             append.events.iter().map(|event| event.data.get().len()).sum()
         }
-        Write::Create(_) | Write::Change { .. } | Write::Remove(_) => 0,
+        Write::Create(_) | Write::Change { .. } | Write::Remove(_) | Write::Redact(_) => 0,
     });
     let spans = step.ranges.iter().map(|span| match span {
         SourceSpan::Other(bytes)
@@ -272,6 +272,11 @@ impl Store for WriteBehind {
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
         self.before_session(session)?;
         self.store.read(session, query)
+    }
+
+    fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
+        self.before_session(session)?;
+        self.store.redacted(session)
     }
 
     fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {

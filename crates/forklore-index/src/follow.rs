@@ -61,7 +61,7 @@ impl IndexFile {
 }
 
 /// Returns the changes since the index last followed the store. `None` if the index never followed
-/// a store, or followed another one.
+/// a store, or followed another one, or if events that it has read were redacted.
 fn continued(conn: &Connection, store: &dyn Store) -> Result<Option<Changes>> {
     let Some(mark) = state(conn)?.mark else { return Ok(None) };
     let since = Since::Mark(Mark::new(mark));
@@ -70,5 +70,22 @@ fn continued(conn: &Connection, store: &dyn Store) -> Result<Option<Changes>> {
         Err(Error::ForeignMark(_) | Error::MarkExpired { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    if any_redacted(store, &changes)? {
+        return Ok(None);
+    }
     Ok(witness::holds(conn, store, &changes.sessions)?.then_some(changes))
+}
+
+/// Checks whether one of the changed sessions may have been redacted. The index has read its events
+/// before, with what was taken away since.
+fn any_redacted(store: &dyn Store, changes: &Changes) -> Result<bool> {
+    for change in changes.sessions.iter().filter(|change| change.created) {
+        match store.redacted(&change.session) {
+            Ok(redacted) if !redacted.is_empty() => return Ok(true),
+            Err(error) if error.is_of_store() => return Err(error.into()),
+            // The index reads nothing more of a session that was deleted or cannot be read.
+            _ => {}
+        }
+    }
+    Ok(false)
 }

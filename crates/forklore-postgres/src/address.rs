@@ -1,13 +1,16 @@
 //! The URL of a store: `postgres://USER[:PASSWORD]@HOST[:PORT]/DATABASE[?OPTIONS]`.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use forklore_store::disk::CacheFolder;
 use forklore_store::{Error, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+
+use crate::schema::digits;
 
 /// The tenant of a URL that names none.
 const TENANT: &str = "default";
@@ -35,6 +38,17 @@ pub struct Address {
     encryption: Option<SslMode>,
     /// The file with the certificates to trust, instead of those of the system.
     pub(crate) root_certificates: Option<PathBuf>,
+    cache: Cache,
+}
+
+/// Where a store has data that is computed from it, such as the index of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cache {
+    /// The URL does not say it.
+    Open,
+    Nowhere,
+    /// In a folder of this folder.
+    In(PathBuf),
 }
 
 /// How a waiting reader of the feed hears of commits of other processes.
@@ -64,6 +78,7 @@ impl FromStr for Address {
             listen: Listen::Here,
             encryption: None,
             root_certificates: None,
+            cache: Cache::Open,
         };
         address.config.connect_timeout(CONNECTING);
         // A host that lost its power closes no connection.
@@ -117,16 +132,35 @@ impl Address {
             }
             "sslmode" => return Err(refused("sslmode is disable or verify-full")),
             "sslrootcert" if !value.is_empty() => self.root_certificates = Some(value.into()),
+            "cache" if value == "no" => self.cache = Cache::Nowhere,
+            "cache" if !value.is_empty() => self.cache = Cache::In(value.into()),
             "host" if value.starts_with('/') => {
                 self.config.host(value);
             }
             _ => {
                 return Err(refused(
-                    "its options are tenant, pool, deadline, listen, host, sslmode and sslrootcert",
+                    "its options are tenant, pool, deadline, listen, host, sslmode, sslrootcert and \
+                     cache",
                 ));
             }
         }
         Ok(())
+    }
+
+    /// Names the folder for data that is computed from the store, unless the URL names one or refuses
+    /// it. Without such a folder, each search reads all sessions of the store.
+    #[must_use]
+    pub fn with_cache(mut self, folder: &Path) -> Self {
+        if self.cache == Cache::Open {
+            self.cache = Cache::In(folder.to_owned());
+        }
+        self
+    }
+
+    /// Returns the folder for data that is computed from the store with this identity.
+    pub(crate) fn cache(&self, identity: &str) -> Option<CacheFolder> {
+        let Cache::In(folder) = &self.cache else { return None };
+        Some(CacheFolder::at(folder.join(format!("postgres-{}", digits(identity)))))
     }
 
     /// Returns the configuration of the connection that listens for commits; `None` if none does.

@@ -44,6 +44,23 @@ fn sum(counts: &Counts, origin: &Origin, event: &Event, calls: Option<&str>) -> 
         .sum()
 }
 
+/// Returns the checksum of an event, like [`sum`].
+pub(crate) fn sum_of(counts: &Counts, origin: &Origin, event: &Event) -> Result<i64> {
+    let calls = calls_of(origin, event)?;
+    Ok(sum(counts, origin, event, calls.as_deref()))
+}
+
+/// Returns the steps of an event's calls as they are stored.
+fn calls_of(origin: &Origin, event: &Event) -> Result<Option<String>> {
+    if event.effect.calls.is_empty() {
+        return Ok(None);
+    }
+    let session = origin.session_id.as_str();
+    let damaged =
+        |error: serde_json::Error| Fault::damaged(session, Some(origin.seq), error.to_string());
+    serde_json::to_string(&event.effect.calls).map(Some).map_err(damaged)
+}
+
 impl Stored {
     /// Reads a row with the columns [`COLUMNS`] and checks it. A row without its payload cannot be
     /// checked.
@@ -139,13 +156,7 @@ impl Rows {
     pub(crate) fn add(&mut self, origin: &Origin, counts: &Counts, event: &Event) -> Result<()> {
         let Event { id, ts, kind, class, dialect, effect, data } = event;
         let session = origin.session_id.as_str();
-        let calls =
-            match effect.calls.as_slice() {
-                [] => None,
-                calls => Some(serde_json::to_string(calls).map_err(|error| {
-                    Fault::damaged(session, Some(origin.seq), error.to_string())
-                })?),
-            };
+        let calls = calls_of(origin, event)?;
         self.sums.push(sum(counts, origin, event, calls.as_deref()));
         self.sessions.push(session.to_owned());
         self.seqs.push(signed(origin.seq));

@@ -223,7 +223,11 @@ fn of_database(refused: &DbError, doing: String) -> Error {
     }
     match code.get(..2) {
         Some("28") => Error::Denied(message),
-        Some("53" | "55") if code != SqlState::DISK_FULL.code() => Error::Locked(message),
+        _ if code == SqlState::DISK_FULL.code() => {
+            let full = "the disk of the database server is full; make room there and repeat";
+            Error::io(doing, format!("{full}: {} ({})", refused.message(), self::code(refused)))
+        }
+        Some("53" | "55") => Error::Locked(message),
         _ if code == "42501" || code == "25006" => Error::Denied(message),
         _ if code == "3D000" => Error::StoreGone { location: message },
         _ => Error::io(doing, format!("{} ({})", refused.message(), self::code(refused))),

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forklore_store::feed::Bell;
-use sha2::{Digest, Sha256};
 use tokio::sync::Notify;
 use tokio_postgres::Client;
 
 use crate::pool::{Pool, attend, open};
+use crate::schema::digits;
 
 /// How long the task pauses after a notification.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -22,9 +22,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Returns the name of the channel of a store. It follows from the identity of the store, which only
 /// its tenant can read, so nobody else can listen to it or ring on it.
 fn channel(identity: &str) -> String {
-    let digest = Sha256::digest(identity.as_bytes());
-    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("forklore_{digits}")
+    format!("forklore_{}", digits(identity))
 }
 
 /// Starts the task that notifies other processes whenever `commits` is notified.

@@ -1,6 +1,7 @@
 //! Reads pages of a session's history.
 
-use forklore_core::{Effect, EventId, OpenCall, OpenCalls};
+use forklore_core::redaction::REDACTED_PREFIX;
+use forklore_core::{Effect, EventId, OpenCall, OpenCalls, SessionId};
 use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 use tokio_postgres::Row;
 
@@ -254,4 +255,22 @@ fn effects_of(
         found.push((row.try_get(0)?, effect));
     }
     Ok(found)
+}
+
+/// Returns the seqs of the redacted events that are stored with a session.
+pub(crate) fn redacted(database: Database<'_>, id: &SessionId) -> Result<Vec<u64>> {
+    let session = database.living(id)?;
+    let sql = "SELECT seq FROM forklore.event
+         WHERE tenant = $1 AND family = $2 AND session = $3 AND left(data, $4::int4) = $5 ORDER BY seq";
+    let (family, name) = (session.family(), id.as_str());
+    let length = signed(REDACTED_PREFIX.len() as u64);
+    let values = [
+        text(&database.tenant),
+        text(&family),
+        text(&name),
+        number(&length),
+        text(&REDACTED_PREFIX),
+    ];
+    let rows = database.connection.rows(sql, &values)?;
+    rows.iter().map(|row| Ok(unsigned(row.try_get(0)?))).collect()
 }

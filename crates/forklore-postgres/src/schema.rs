@@ -1,6 +1,7 @@
 //! The tables of a database, and the steps that bring the tables of an older version up to date.
 
 use forklore_store::Error;
+use sha2::{Digest, Sha256};
 use tokio_postgres::Row;
 
 use crate::connection::{Connection, number, text};
@@ -25,6 +26,12 @@ pub(crate) struct Identity {
     pub(crate) id: String,
     /// Whether Citus distributes the tables over several nodes.
     pub(crate) is_distributed: bool,
+}
+
+/// Returns 32 hexadecimal digits that follow from the identity of a store, and do not reveal it.
+pub(crate) fn digits(identity: &str) -> String {
+    let digest = Sha256::digest(identity.as_bytes());
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a database has of forklore.

@@ -168,6 +168,11 @@ pub(crate) fn forget(database: Database<'_>, erased: &[SessionId]) -> Result<()>
     gone.into_iter().try_for_each(|source| forget_bytes(database, source))
 }
 
+/// Erases the stored bytes of these sources.
+pub(crate) fn forget_sources(database: Database<'_>, sources: &[SourceId]) -> Result<()> {
+    sources.iter().try_for_each(|source| forget_bytes(database, *source))
+}
+
 fn forget_bytes(database: Database<'_>, source: SourceId) -> Result<()> {
     let source = signed(source.0);
     let sql = "SELECT step, spans, crc FROM forklore.source_step WHERE tenant = $1 AND source = $2";

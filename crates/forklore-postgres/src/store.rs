@@ -1,10 +1,12 @@
 //! The store: the port, on a database.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
 use forklore_store::attachments::Attachments;
+use forklore_store::disk::CacheFolder;
 use forklore_store::feed::wait_for;
 use forklore_store::health::Health;
 use forklore_store::port::{
@@ -108,6 +110,12 @@ impl PostgresStore {
         Ok(Self { shared, attachments, recent })
     }
 
+    /// Returns the folder of this machine for data that is computed from the store.
+    fn cache(&self) -> Option<CacheFolder> {
+        let identity = self.shared.find().ok().flatten()?;
+        self.shared.pool.address.cache(&identity.id)
+    }
+
     fn read<T>(&self, doing: &str, call: impl Fn(Database<'_>) -> fault::Result<T>) -> Result<T> {
         let tenant = self.shared.tenant();
         self.shared.read(doing, |connection| call(Database { connection, tenant }))
@@ -201,6 +209,10 @@ impl Store for PostgresStore {
         self.page(session, query, true)
     }
 
+    fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
+        self.read("reading", |database| read::redacted(database, session))
+    }
+
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         self.read("reading", |database| {
             let found = database.sessions(sessions, Lock::None)?;
@@ -267,6 +279,10 @@ impl Store for PostgresStore {
         Some(Arc::clone(&self.attachments))
     }
 
+    fn cache_folder(&self) -> Option<PathBuf> {
+        self.cache().map(|cache| cache.path().to_owned())
+    }
+
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
         self.read("reading the sources of", |database| source::find(database, by))
     }
@@ -292,7 +308,9 @@ impl Store for PostgresStore {
             operation::retain(Database { connection, tenant })
         })?;
         self.shared.once("collecting", maintenance::vacuum)?;
-        Ok(Collected::default())
+        let wait = self.shared.pool.address.deadline;
+        let freed_bytes = self.cache().map_or(Ok(0), |cache| cache.remove(wait))?;
+        Ok(Collected { freed_bytes, ..Collected::default() })
     }
 
     fn store_bytes(&self) -> Result<u64> {

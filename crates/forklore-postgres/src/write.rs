@@ -7,6 +7,7 @@ mod create;
 mod flush;
 mod needs;
 mod optimistic;
+mod redact;
 mod remove;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -193,6 +194,7 @@ impl<'c> Attempt<'c> {
                 Ok(Written::Changed(Box::new(self.change(session, change)?)))
             }
             Write::Remove(removal) => Ok(Written::Removed(self.remove(removal)?)),
+            Write::Redact(redactions) => Ok(Written::Redacted(self.redact(redactions)?)),
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) use self::body::{Bodies, Codec};
 pub(crate) use self::outline::Outline;
 pub(crate) use self::run::{runs, write_run};
 pub(crate) use self::table::{
-    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read, sum_of,
+    Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read, sum_of, take_out,
 };
 
 use self::body::Body;

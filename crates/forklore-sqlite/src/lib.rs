@@ -74,6 +74,7 @@ mod port;
 mod private_segment;
 mod read;
 mod read_cache;
+mod redact;
 mod remove;
 mod row;
 mod row_key;

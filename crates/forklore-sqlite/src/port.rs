@@ -20,7 +20,8 @@ use jiff::Timestamp;
 
 use crate::store::SqliteStore;
 use crate::{
-    fault, feed, list, maintenance, operation, pack, read, session, sources, transaction, verify,
+    fault, feed, list, maintenance, operation, pack, read, redact, session, sources, transaction,
+    verify,
 };
 
 /// Separates a failure of one read from a failure of the whole connection, for each of several
@@ -73,6 +74,10 @@ impl Store for SqliteStore {
         self.read_with("reading", |conn| {
             read::page_in_trash(conn, session, query, self.identities())
         })
+    }
+
+    fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
+        self.read_with("reading", |conn| redact::redacted(conn, session))
     }
 
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {

@@ -185,13 +185,6 @@ pub(crate) fn between(conn: &Connection, from: i64, to: i64) -> Result<Vec<Row>>
     Ok(found)
 }
 
-/// Counts the event rows with keys from `first` to `last`, both inclusive.
-pub(crate) fn count(conn: &Connection, first: i64, last: i64) -> Result<usize> {
-    let sql = "SELECT count(*) FROM event WHERE k BETWEEN ? AND ?";
-    let count = conn.prepare_cached(sql)?.query_row([first, last], |row| row.get::<_, i64>(0))?;
-    Ok(usize::try_from(count).unwrap_or_default())
-}
-
 /// Erases the event rows with keys from `first` to `last`, both inclusive. Returns how many it
 /// erased.
 pub(crate) fn erase(tx: &WriteTx<'_>, first: i64, last: i64) -> Result<usize> {

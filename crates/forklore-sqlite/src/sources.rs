@@ -151,6 +151,17 @@ pub(crate) fn forget_files_of(
     Ok(())
 }
 
+/// Erases the stored bytes of these sources.
+pub(crate) fn forget(tx: &WriteTx<'_>, sources: &[SourceId]) -> fault::Result<()> {
+    for source in sources {
+        forget_bytes(tx, signed(source.0))?;
+    }
+    if !sources.is_empty() {
+        tx.write("UPDATE upkeep SET erased = 1", &[])?;
+    }
+    Ok(())
+}
+
 fn forget_bytes(tx: &WriteTx<'_>, source: i64) -> fault::Result<()> {
     let steps = row::find(tx, source)?.map_or(0, |stored| stored.steps);
     for step in 0..steps {

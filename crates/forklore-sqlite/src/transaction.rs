@@ -15,7 +15,7 @@ use crate::fault::{Fault, Result};
 use crate::sources::Import;
 use crate::store::{Durable, SqliteStore};
 use crate::write_tx::WriteTx;
-use crate::{append, change, create, detach, operation, remove, session};
+use crate::{append, change, create, detach, operation, redact, remove, session};
 
 /// Performs all writes of the transaction, or none if one of them fails.
 pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResult<Committed> {
@@ -122,7 +122,7 @@ fn copies(write: &Write) -> bool {
             new.from.as_ref().is_some_and(|from| from.strategy == Strategy::ReplayV1)
         }
         Write::Change { change, .. } => *change == Change::Detach,
-        Write::Append { .. } | Write::Remove(_) => false,
+        Write::Append { .. } | Write::Remove(_) | Write::Redact(_) => false,
     }
 }
 
@@ -132,6 +132,7 @@ fn doing(writes: &[Write]) -> &'static str {
         [Write::Create(_)] => "making a session in",
         [Write::Change { .. }] => "changing",
         [Write::Remove(_)] => "deleting from",
+        [Write::Redact(_)] => "redacting events of",
         _ => "writing to",
     }
 }
@@ -150,6 +151,7 @@ fn one(tx: &WriteTx<'_>, write: &Write, staged: Option<&Staged>) -> Result<Writt
             Written::Changed(Box::new(Changed { header, copied_events: 0 }))
         }
         Write::Remove(removal) => Written::Removed(remove::remove(tx, removal)?),
+        Write::Redact(redactions) => Written::Redacted(redact::redact(tx, redactions)?),
     })
 }
 

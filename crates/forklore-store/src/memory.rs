@@ -140,7 +140,7 @@ impl Store for MemoryStore {
             None => (state.living().count(), state.needed().len()),
         };
         let (sessions, events) = (sessions as u64, events as u64);
-        Ok(Verification { sessions, events, problems: Vec::new() })
+        Ok(Verification { sessions, events, ..Verification::default() })
     }
 
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {

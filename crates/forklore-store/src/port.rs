@@ -9,6 +9,7 @@
 mod feed;
 mod operation;
 mod read;
+mod redaction;
 mod transaction;
 mod write;
 
@@ -16,7 +17,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forklore_core::{Header, SessionId};
+use forklore_core::redaction::may_be_redacted;
+use forklore_core::{Header, SessionId, Strategy};
 use jiff::Timestamp;
 
 pub use feed::{Changes, Mark, SessionChange, Since};
@@ -24,6 +26,7 @@ pub use forklore_core::operation::{Operation, OperationId, OperationKind, Outcom
 pub use forklore_core::report::{Collected, Packed, Problem, Verification};
 pub use operation::{NewOperation, Operations};
 pub use read::{At, Cursor, Direction, Filter, Headers, LogEntry, Page, Query};
+pub use redaction::{EventRedaction, Redacted, Redactions};
 pub use transaction::{Committed, Deletion, Removal, Transaction, Write, Written};
 pub use write::{Append, Appended, Beginning, Change, Changed, Children, NewSession, Removed};
 
@@ -33,6 +36,9 @@ use crate::error::{Error, Result};
 use crate::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, SourceStep,
 };
+
+/// The number of events that [`Store::redacted`] reads at once.
+const REDACTED_PAGE: usize = 1000;
 
 /// The optional features of the `Store` interface that a store supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -176,6 +182,32 @@ pub trait Store: Send + Sync {
     fn operations(&self, before: Option<OperationId>, limit: usize) -> Result<Operations> {
         let _ = (before, limit);
         Err(no_operations())
+    }
+
+    /// Returns the seqs of the redacted events that are stored with a session, in ascending order:
+    /// of its own events, and of its copies of inherited events if it has any (docs/semantics.md,
+    /// Redaction). The default implementation reads the history. A store that finds them faster
+    /// overrides it.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
+        let header = self.header(session)?;
+        let copies = header.detached || header.strategy == Some(Strategy::ReplayV1);
+        let is_stored = |it: &LogEntry| copies || it.origin.session_id == *session;
+        let (mut found, mut seq) = (Vec::new(), 0);
+        loop {
+            let (at, direction) = (At::Seq(seq), Direction::Forward);
+            let query = Query { at, direction, limit: REDACTED_PAGE, bare: false };
+            let page = self.read(session, &query)?;
+            let stored = page.events.iter().filter(|it| is_stored(it));
+            let redacted = stored.filter(|it| may_be_redacted(&it.event.data));
+            found.extend(redacted.map(|it| it.seq));
+            match page.events.last().filter(|_| page.more) {
+                Some(last) => seq = last.seq + 1,
+                None => return Ok(found),
+            }
+        }
     }
 
     /// Reads all stored data of `session`, or of the whole store if `session` is `None`. Returns

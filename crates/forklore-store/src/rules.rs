@@ -6,6 +6,7 @@ mod deletion;
 mod depth;
 mod family;
 mod operation;
+mod redaction;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ pub use deletion::{Deleted, delete, is_deleted_by, make_tombstone, undelete};
 pub use depth::{ForkDepth, Link, fork_depth};
 pub use family::{builds_on_parent, check_cut, check_kind, refuse_children};
 pub use operation::{Outcomes, RETAINED_OPERATIONS, Recorded, Recording, mark_undone};
+pub use redaction::is_redacted_by;
 
 impl NewSession {
     /// Returns the header of the new session, before its own events are counted. `inherited` are
@@ -212,6 +214,6 @@ pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Op
             sessions.get_mut(at)?.events += append.events.len() as u64;
             Some(at)
         }
-        Write::Change { .. } | Write::Remove(_) => None,
+        Write::Change { .. } | Write::Remove(_) | Write::Redact(_) => None,
     }
 }

@@ -56,6 +56,7 @@ impl<S> Audited<S> {
             Write::Append { session, .. } => ("append", std::slice::from_ref(session)),
             Write::Change { session, .. } => ("change", std::slice::from_ref(session)),
             Write::Remove(removal) => ("remove", removal.sessions.as_slice()),
+            Write::Redact(redactions) => ("redact", redactions.titles.as_slice()),
         };
         let line = serde_json::json!({"what": what, "sessions": sessions}).to_string() + "\n";
         let written = (&self.trail).write_all(line.as_bytes());

@@ -1,5 +1,6 @@
 //! The async API: the methods of [`Engine`] as futures that run on any executor.
 
+mod anchor;
 mod pool;
 mod read;
 mod rows;

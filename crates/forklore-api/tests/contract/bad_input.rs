@@ -34,6 +34,8 @@ pub(crate) fn requests() -> Vec<Value> {
         json!({"detach": {"session_id": id}}),
         json!({"delete": {"session_id": id, "mode": "cascade"}}),
         json!({"undelete": {"session_id": id, "cascade": true}}),
+        json!({"redact": {"events": ["plan-1:3"], "session_ids": [id], "match": "a", "regex": true,
+            "reason": "a key", "dry_run": true}}),
         json!({"operations": {"before": 7, "limit": 3}}),
         json!({"operation": {"operation": 7}}),
         json!({"undo": {"operation": 7, "partial": true}}),

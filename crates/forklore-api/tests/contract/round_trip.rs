@@ -49,7 +49,7 @@ macro_rules! all {
 
 fn requests(dice: &mut Dice) {
     all!(dice: Request, Create, ListRequest, Append, Batch, NewEvent, Attach, Fork,
-        Summarize, Bring, TreeRequest, LogRange, DeleteMode, Delete, Undelete, Gc, OperationsRequest, Undo, UsageScope, ExportTo, Export,
+        Summarize, Bring, TreeRequest, LogRange, DeleteMode, Delete, Undelete, Redact, Gc, OperationsRequest, Undo, UsageScope, ExportTo, Export,
         ResumeInRequest, ReadAttachment, Import, Restore, RestoreAll, Backup, RestoreStore, ApplyRetention, Retention, VerifySample, SampleSize, Explore, Preview, TurnRequest,
         Graph, GraphScope, GraphFormat, VocabularyPart, Sparql, QueryParameter, Search, HitKind,
         Blame);
@@ -60,9 +60,9 @@ fn answers(dice: &mut Dice) {
         Attachments, AttachmentFile, Forked, Brought, Tree, FlatNode, TreeNode, BroughtMark,
         Lineage, Relative, Branches, Branch, EventLine, Record, Inspection, Difference,
         DifferenceStats,
-        Deleted, Undeleted, UndeletedSession, OperationPage, OperationAnswer, Undone, Detached, Stats, StatsAnswer, UsageReport, Recovery, Recovered, Exported,
+        Redacted, RedactedEvent, RedactionCause, Deleted, Undeleted, UndeletedSession, OperationPage, OperationAnswer, Undone, Detached, Stats, StatsAnswer, UsageReport, Recovery, Recovered, Exported,
         ExportedFile, ResumeIn, RestoredFile, RestoredFiles, BackedUp, RestoredStore, AppliedRetention, DueSession, SparedSession, VerifiedSample, Verification, Problem, Collected,
-        Transferred, TransferredSession, HandedOff, Remote, Remotes, SkippedTransfer, Packed, Check, Doctor, ConfigSettings, ConfigCheck, ConfigCreated, ConfigEdited, CompletionScript, HelpText, ManPage, ManPages, ProgramVersion, GraphFile, Vocabulary,
+        Anchor, Anchored, AnchorCheck, AnchorReport, Transferred, TransferredSession, HandedOff, Remote, Remotes, SkippedTransfer, Packed, Check, Doctor, ConfigSettings, ConfigCheck, ConfigCreated, ConfigEdited, CompletionScript, HelpText, ManPage, ManPages, ProgramVersion, GraphFile, Vocabulary,
         Refusal, ErrorObject, Elsewhere, Imported, ImportedSession, SidecarTotals, ImportProblem,
         Discovery, FoundAgent, Survey, WatchLine, SessionFiles, SessionFile, Exploration,
         Continuation, TurnAnswer, TurnOutcome, RequestPreview, ModelName, TokenCount, SharedPrefix,

@@ -18,6 +18,8 @@ const ONLY_IN_A_TERMINAL: &[&str] = &[
     "remote list",
     "remote add",
     "remote remove",
+    "verify --anchors FILE",
+    "anchor",
     "tier init",
     "config show",
     "config check",

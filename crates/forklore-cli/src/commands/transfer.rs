@@ -92,6 +92,10 @@ pub(super) fn show(page: &mut Page, done: &Transferred) {
     } else {
         page.put(Tone::Good, verb).put(Tone::Plain, copied.join(", "));
     }
+    if done.redacted > 0 {
+        let redacted = count(done.redacted, "event");
+        page.put(Tone::Warn, format!("  {redacted} redacted, as in the other store"));
+    }
     if done.unchanged > 0 {
         page.put(Tone::Dim, format!("  {} unchanged", count(done.unchanged, "session")));
     }

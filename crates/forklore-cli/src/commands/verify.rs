@@ -1,12 +1,17 @@
 //! `verify`: reads and checks all stored data. `--repair` copies everything that is readable to a
-//! new store, `--sample` checks some sessions only.
+//! new store, `--sample` checks some sessions only, and
+//! `--anchors` compares the sessions with the heads that `anchor` wrote.
 
+mod anchors;
 mod sample;
+
+use std::path::PathBuf;
 
 use forklore::StoreUrl;
 use forklore::api::{LostKind, Problem, Recovered, SampleSize};
 use forklore::core::ErrorKind;
 
+use super::anchor;
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, count};
@@ -20,6 +25,8 @@ Examples:
   forklore verify --json | jq '.problems[]'
   forklore verify --sample 100                      100 sessions, chosen at random
   forklore verify --sample 5% --seed 42             the same sessions each time
+  forklore verify --anchors anchors.jsonl           was it edited behind forklore's back?
+  forklore verify --anchors anchors.jsonl --exact   was anything written since?
   forklore verify --repair saved.db                 into a new store, which --store then names
   forklore --store sqlite:old.db verify --repair files:saved
 
@@ -42,9 +49,24 @@ pub(crate) struct Args {
     /// Save what can be read into a new store: a URL, or the path of an SQLite file
     #[arg(long, value_name = "OUT", conflicts_with = "session")]
     repair: Option<String>,
+    /// Compare the sessions with the heads in this file, which anchor wrote
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["session", "repair", "sample"])]
+    anchors: Option<PathBuf>,
+    /// With --anchors: also report whatever differs from the newest anchors, honest work too
+    #[arg(long, requires = "anchors")]
+    exact: bool,
+    #[command(flatten)]
+    key: anchor::Key,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    if let Some(file) = &args.anchors {
+        return anchors::run(file, &args.key, args.exact, app, output);
+    }
+    if args.key.is_named() {
+        let message = "a key checks anchors: name their file with --anchors";
+        return Err(Failure::invalid(message).or_try("forklore verify --anchors FILE --key FILE"));
+    }
     if let Some(out) = &args.repair {
         return repair(out, app, output);
     }

@@ -57,6 +57,8 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         };
     }
     of_type!(
+        AnchorReport,
+        Anchored,
         Appended,
         VerifiedSample,
         RestoredStore,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod absent;
+mod anchors;
 mod answers;
 mod attach;
 mod attack;
@@ -36,6 +37,7 @@ mod paging;
 mod policy;
 mod previews;
 mod readme;
+mod redact;
 mod repair;
 mod requests;
 mod resume;

@@ -55,7 +55,7 @@ tests_of! {
     show, log, replay, inspect, tree, lineage, stats, search, blame, export, verify,
     append, fork, fork_with_a_summary, fork_a_copy, delegate, label, rename, bring, detach, attach,
     delete, delete_the_family_below, delete_and_detach_children,
-    erase, undelete, undo, list_operations, gc, gc_of_the_trash, pack,
+    erase, undelete, redact, undo, list_operations, gc, gc_of_the_trash, pack,
     import, resume, resume_in_codex,
 }
 
@@ -181,6 +181,16 @@ fn lengths(logs: &Logs) -> Vec<usize> {
     lengths
 }
 
+/// Checks whether a log is as before, except that some events are redacted.
+fn is_redacted(before: &str, after: &str) -> bool {
+    let is_one = |(before, after): (&str, &str)| {
+        let begins = |line: &str| line.split(",\"data\":").next().map(str::to_owned);
+        before == after
+            || (begins(before) == begins(after) && after.contains(",\"data\":{\"redacted\":{"))
+    };
+    before.lines().count() == after.lines().count() && before.lines().zip(after.lines()).all(is_one)
+}
+
 /// Checks that nothing is damaged, and that the command changed only those logs that it may change.
 /// `before` has the logs before the command, and `cell` names the cell in a failure.
 fn check(cell: &str, command: &Command, environment: &Environment, before: &Logs) {
@@ -190,6 +200,7 @@ fn check(cell: &str, command: &Command, environment: &Environment, before: &Logs
     for (id, log) in before {
         let allowed = match now.get(id) {
             Some(after) if after == log => true,
+            Some(after) if command.effect == Effect::Redacts => is_redacted(log, after),
             Some(after) => command.effect.appends_to(id) && after.starts_with(log),
             None => command.effect == Effect::Deletes,
         };

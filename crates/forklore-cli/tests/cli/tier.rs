@@ -1,4 +1,7 @@
-//! Tests of `tier init` on a real PostgreSQL.
+//! Tests of `tier init`, and of searches, on a real PostgreSQL.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 
 use forklore_pgserver::Tenant;
 use serde_json::{Value, json};
@@ -77,4 +80,41 @@ fn what_cannot_be_prepared_is_refused_with_the_reason() {
     for both in [["--partitions", "4"], ["--tenant-login", "ann"]] {
         assert_eq!(refused(&url, &["--distributed", both[0], both[1]]).0, 2);
     }
+}
+
+/// Returns the folders in the cache of the program.
+fn cached(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let folder = sandbox.path().join("home/.cache/forklore");
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_search_has_an_index_on_its_machine_that_follows_the_store() {
+    let (here, there, tenant) = (Sandbox::new(), Sandbox::new(), tenant());
+    let url = tenant.url();
+    let found = |sandbox: &Sandbox, url: &str, word: &str| {
+        let answer = sandbox.json(&["--store", url, "search", word, "--all"]);
+        answer["hits"].as_array().unwrap().len()
+    };
+    here.ok(&["--store", &url, "new", "--id", "a"]);
+    here.ok(&["--store", &url, "append", "a", "--text", "the quick fox"]);
+    assert_eq!((found(&here, &url, "fox"), found(&there, &url, "fox")), (1, 1));
+    let folders = cached(&here);
+    let [folder] = folders.as_slice() else { panic!("{folders:?}") };
+    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(folder.join("search.db").exists());
+
+    // What others write is found, and what they delete is not.
+    there.ok(&["--store", &url, "append", "a", "--text", "the lazy dog"]);
+    assert_eq!((found(&here, &url, "dog"), found(&here, &url, "fox")), (1, 1));
+    there.ok(&["--store", &url, "delete", "a", "--erase", "--yes"]);
+    assert_eq!((found(&here, &url, "dog"), found(&here, &url, "fox")), (0, 0));
+
+    here.ok(&["--store", &url, "gc", "--yes"]);
+    assert_eq!(cached(&here), [""; 0].map(PathBuf::from));
+    let without = Sandbox::new();
+    let refusing = if url.contains('?') { format!("{url}&cache=no") } else { url + "?cache=no" };
+    assert_eq!(found(&without, &refusing, "fox"), 0);
+    assert_eq!(cached(&without), [""; 0].map(PathBuf::from));
 }

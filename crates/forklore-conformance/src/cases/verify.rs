@@ -7,7 +7,7 @@ use forklore_store::error::Error;
 use forklore_store::port::Verification;
 
 fn sound(sessions: u64, events: u64) -> Verification {
-    Verification { sessions, events, problems: vec![] }
+    Verification { sessions, events, ..Verification::default() }
 }
 
 pub(super) fn an_empty_store_is_sound(scene: &Scene<'_>) {

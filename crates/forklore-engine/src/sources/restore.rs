@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::Write;
 
-use forklore_core::{Header, SessionId};
+use forklore_core::{Header, Redaction, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{At, Direction, LogEntry, Query};
 use forklore_store::sources::{FindSource, LineEnd, Source, SourceSpan, WaitingLine};
@@ -34,7 +34,7 @@ impl Engine {
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file, `conflict` if a session of that
-    /// file was deleted, `corrupt` if the restored bytes differ from the imported bytes.
+    /// file was deleted or an event of it redacted, `corrupt` if the restored bytes differ from the imported bytes.
     pub fn restore(&self, session: &SessionId, out: &mut dyn Write) -> Result<Restored> {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
@@ -47,6 +47,7 @@ impl Engine {
     /// Writes to `out` the imported file that `source` describes, byte for byte.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
+        self.refuse_redacted(&source, &headers)?;
         let mut restoring = Restoring {
             engine: self,
             headers,
@@ -68,6 +69,19 @@ impl Engine {
             bytes: restoring.bytes,
             revision: source.revision,
         })
+    }
+
+    /// Returns an error if an event that was read from the file was redacted.
+    fn refuse_redacted(&self, source: &Source, headers: &[Header]) -> Result<()> {
+        for (session, header) in source.sessions.iter().zip(headers) {
+            if let Some(seq) = self.redacted_of_file(session, header)?.first() {
+                let (at, direction) = (At::Seq(*seq), Direction::Forward);
+                let query = Query { at, direction, limit: 1, bare: false };
+                let events = self.store().read(&session.id, &query)?.events;
+                events.iter().try_for_each(|entry| check_redacted(&session.id, entry))?;
+            }
+        }
+        Ok(())
     }
 
     fn headers_of(&self, source: &Source) -> Result<Vec<Header>> {
@@ -208,6 +222,8 @@ impl Restoring<'_> {
         if events.is_empty() {
             return Err(damaged(Some(id), "events that are not there"));
         }
+        // The file may share events with a session of an earlier revision.
+        events.iter().try_for_each(|entry| check_redacted(id, entry))?;
         Ok(events)
     }
 
@@ -234,6 +250,13 @@ impl Restoring<'_> {
         let same = <[u8; 32]>::from(self.hash.clone().finalize()) == *sha256;
         if same { Ok(()) } else { Err(damaged(None, "other bytes than were read")) }
     }
+}
+
+/// Returns an error if an event was redacted.
+fn check_redacted(session: &SessionId, entry: &LogEntry) -> Result<()> {
+    let Some(redaction) = Redaction::of(&entry.event.data) else { return Ok(()) };
+    let (session, seq, reason) = (session.clone(), entry.seq, redaction.reason);
+    Err(Error::SourceRedacted { session, seq, reason })
 }
 
 /// A replacement in a payload: its offset, the number of replaced bytes, and the bytes in their

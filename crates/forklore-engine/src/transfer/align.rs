@@ -1,6 +1,7 @@
 //! Compares a session with what the other store has of it, and decides what to write there.
 
 use forklore_api::{SkipReason, TransferState};
+use forklore_core::redaction::is_same_event;
 use forklore_core::{Event, Header, SessionId};
 use forklore_store::port::{At, Beginning};
 
@@ -110,7 +111,7 @@ impl Transferring<'_> {
         let mut own = self.own_behind(session, cut)?;
         let mut events = OwnEvents::from(self.into.store(), session, own);
         while let Some(next) = events.next()? {
-            if next.event == *first {
+            if is_same_event(&next.event, first) {
                 return Ok(Some(own));
             }
             if next.event.class.is_inherited() {
@@ -142,6 +143,7 @@ impl Transferring<'_> {
             if common == 0 && (is_parted || (own == 0 && is_child_with_events(from, &to.header))) {
                 return self.other_session(from);
             }
+            self.carry_redactions(from, &(own..own + common), (&to.header, to.own))?;
             own += common;
             to.own += common;
             if own >= from.own_events {

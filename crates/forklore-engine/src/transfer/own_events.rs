@@ -3,6 +3,7 @@
 use std::vec::IntoIter;
 
 use forklore_core::Header;
+use forklore_core::redaction::is_same_event;
 use forklore_store::Store;
 use forklore_store::port::{At, Direction, LogEntry, Query};
 
@@ -57,7 +58,7 @@ impl<'a> OwnEvents<'a> {
 }
 
 /// Counts how many own events two sessions have in common: those of `a` from `a_from` on and those
-/// of `b` from `b_from` on.
+/// of `b` from `b_from` on. An event that was redacted in one of the stores is the same event.
 pub(super) fn common(
     (a_store, a, a_from): (&dyn Store, &Header, u64),
     (b_store, b, b_from): (&dyn Store, &Header, u64),
@@ -67,7 +68,7 @@ pub(super) fn common(
         let Some(last) = shorter.checked_sub(1) else { return Ok(0) };
         let of_a = OwnEvents::from(a_store, a, last).only()?;
         let of_b = OwnEvents::from(b_store, b, last).only()?;
-        if of_a.event == of_b.event && of_a.counts == of_b.counts {
+        if is_same_event(&of_a.event, &of_b.event) && of_a.counts == of_b.counts {
             return Ok(shorter);
         }
     }
@@ -75,7 +76,7 @@ pub(super) fn common(
     let mut of_b = OwnEvents::from(b_store, b, b_from);
     let mut common = 0;
     while let (Some(a), Some(b)) = (of_a.next()?, of_b.next()?)
-        && a.event == b.event
+        && is_same_event(&a.event, &b.event)
     {
         common += 1;
     }

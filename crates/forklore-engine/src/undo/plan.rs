@@ -144,6 +144,7 @@ impl Plan {
             Outcome::Appended { .. }
             | Outcome::Erased { .. }
             | Outcome::Detached { .. }
+            | Outcome::Redacted { .. }
             | Outcome::Forgotten { .. } => {}
         }
         Ok(None)

@@ -12,6 +12,7 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
+mod anchor;
 mod append;
 mod attach;
 mod bring;
@@ -26,6 +27,7 @@ mod lineage;
 mod operations;
 mod plan;
 mod reading;
+mod redact;
 mod reference;
 mod retention;
 mod round_trips;

@@ -97,6 +97,10 @@ impl Store for GraphStore {
         self.journal.read(session, query)
     }
 
+    fn redacted(&self, session: &SessionId) -> Result<Vec<u64>> {
+        self.journal.redacted(session)
+    }
+
     fn read_in_trash(&self, session: &SessionId, query: &Query) -> Result<Page> {
         self.journal.read_in_trash(session, query)
     }

@@ -5,6 +5,8 @@ use crate::writers::Writers;
 
 /// How many connections are ended.
 const ENDED: usize = 60;
+/// How often a process of the server is killed.
+const CRASHES: usize = 3;
 
 #[test]
 fn whatever_a_server_ends_is_repeated_without_harm() {
@@ -13,10 +15,12 @@ fn whatever_a_server_ends_is_repeated_without_harm() {
     let writers = Writers::start(&cluster.url());
     writers.wait_for(50);
 
-    let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE application_name LIKE 'forklore %' ORDER BY random() LIMIT 1";
+    let connected = "FROM pg_stat_activity WHERE application_name = 'forklore'";
+    let one = format!("(SELECT pid {connected} ORDER BY random() LIMIT 1) a");
+    let end_one = format!("SELECT count(*) FROM {one} WHERE pg_terminate_backend(pid)");
     for _ in 0..ENDED {
-        cluster.execute(primary, sql).unwrap();
+        // One that is ending already does not count.
+        while cluster.query(primary, &end_one).unwrap() != "1" {}
         writers.wait_for(1);
     }
     assert_eq!(writers.errors().len(), 0, "{:?}", writers.errors());
@@ -34,6 +38,11 @@ fn whatever_a_server_ends_is_repeated_without_harm() {
     }
     writers.wait_for(20);
 
+    // After the end of one of its processes, a server ends all of them and repairs its files.
+    for _ in 0..CRASHES {
+        cluster.kill_backend(primary).unwrap();
+        writers.wait_for(50);
+    }
     cluster.restart(primary).unwrap();
     writers.wait_for(100);
     let errors = writers.errors();

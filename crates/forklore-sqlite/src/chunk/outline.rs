@@ -3,6 +3,7 @@
 
 use forklore_core::Counts;
 use forklore_core::lineage::Unit;
+use forklore_core::redaction::may_be_redacted;
 use forklore_store::port::Direction;
 
 use crate::row::Row;
@@ -36,10 +37,13 @@ pub(crate) struct Bits {
 
 impl Outline {
     /// Computes the outline (positions and counts) of a chunk of these events. Returns `None` if
-    /// there is a gap between positions, or if the counts of a row do not follow from those of the
-    /// row before it.
+    /// there is a gap between positions, if the counts of a row do not follow from those of the
+    /// row before it, or if an event was redacted: its counts are those of its former payload.
     pub(crate) fn of(rows: &[&Row]) -> Option<Self> {
         let first = rows.first()?;
+        if rows.iter().any(|row| may_be_redacted(&row.event.data)) {
+            return None;
+        }
         let mut outline = Self {
             k: first.k,
             start: before(first)?,

@@ -1,5 +1,7 @@
 //! Runs: adjacent rows that fit into one chunk, and how a run becomes that chunk.
 
+use forklore_core::redaction::may_be_redacted;
+
 use super::{Codec, Sealed};
 use crate::fault::Result;
 use crate::row::{self, Row};
@@ -7,7 +9,7 @@ use crate::row_key::{CHUNK_BYTES, POSITIONS};
 use crate::write_tx::WriteTx;
 
 /// Divides rows into groups of adjacent rows, each of which fits into one chunk. An event whose
-/// payload has `large` bytes or more forms a group of its own.
+/// payload has `large` bytes or more forms a group of its own, and so does a redacted event.
 pub(crate) fn runs<'r, 's>(
     rows: &'s [&'r Row],
     large: usize,
@@ -20,6 +22,8 @@ pub(crate) fn runs<'r, 's>(
         let together = next.k == row.k + 1
             && events <= POSITIONS
             && len.max(more) < large
+            && !may_be_redacted(&row.event.data)
+            && !may_be_redacted(&next.event.data)
             && bytes + more <= CHUNK_BYTES;
         if !together {
             (bytes, events) = (0, 1);

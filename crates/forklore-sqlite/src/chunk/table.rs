@@ -275,6 +275,50 @@ fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     Ok(u64::from(before.saturating_sub(after)))
 }
 
+/// Takes the event with the key `k` out of its chunk, and returns it. The caller gives it a row of
+/// its own. The events before and after it stay together in chunks of their own if possible.
+/// Returns `None` if no chunk contains the event.
+pub(crate) fn take_out(tx: &WriteTx<'_>, k: i64) -> Result<Option<Row>> {
+    let (segment, from) = (row_key::of(k), row_key::position(k));
+    let range = Range { segment, from, to: from + 1, inherited: false };
+    let Some(found) = first(tx, range)? else { return Ok(None) };
+    let read = one(tx, found.k, u64::MAX, |chunk| Ok((chunk.codec, chunk.unchecked()?)))?;
+    let (codec, events) = read.ok_or_else(|| damaged(found.k, "it is missing"))?;
+    let Some(at) = events.iter().position(|(row, _)| row.k == k) else { return Ok(None) };
+    tx.write("DELETE FROM chunk WHERE k = ?", &[&found.k])?;
+    let (before, rest) = events.split_at(at);
+    let Some((event, after)) = rest.split_first() else { return Ok(None) };
+    for part in [before, after] {
+        for run in part.chunk_by(|(row, _), (next, _)| next.k == row.k + 1) {
+            put_back(tx, run, codec)?;
+        }
+    }
+    Ok(Some(copied(&event.0)))
+}
+
+/// Writes adjacent events of a former chunk: as a chunk with the stored checksums, so that a damaged
+/// payload still counts as damaged, or else as rows.
+fn put_back(tx: &WriteTx<'_>, run: &[(Row, u32)], codec: Codec) -> Result<()> {
+    let rows: Vec<&Row> = run.iter().map(|(row, _)| row).collect();
+    let sums: Vec<u32> = run.iter().map(|(_, sum)| *sum).collect();
+    let outline = Outline::of(&rows);
+    if let Some(sealed) = outline.and_then(|outline| Sealed::with(outline, &rows, &sums, codec)) {
+        return sealed.insert(tx);
+    }
+    for (row, sum) in run {
+        if crate::crc::payload(row.event.data.get().as_bytes()) != *sum {
+            return Err(damaged(row.k, "its payload does not fit its checksum"));
+        }
+        crate::row::insert(tx, row)?;
+    }
+    Ok(())
+}
+
+fn copied(row: &Row) -> Row {
+    let Row { k, counts, origin, event } = row;
+    Row { k: *k, counts: *counts, origin: *origin, event: event.clone() }
+}
+
 /// Returns the keys of uncompressed chunks, in ascending order and at most `most`. The keys are at
 /// least `from` and less than `to`.
 pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Result<Vec<i64>> {

@@ -52,7 +52,7 @@ impl<'t> Import<'t> {
                 let sid = session::living(tx, session)?.sid;
                 row::add_events(tx, sid, append.events.len() as u64)
             }
-            Write::Change { .. } | Write::Remove(_) => Ok(()),
+            Write::Change { .. } | Write::Remove(_) | Write::Redact(_) => Ok(()),
         }
     }
 

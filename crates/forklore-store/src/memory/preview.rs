@@ -157,6 +157,7 @@ impl Preview {
                 }
             }
             Write::Remove(_) => Err(Error::Unsupported("a preview deletes nothing".into())),
+            Write::Redact(_) => Err(Error::Unsupported("a preview redacts nothing".into())),
         }
     }
 

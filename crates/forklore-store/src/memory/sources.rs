@@ -39,6 +39,14 @@ impl StoredSource {
         self.locations.extend(step.locations);
     }
 
+    fn forget_bytes(&mut self) {
+        for range in self.ranges.iter_mut().flatten() {
+            if let Some(left) = range.forgotten() {
+                *range = left;
+            }
+        }
+    }
+
     pub(super) fn source(&self) -> &Source {
         &self.source
     }
@@ -129,15 +137,16 @@ impl State {
             gone.flat_map(|it| it.paths.iter().map(|seen| sidecar_key(&seen.path))).collect();
         for stored in &mut self.sources {
             let is_sidecar = stored.source.names.iter().any(|name| names.contains(name));
-            if !is_gone(&stored.source) && !is_sidecar {
-                continue;
-            }
-            for range in stored.ranges.iter_mut().flatten() {
-                if let Some(left) = range.forgotten() {
-                    *range = left;
-                }
+            if is_gone(&stored.source) || is_sidecar {
+                stored.forget_bytes();
             }
         }
+    }
+
+    /// Erases the stored bytes of these sources.
+    pub(super) fn forget_bytes_of(&mut self, sources: &[SourceId]) {
+        let forgotten = self.sources.iter_mut().filter(|it| sources.contains(&it.source.id));
+        forgotten.for_each(StoredSource::forget_bytes);
     }
 
     /// Applies an import step to its source. `sessions` are the sessions of the source after the

@@ -1,10 +1,11 @@
 //! Transactions of the memory store. Each write is applied immediately, and is rolled back if a
 //! later write fails.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use forklore_core::operation::Operation;
-use forklore_core::{Label, SessionId};
+use forklore_core::{Event, Label, SessionId};
 use jiff::Timestamp;
 
 use super::session::{Mark, Session};
@@ -12,8 +13,12 @@ use super::sources::StoredSource;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::feed::What;
-use crate::port::{Change, Changed, Committed, Removal, Removed, Transaction, Write, Written};
-use crate::rules::{self, Deleted, Recording, note_source_write, release_lease, take_lease};
+use crate::port::{
+    Change, Changed, Committed, Redacted, Redactions, Removal, Removed, Transaction, Write, Written,
+};
+use crate::rules::{
+    self, Deleted, Recording, lease_of_other, note_source_write, release_lease, take_lease,
+};
 
 /// The data to roll back one write of a transaction.
 enum Undo {
@@ -33,7 +38,7 @@ fn news(write: &Write) -> Option<(SessionId, What)> {
             Some((session.clone(), What::Created))
         }
         Write::Change { session, .. } => Some((session.clone(), What::Changed)),
-        Write::Create(_) | Write::Remove(_) => None,
+        Write::Create(_) | Write::Remove(_) | Write::Redact(_) => None,
     }
 }
 
@@ -122,7 +127,46 @@ impl State {
                 undo.push(Undo::Replaced(sessions.cloned().collect(), sources, operations));
                 Ok(Written::Removed(self.remove(&removal, now)))
             }
+            Write::Redact(redactions) => {
+                let all = self.sessions.values().cloned().collect();
+                let (sources, operations) = (self.sources.clone(), self.operations.clone());
+                undo.push(Undo::Replaced(all, sources, operations));
+                Ok(Written::Redacted(self.redact(&redactions, now)?))
+            }
         }
+    }
+
+    /// Replaces payloads, and removes titles and the bytes of sources.
+    fn redact(&mut self, write: &Redactions, now: Timestamp) -> Result<Redacted> {
+        for one in &write.events {
+            let header = &self.any(&one.origin.session_id)?.header;
+            if let Some(lease) = lease_of_other(header, None, now) {
+                let (session, owner) = (header.id.clone(), lease.owner.clone());
+                return Err(Error::Leased { session, owner });
+            }
+        }
+        let mut done = Redacted::default();
+        for one in &write.events {
+            let mut is_done = false;
+            let entries = self.sessions.values_mut().flat_map(|session| &mut session.log);
+            for entry in entries.filter(|entry| entry.origin == one.origin) {
+                if rules::is_redacted_by(&entry.event, one)? {
+                    let event = Event { data: one.data.clone(), ..Event::clone(&entry.event) };
+                    entry.event = Arc::new(event);
+                    is_done = true;
+                }
+            }
+            done.events.extend(is_done.then(|| one.origin.clone()));
+        }
+        for id in &write.titles {
+            let session = self.sessions.get_mut(&id.fold());
+            if session.is_some_and(|session| session.header.title.take().is_some()) {
+                done.titles.push(id.clone());
+            }
+        }
+        self.forget_bytes_of(&write.sources);
+        self.forget_names_of(&done.titles);
+        Ok(done)
     }
 
     fn change(&mut self, id: &SessionId, change: &Change, now: Timestamp) -> Result<Changed> {
@@ -196,10 +240,23 @@ impl State {
             (Written::Removed(removed), _) => {
                 removed.deleted.iter().for_each(|id| self.feed.record(id, What::Changed));
             }
+            (Written::Redacted(redacted), _) => {
+                let holders = self.holders_of(redacted);
+                holders.iter().for_each(|id| self.feed.record(id, What::Created));
+            }
             (Written::Appended(appended), _) if appended.repeated => {}
             (_, Some((session, what))) => self.feed.record(&session, what),
             (_, None) => {}
         }
+    }
+
+    /// Returns the sessions that wrote one of the redacted events, have a copy of it, or lost their
+    /// titles.
+    fn holders_of(&self, redacted: &Redacted) -> BTreeSet<SessionId> {
+        let origins: HashSet<_> = redacted.events.iter().collect();
+        let entries = self.sessions.values().flat_map(|session| &session.log);
+        let holders = entries.filter(|it| origins.contains(&it.origin)).map(|it| &it.holder);
+        holders.chain(&redacted.titles).cloned().collect()
     }
 
     fn mark(&mut self, id: &SessionId) -> Result<Undo> {

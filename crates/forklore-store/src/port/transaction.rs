@@ -5,6 +5,7 @@ use forklore_core::{AttachmentId, Header, SessionId};
 use jiff::Timestamp;
 
 use super::operation::NewOperation;
+use super::redaction::{Redacted, Redactions};
 use super::write::{Append, Appended, Change, Changed, Children, NewSession, Removed};
 use crate::error::{Error, Result};
 use crate::sources::{SourceId, SourceStep};
@@ -75,6 +76,16 @@ pub enum Write {
     /// [`Children::Refuse`]; `Leased` if one of the sessions is leased; `NotFound` if one of the
     /// ids has no session.
     Remove(Removal),
+    /// Takes the content of events away (docs/semantics.md, Redaction). Replaces the payload of each
+    /// event in the segment of its writer, and in every copy of the event in the family, also in
+    /// those of deleted sessions. The effect, counts and all other fields stay. An event that was
+    /// redacted before stays as it is, and one that the store no longer has is left out. Removes
+    /// titles, and erases the stored bytes of sources. The feed reports each session whose own
+    /// events, copies or title changed as created, so that readers read it again.
+    ///
+    /// Rejected with `NotFound` if the writer of an event has no header; `Leased` if the writer is
+    /// leased; `Stale` if an event has another id.
+    Redact(Box<Redactions>),
 }
 
 /// A set of sessions to delete together.
@@ -126,6 +137,8 @@ pub enum Written {
     Changed(Box<Changed>),
     /// The deleted sessions, and the number of them whose stored events remain.
     Removed(Removed),
+    /// The events and titles that were redacted.
+    Redacted(Redacted),
 }
 
 impl From<Write> for Transaction {
@@ -191,6 +204,17 @@ impl Committed {
         }
     }
 
+    /// Returns the result of the last write, which must be a redaction.
+    ///
+    /// # Errors
+    /// `Io` if the last write was not a [`Write::Redact`].
+    pub fn redacted(mut self) -> Result<Redacted> {
+        match self.written.pop() {
+            Some(Written::Redacted(redacted)) => Ok(redacted),
+            other => Err(other_answer(other.as_ref())),
+        }
+    }
+
     /// Returns the id of the source that the transaction, a step of an import, wrote to.
     ///
     /// # Errors
@@ -206,6 +230,7 @@ fn other_answer(written: Option<&Written>) -> Error {
         Some(Written::Appended(_)) => "an append",
         Some(Written::Changed(_)) => "a change",
         Some(Written::Removed(_)) => "a removal",
+        Some(Written::Redacted(_)) => "a redaction",
         None => "nothing",
     };
     Error::io("committing to the store", format!("it answered with {what}"))

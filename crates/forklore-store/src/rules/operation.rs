@@ -7,6 +7,7 @@ use forklore_core::operation::{Operation, OperationId, Outcome};
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
+use super::redaction;
 use crate::error::{Error, Result};
 use crate::port::{Change, Deletion, NewOperation, Write, Written};
 
@@ -93,6 +94,10 @@ impl<'t> Recording<'t> {
                     self.outcomes.forget_names_of(&removed.deleted);
                 }
                 self.outcomes.extend(removed.deleted.iter().map(outcome));
+            }
+            (Write::Redact(write), Written::Redacted(done)) => {
+                self.outcomes.forget_names_of(&done.titles);
+                self.outcomes.extend(redaction::outcomes(write, done));
             }
             _ => {}
         }

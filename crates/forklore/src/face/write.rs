@@ -6,7 +6,8 @@ use std::time::Duration;
 use forklore_core::{Header, Label, SessionId};
 use forklore_engine::{
     AppliedRetention, ApplyRetention, Attach, Attached, Batch, Bring, Brought, Create, Delete,
-    Deleted, Detached, Fork, Forked, Gc, Result, Undelete, Undeleted, Undo, Undone,
+    Deleted, Detached, Fork, Forked, Gc, Redact, Redacted, Result, Undelete, Undeleted, Undo,
+    Undone,
 };
 use forklore_store::attachments::Pin;
 use forklore_store::port::{Appended, Collected, Packed};
@@ -180,6 +181,17 @@ impl Forklore {
     /// back.
     pub async fn undelete(&self, request: Undelete) -> Result<Undeleted> {
         self.step(move |engine| engine.undelete(&request)).await
+    }
+
+    /// Takes the content of events away, wherever the store has them (docs/semantics.md,
+    /// Redaction).
+    ///
+    /// # Errors
+    /// `invalid_args` if the request names no event or is not valid, `not_found` if a session does
+    /// not exist, `busy` if a runtime has leased a session with such an event. After an error,
+    /// nothing was redacted.
+    pub async fn redact(&self, request: Redact) -> Result<Redacted> {
+        self.step(move |engine| engine.redact(&request)).await
     }
 
     /// Takes an operation back, in one transaction (docs/semantics.md, Operations).

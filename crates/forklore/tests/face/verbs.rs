@@ -13,7 +13,7 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// Public methods of the engine that the async API lacks or has in another form.
-const NO_VERBS: [&str; 33] = [
+const NO_VERBS: [&str; 34] = [
     "new",
     "with_agent_formats",
     "with_containers",
@@ -44,6 +44,7 @@ const NO_VERBS: [&str; 33] = [
     "agent_formats",
     "containers",
     "has_deleted",
+    "has_redacted",
     "hold_mentioned",
     "open_calls",
     "strategy_within_depth",

@@ -10,11 +10,11 @@ use forklore_conformance::scene::{id, label};
 use forklore_conformance::{Handle, Scene};
 use forklore_core::header::Strategy;
 use forklore_core::workspace::Workspace;
-use forklore_core::{Label, SessionId};
+use forklore_core::{Label, Redaction, SessionId};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{
-    Append, Change, Children, Deletion, NewOperation, NewSession, OperationId, OperationKind,
-    Removal, Store as _, Transaction, Write,
+    Append, Change, Children, Deletion, EventRedaction, NewOperation, NewSession, OperationId,
+    OperationKind, Redactions, Removal, Store as _, Transaction, Write,
 };
 use forklore_store::sources::{
     LineEnd, Progress, RecordLocation, SeenFile, SourceId, SourceSpan, SourceStep, Target,
@@ -34,6 +34,7 @@ pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     import(&mut plan);
     clear(&mut plan);
     together(&mut plan);
+    redact(&mut plan);
     plan.steps
 }
 
@@ -248,6 +249,30 @@ fn together(plan: &mut Plan<'_>) {
     ];
     plan.add(Step::Commit(Box::new(writes.into())));
     plan.append("eta", turns(1));
+}
+
+/// Adds a step that redacts events of living sessions and of an erased one, with copies of them, and
+/// steps that use the sessions afterwards.
+fn redact(plan: &mut Plan<'_>) {
+    let positions = [("epsilon", 3), ("epsilon", 8), ("delta", 4), ("gamma", 2), ("eta", 5)];
+    let redaction = |(session, seq): (&str, usize)| {
+        let entry = plan.scene.log(session).swap_remove(seq);
+        let (bytes, at) = (entry.event.data.get().len() as u64, plan.scene.clock.now());
+        let redaction = Redaction { bytes, reason: "a secret".into(), at, by: None };
+        let data = redaction.payload_of(&entry.event);
+        EventRedaction { origin: entry.origin, event_id: entry.event.id, data }
+    };
+    let mut events: Vec<_> = positions.map(redaction).into();
+    events.sort_by(|one, other| one.origin.cmp(&other.origin));
+    events.dedup_by(|one, other| one.origin == other.origin);
+    let titles = vec![id("gamma"), id("theta")];
+    let redactions = Redactions { events, titles, sources: Vec::new() };
+    let write = Write::Redact(Box::new(redactions));
+    plan.record(NewOperation::of(OperationKind::Redact), vec![write]);
+    plan.append("delta", turns(1));
+    plan.read("epsilon");
+    plan.add(Step::Collect);
+    plan.append("gamma", turns(1));
 }
 
 /// Adds steps that delete sessions, and steps that use the sessions that remain.

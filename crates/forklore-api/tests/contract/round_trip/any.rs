@@ -93,7 +93,7 @@ pub(crate) use events::event;
 impl Any for Outcome {
     fn any(dice: &mut Dice) -> Self {
         let session_id = any(dice);
-        match dice.below(10) {
+        match dice.below(11) {
             0 => Self::Created { session_id, head_seq: any(dice) },
             1 => Self::Appended { session_id, events: any(dice), head_seq: any(dice) },
             2 => Self::Deleted { session_id },
@@ -103,6 +103,12 @@ impl Any for Outcome {
             6 => Self::Renamed { session_id, before: any(dice), after: any(dice) },
             7 => Self::Leaf { session_id, before: any(dice), after: any(dice) },
             8 => Self::Detached { session_id },
+            9 => Self::Redacted {
+                session_id,
+                events: any(dice),
+                bytes: any(dice),
+                reason: any(dice),
+            },
             _ => Self::Forgotten { session_id },
         }
     }
@@ -112,9 +118,9 @@ words! {
     OperationId: [OperationId(1), OperationId(1 << 53)];
     OperationKind: [OperationKind::Delete, OperationKind::Undelete, OperationKind::Detach,
         OperationKind::Label, OperationKind::Rename, OperationKind::Rewind, OperationKind::Import,
-        OperationKind::Undo];
+        OperationKind::Undo, OperationKind::Redact];
     UndoState: [UndoState::Possible, UndoState::Partial, UndoState::Undone, UndoState::Impossible];
-    Obstacle: [Obstacle::Erased, Obstacle::Detached, Obstacle::EventsStay { events: 3 },
+    Obstacle: [Obstacle::Erased, Obstacle::Detached, Obstacle::Redacted, Obstacle::EventsStay { events: 3 },
         Obstacle::InTrash, Obstacle::BroughtBack, Obstacle::Appended { events: 1 },
         Obstacle::Labelled, Obstacle::Renamed, Obstacle::OtherLeaf, Obstacle::LabelInUse,
         Obstacle::HasBranches { branches: 2 }, Obstacle::Running];
@@ -143,8 +149,14 @@ words! {
     Status: [Status::Idle, Status::Running];
     DeleteMode: [DeleteMode::Refuse, DeleteMode::Cascade, DeleteMode::DetachChildren];
     TransferState: [TransferState::Created, TransferState::Continued, TransferState::Parted];
+    RedactionCause: [RedactionCause::Named, RedactionCause::Matched, RedactionCause::Copy,
+        RedactionCause::Quote];
     SkipReason: [SkipReason::Deleted, SkipReason::ParentDeleted, SkipReason::OtherSession,
         SkipReason::Busy, SkipReason::Source, SkipReason::Failed];
+    AnchorState: [AnchorState::Holds, AnchorState::Deleted, AnchorState::Erased,
+        AnchorState::Edited, AnchorState::HeaderEdited, AnchorState::Truncated,
+        AnchorState::RolledBack, AnchorState::Missing, AnchorState::Damaged, AnchorState::Forged,
+        AnchorState::Grown, AnchorState::Changed, AnchorState::Unanchored, AnchorState::Unfinished];
     LostKind: [LostKind::Header, LostKind::Event, LostKind::Data, LostKind::Source,
         LostKind::Attachment];
     SpareReason: [SpareReason::Labelled, SpareReason::Running, SpareReason::Changed,
@@ -264,7 +276,7 @@ fields! {
     Origin { session_id, seq }
     OpenCall { id, name }
     Message { role, content }
-    Verification { sessions, events, problems }
+    Verification { sessions, events, problems, unfinished }
     Problem { session_id, seq, attachment, kind, message }
     Collected { freed_bytes, segments, events, attachments, sessions }
     Packed { freed_bytes, events, histories }
@@ -285,6 +297,9 @@ fields! {
     CompletionScript { shell, script }
     Create { id, title, label, workspace, principal, permissions, metadata, config, parent }
     DamagedFile { name, message }
+    Redact { events, sessions, matching, regex, reason, dry_run }
+    Redacted { events, bytes, titles, files, already_redacted, operation, problems, dry_run }
+    RedactedEvent { session_id, seq, event_id, kind, bytes, why }
     Delete { session, mode, dry_run, erase }
     Undelete { session, cascade }
     Undeleted { undeleted }
@@ -352,6 +367,10 @@ fields! {
     SparedSession { session_id, label, reason, because_of }
     VerifiedSample { verification, of, seed }
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
+    Anchor { session_id, seq, chain, lineage, settings, at, store, hmac }
+    AnchorCheck { line, session_id, seq, state, sound, message }
+    AnchorReport { holds, differ, signed, checks, verification }
+    Anchored { path, signed, anchors }
     SessionAnswer { session, summary }
     SessionPage { sessions, next, problems }
     SessionUsage { session_id, label, title, usage, unpriced_tokens }
@@ -362,7 +381,7 @@ fields! {
     Stats { sessions, own_events, inherited_events, bytes, saved_bytes, usage, store_bytes, problems }
     StatsAnswer { stats, inherited_usage, currency, calls }
     Tree { trees, next, problems }
-    Transferred { dry_run, interrupted, families, unchanged, sessions, events, attachments, sources, skipped }
+    Transferred { dry_run, interrupted, families, unchanged, sessions, events, attachments, sources, redacted, skipped }
     TransferredSession { session_id, target_id, label, state, events }
     TreeNode { session_id, header, missing, damaged, deleted, cycle, brought; depth }
     TreeRequest { session, workspace, after }
@@ -375,7 +394,7 @@ fields! {
 
 impl Any for Facts {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(29) {
+        match dice.below(30) {
             0 => Self::Configuration { line: any(dice), path: any(dice) },
             1 => Self::OutOfRange {
                 requested: any(dice),
@@ -412,6 +431,7 @@ impl Any for Facts {
                 Self::TooDeep { links: any(dice), max_fork_depth: any(dice), session_id: any(dice) }
             }
             15 => Self::SourceGone { count: any(dice), deleted: any(dice) },
+            29 => Self::SourceRedacted { reason: any(dice), seq: any(dice), session_id: any(dice) },
             16 => Self::Ambiguous { candidates: any(dice), count: any(dice) },
             17 => Self::Elsewhere { elsewhere: any(dice) },
             18 => Self::Syntax { column: any(dice), line: any(dice), text: any(dice) },

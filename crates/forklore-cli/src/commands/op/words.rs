@@ -3,7 +3,7 @@
 use forklore::api::{OperationKind, OperationSession, OperationSummary, Outcome};
 use forklore::core::ShortIds;
 
-use crate::output::count;
+use crate::output::{bytes, count};
 
 /// Describes what an operation did, and to which sessions.
 pub(super) fn what(operation: &OperationSummary) -> String {
@@ -16,6 +16,7 @@ pub(super) fn what(operation: &OperationSummary) -> String {
         OperationKind::Rewind => "rewound into",
         OperationKind::Import => "imported",
         OperationKind::Undo => "undid",
+        OperationKind::Redact => "redacted",
     };
     if let Some(undone) = operation.undoes {
         return format!("{did} operation {undone}: {}", sessions(operation));
@@ -71,6 +72,10 @@ pub(super) fn did(outcome: &Outcome) -> String {
         Outcome::Leaf { after: Some(after), .. } => format!("its agent would resume {after}"),
         Outcome::Leaf { .. } => "its agent would resume no branch of it".to_owned(),
         Outcome::Detached { .. } => "detached".to_owned(),
+        Outcome::Redacted { events: 0, .. } => "lost its title".to_owned(),
+        Outcome::Redacted { events, bytes: size, reason, .. } => {
+            format!("{} redacted, {}: {reason}", count(*events, "event"), bytes(*size))
+        }
         Outcome::Forgotten { .. } => "another label or title, erased since".to_owned(),
     }
 }

@@ -9,6 +9,8 @@ pub(super) enum Effect {
     AppendsTo(&'static str),
     /// The command may delete sessions.
     Deletes,
+    /// The command may redact events.
+    Redacts,
 }
 
 impl Effect {
@@ -60,6 +62,7 @@ commands! {
     delete_and_detach_children Effect::Deletes, ["delete", "it", "--detach-children"];
     erase Effect::Deletes, ["delete", "it", "--cascade", "--erase"];
     undelete Effect::None, ["undelete", "it"];
+    redact Effect::Redacts, ["redact", "it", "--match", "plan", "--reason", "a secret", "--yes"];
     undo Effect::Deletes, ["op", "undo"];
     list_operations Effect::None, ["op", "log"];
     gc_of_the_trash Effect::None, ["gc", "--now"];

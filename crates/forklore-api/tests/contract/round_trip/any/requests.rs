@@ -62,7 +62,7 @@ impl Any for GraphScope {
 
 impl Any for Request {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(50) {
+        match dice.below(51) {
             0 => Self::New(any(dice)),
             1 => Self::Append(any(dice)),
             2 => Self::List(any(dice)),
@@ -117,6 +117,7 @@ impl Any for Request {
             46 => Self::RestoreStore(any(dice)),
             47 => Self::VerifySample(any(dice)),
             48 => Self::ApplyRetention(any(dice)),
+            49 => Self::Redact(any(dice)),
             _ => Self::Doctor {},
         }
     }

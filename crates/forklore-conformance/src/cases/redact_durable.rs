@@ -1,0 +1,3 @@
+//! Cases: a redaction is durable.
+
+pub(super) use super::redact::it_outlives_a_reopening;
