@@ -22,7 +22,7 @@ const PORTS: [&str; 6] = ["2379", "2380", "5432", "5433", "6432", "8008"];
 /// The addresses of the page without their last number, and that number of the first node.
 const ADDRESSES: &str = "127.0.0.1";
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
-const PAUSE: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_millis(500);
 /// How long a tier may take for what a test waits for.
 const PATIENCE: Duration = Duration::from_secs(240);
 

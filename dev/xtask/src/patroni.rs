@@ -1,20 +1,16 @@
 //! Patroni from PyPI and etcd from Debian, with which tests make the tier of docs/tier.md.
 
 use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::command::{Failure, program, run};
-use crate::debian;
-use crate::tools::target;
+use crate::command::Failure;
+use crate::{debian, venv};
 
 /// The environment variable that gives tests the directory of the programs patroni and patronictl.
 const VARIABLE: &str = "FORKLORE_PATRONI";
-/// What the page installs.
-const WHEEL: &str = "patroni[etcd3,psycopg3]==4.1.5";
-/// The packages that it needs and that are on PyPI as source only, without code to compile.
-const SOURCES: &str = "python-etcd,ydiff";
+/// What the page installs. The two packages that are on PyPI as source only have no code to compile.
+const PACKAGES: [&str; 2] = ["--no-binary=python-etcd,ydiff", "patroni[etcd3,psycopg3]==4.1.5"];
 
 /// The environment variable that gives tests the directory of the program etcd.
 const ETCD: &str = "FORKLORE_ETCD";
@@ -24,7 +20,8 @@ const INSTALLED_ETCD: &str = "/usr/bin";
 /// Makes Patroni and etcd available to the tests that `command` runs.
 pub(crate) fn offer(command: &mut Command) -> Result<(), Failure> {
     if env::var_os(VARIABLE).is_none() {
-        command.env(VARIABLE, installed()?);
+        let python = venv::installed("patroni", &PACKAGES)?;
+        command.env(VARIABLE, python.with_file_name(""));
     }
     if env::var_os(ETCD).is_none() {
         let etcd = if Path::new(INSTALLED_ETCD).join("etcd").is_file() {
@@ -35,22 +32,4 @@ pub(crate) fn offer(command: &mut Command) -> Result<(), Failure> {
         command.env(ETCD, etcd);
     }
     Ok(())
-}
-
-/// Returns the directory of the programs of Patroni, in a Python environment of its own. Installs
-/// them unless the required version is already installed.
-fn installed() -> Result<PathBuf, Failure> {
-    let folder = target().join("patroni");
-    let programs = folder.join("bin");
-    // This file is written last, so that an interrupted installation is repeated.
-    let done = folder.join("installed.txt");
-    if fs::read_to_string(&done).ok().as_deref() == Some(WHEEL) {
-        return Ok(programs);
-    }
-    run(program("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    run(program(programs.join("python"))
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-        .args(["--only-binary", ":all:", "--no-binary", SOURCES, WHEEL]))?;
-    fs::write(&done, WHEEL).map_err(|source| Failure::Folder { path: done, source })?;
-    Ok(programs)
 }

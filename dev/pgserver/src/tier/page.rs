@@ -24,8 +24,8 @@ impl Page {
         self.replacements.iter().fold(text.to_owned(), |text, (this, by)| text.replace(this, by))
     }
 
-    /// Returns the shell commands under a heading, until the next one. Those that begin with the
-    /// program itself or with `sudo` are for people.
+    /// Returns the shell commands under a heading, until the next one. Blocks with `sudo`, or with
+    /// the program itself and an option, are for people.
     pub(super) fn commands(&self, title: &str) -> Result<String, NoServer> {
         let mut is_under = false;
         let mut block: Option<Vec<&str>> = None;
