@@ -11,7 +11,7 @@ fn signed() -> Victim {
     let victim = Victim::sqlite();
     victim.seed();
     victim.sandbox.file("key", "correct horse battery staple\n");
-    victim.ok(&["--all", "anchor", "--to", ANCHORS, "--key", "key"]);
+    victim.ok(&["anchor", "--all", "--to", ANCHORS, "--key", "key"]);
     victim
 }
 

@@ -14,7 +14,7 @@ fn people_read_what_was_anchored_and_what_differs() {
     let mut text = String::new();
     for line in [
         "anchor plan --to one.jsonl",
-        "--all anchor --to anchors.jsonl",
+        "anchor --all --to anchors.jsonl",
         "verify --anchors anchors.jsonl",
         "verify --anchors anchors.jsonl --exact",
         "delete other",

@@ -99,7 +99,7 @@ impl Victim {
 
     /// Appends the heads of all sessions to the file with anchors.
     pub(super) fn anchor(&self) {
-        self.ok(&["--all", "anchor", "--to", ANCHORS]);
+        self.ok(&["anchor", "--all", "--to", ANCHORS]);
     }
 
     /// Returns the results that are not sound, as `SESSION STATE`, sorted. Checks the exit code.

@@ -42,7 +42,7 @@ class ForkloreAdapter(MemoryAdapter):
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
         env = {"HOME": str(home), "FORKLORE_STORE": self.url()}
-        command = [os.environ["FORKLORE"], "--json", "--all", "--workspace", "/demo", *words]
+        command = [os.environ["FORKLORE"], "--json", "--workspace", "/demo", *words]
         ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         if ran.returncode not in (0, 6):
             raise RuntimeError(f"{command}: {ran.stdout}{ran.stderr}")
@@ -52,7 +52,7 @@ class ForkloreAdapter(MemoryAdapter):
         """Writes genuine events through the program, and anchors the heads."""
         for text in words:
             self.forklore("append", session, "--text", text)
-        self.forklore("anchor", "--to", str(self.folder / "anchors.jsonl"))
+        self.forklore("anchor", "--all", "--to", str(self.folder / "anchors.jsonl"))
 
     def seed(self, n):
         self.append(CONTEXT, [f"memory {i:04}" for i in range(n)])
