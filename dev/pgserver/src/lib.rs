@@ -14,8 +14,10 @@
 //! A [`Target`] is a server and the way to it: PostgreSQL, the same behind PgBouncer, or a newer
 //! PostgreSQL. The programs are those that Debian's packages install, or those that [`VARIABLE`],
 //! [`NEWEST`] and [`POOLER`] name. `cargo xtask test` installs them. [`URL`] names a running server
-//! instead. A server does not sync its files, because no test of it kills it.
+//! instead. A server does not sync its files, because no test of it kills it. [`Durable`] does, for
+//! measurements.
 
+mod durable;
 mod folder;
 mod pooler;
 mod port;
@@ -28,6 +30,7 @@ use std::path::PathBuf;
 
 use server::Server;
 
+pub use durable::Durable;
 pub use programs::{NEWEST, POOLER, VARIABLE};
 pub use server::{Target, URL};
 

@@ -57,7 +57,7 @@ fn watched(programs: &Path, folder: &Folder, data: &Path, port: u16, log: File) 
     watch.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0).spawn()
 }
 
-fn initialise(programs: &Path, data: &Path) -> Result<(), NoServer> {
+pub(crate) fn initialise(programs: &Path, data: &Path) -> Result<(), NoServer> {
     let done = command(&programs.join("initdb"))
         .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"])
         .args(["--no-sync", "--no-instructions", "-D"])
