@@ -1,6 +1,7 @@
-"""The sessions of the OpenAI Agents SDK: `plain` is SQLiteSession, `advanced` is AdvancedSQLiteSession.
+"""The sessions of the OpenAI Agents SDK: `plain` is SQLiteSession, `advanced` is AdvancedSQLiteSession,
+`sqlalchemy` is SQLAlchemySession.
 
-SQLiteSession has no fork: whoever needs one copies the items to a new session. AdvancedSQLiteSession branches from a turn.
+SQLiteSession and SQLAlchemySession have no fork: whoever needs one copies the items to a new session. AdvancedSQLiteSession branches from a turn.
 """
 
 import sys
@@ -31,6 +32,27 @@ class Plain(Peer):
 
     async def enter(self, fork):
         self.session = fork
+
+
+class Alchemy(Plain):
+    def __init__(self, url):
+        from sqlalchemy.ext.asyncio import create_async_engine
+
+        Peer.__init__(self, url)
+        self.engine = create_async_engine(url.replace("postgres://", "postgresql+asyncpg://"))
+        self.session = self.open("main")
+        self.forks = 0
+
+    def open(self, name):
+        from agents.extensions.memory import SQLAlchemySession
+
+        return SQLAlchemySession(name, engine=self.engine, create_tables=True)
+
+    async def fork(self):
+        self.forks += 1
+        copy = self.open(f"fork-{self.forks}")
+        await copy.add_items(await self.session.get_items())
+        return copy
 
 
 class Advanced(Peer):
@@ -69,4 +91,4 @@ class Advanced(Peer):
         await self.add(self.last_turn)
 
 
-serve(Advanced if sys.argv[1] == "advanced" else Plain)
+serve({"advanced": Advanced, "sqlalchemy": Alchemy}.get(sys.argv[1], Plain))

@@ -16,6 +16,10 @@ pub(crate) enum Error {
     Store(#[from] forklore::store::Error),
     #[error(transparent)]
     Model(#[from] forklore::core::id::IdError),
+    #[error(transparent)]
+    Server(#[from] forklore_pgserver::NoServer),
+    #[error(transparent)]
+    Database(#[from] tokio_postgres::Error),
     #[error("{doing}: {source}")]
     Io { doing: String, source: io::Error },
     #[error("`{command}` failed: {status}\n{output}")]

@@ -27,6 +27,8 @@ pub(crate) enum Unit {
     Kilobytes,
     Megabytes,
     Pages,
+    /// A number of things.
+    Count,
     Milliseconds,
     Seconds,
     MegabytesPerSecond,
@@ -124,6 +126,7 @@ impl Unit {
             Self::Kilobytes => format!("{value:.1} KB"),
             Self::Megabytes => format!("{value:.1} MB"),
             Self::Milliseconds => format!("{value:.2} ms"),
+            Self::Count => format!("{value:.0}"),
             Self::Pages => format!("{value:.0} pages"),
             Self::Seconds => format!("{value:.2} s"),
             Self::MegabytesPerSecond => format!("{value:.0} MB/s"),

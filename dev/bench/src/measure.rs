@@ -19,6 +19,7 @@ mod size;
 mod spans;
 mod start;
 mod threads;
+mod tier;
 mod waking;
 pub(crate) mod writer;
 mod writers;
@@ -66,11 +67,13 @@ pub(crate) enum Measurement {
     Search,
     /// Imports of small and large session files
     Import,
+    /// The shared store on PostgreSQL
+    Tier,
 }
 
 impl Measurement {
     /// All measurements, in the order of the results in `docs/benchmarks.md`.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Length,
         Self::Family,
         Self::Peers,
@@ -87,6 +90,7 @@ impl Measurement {
         Self::Interface,
         Self::Search,
         Self::Import,
+        Self::Tier,
     ];
 
     pub(crate) fn take(self, scene: &Scene) -> Result<Findings> {
@@ -107,6 +111,7 @@ impl Measurement {
             Self::Interface => interface::measure(scene).map(Into::into),
             Self::Search => search::measure(scene).map(Into::into),
             Self::Import => import::measure(scene).map(Into::into),
+            Self::Tier => tier::measure(scene),
         }
     }
 
@@ -129,6 +134,7 @@ impl Measurement {
             Self::Interface => "the terminal interface",
             Self::Search => "search",
             Self::Import => "imports",
+            Self::Tier => "the shared store on PostgreSQL",
         }
     }
 }

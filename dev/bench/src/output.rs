@@ -9,6 +9,11 @@ pub(crate) fn progress(what: &str) {
     eprintln!("measuring {what}");
 }
 
+/// Prints to standard error a result, before the others are there.
+pub(crate) fn result(row: &str) {
+    eprintln!("{row}");
+}
+
 /// Prints the finished results.
 pub(crate) fn page(text: &str) {
     println!("{text}");

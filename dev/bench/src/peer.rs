@@ -1,6 +1,7 @@
 //! The peers: alternatives that an agent's author might use. They are Python libraries. Each runs
 //! in its own process, which executes one request at a time until its input ends.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -43,6 +44,22 @@ pub(crate) const KINDS: [Kind; 3] = [
     },
 ];
 
+/// The libraries that store sessions in PostgreSQL.
+pub(crate) const ON_POSTGRES: [Kind; 2] = [
+    Kind {
+        name: "OpenAI SQLAlchemySession",
+        fork: "copy of its items",
+        script: "openai_sessions.py",
+        argument: "sqlalchemy",
+    },
+    Kind {
+        name: "LangGraph PostgresSaver",
+        fork: "`update_state`",
+        script: "langgraph_threads.py",
+        argument: "postgres",
+    },
+];
+
 /// A running process that uses one of the libraries that forklore is compared with. It has one open
 /// session.
 pub(crate) struct Peer {
@@ -67,11 +84,24 @@ impl Peer {
     /// Starts a process that uses the library `kind`. Its session has `messages` messages and is in
     /// a file in `dir`.
     pub(crate) fn start(kind: Kind, python: &Path, dir: &Path, messages: usize) -> Result<Self> {
+        let file = dir.join(format!("{}.db", kind.argument));
+        Self::at(kind, python, dir, file.as_os_str(), messages)
+    }
+
+    /// Starts a process as [`start`](Self::start) does. `location` is where the library stores its
+    /// sessions: a file, or the URL of a database.
+    pub(crate) fn at(
+        kind: Kind,
+        python: &Path,
+        dir: &Path,
+        location: &OsStr,
+        messages: usize,
+    ) -> Result<Self> {
         let errors = dir.join(format!("{}.errors", kind.argument));
         let mut child = Command::new(python)
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(kind.script))
             .arg(kind.argument)
-            .arg(dir.join(format!("{}.db", kind.argument)))
+            .arg(location)
             // Prevents compiled Python files next to the scripts, and network requests for tracing.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("LANGSMITH_TRACING", "false")

@@ -15,10 +15,11 @@
 //! PostgreSQL. The programs are those that Debian's packages install, or those that [`VARIABLE`],
 //! [`NEWEST`] and [`POOLER`] name. `cargo xtask test` installs them. [`URL`] names a running server
 //! instead. A server does not sync its files, because no test of it kills it. The servers of a
-//! [`Cluster`] do; it belongs to one test, which kills them. A [`Tier`] is made by the commands of the
-//! documentation, with Patroni and etcd.
+//! [`Cluster`] do; it belongs to one test, which kills them. So does a [`Durable`], for measurements.
+//! A [`Tier`] is made by the commands of the documentation, with Patroni and etcd.
 
 mod cluster;
+mod durable;
 mod folder;
 mod pooler;
 mod port;
@@ -33,6 +34,7 @@ use std::path::PathBuf;
 use server::Server;
 
 pub use cluster::Cluster;
+pub use durable::Durable;
 pub use programs::{ETCD, NEWEST, PATRONI, POOLER, VARIABLE};
 pub use server::{Target, URL};
 pub use tier::Tier;

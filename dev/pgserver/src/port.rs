@@ -38,18 +38,29 @@ pub(crate) fn first_usable(
     for port in ports {
         let port = port?;
         let mut program = start(port)?;
-        let mut looks = 0..LOOKS;
-        while program.try_wait()?.is_none() {
-            if is_server(port, data) {
-                return Ok(Some(port));
-            }
-            if looks.next().is_none() {
-                return Ok(None);
-            }
-            sleep(PAUSE);
+        if answers(&mut program, port, data)? {
+            return Ok(Some(port));
+        }
+        if program.try_wait()?.is_none() {
+            return Ok(None);
         }
     }
     Ok(None)
+}
+
+/// Waits until a program answers on a port for the server with the directory `data`. Returns whether
+/// it did before it ended, and before the patience did.
+pub(crate) fn answers(program: &mut Child, port: u16, data: &Path) -> Result<bool> {
+    for _ in 0..LOOKS {
+        if program.try_wait()?.is_some() {
+            return Ok(false);
+        }
+        if is_server(port, data) {
+            return Ok(true);
+        }
+        sleep(PAUSE);
+    }
+    Ok(false)
 }
 
 /// Checks whether the server with this directory answers on the port.

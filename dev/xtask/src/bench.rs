@@ -3,8 +3,8 @@
 use std::env;
 
 use crate::command::{Failure, cargo, program, root, run};
-use crate::peers;
 use crate::tools::target;
+use crate::{peers, postgres};
 
 /// Builds the benchmarks with the cargo profile `dist` and runs them. Without arguments, writes the
 /// results into `docs/benchmarks.md`.
@@ -13,8 +13,11 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(cargo().args(["build", "--profile", "dist"]).args(crates))?;
     let name = format!("forklore-bench{}", env::consts::EXE_SUFFIX);
     let mut bench = program(target().join("dist").join(name));
-    if needs_peers(args) {
+    if includes(args, "peers") || includes(args, "tier") {
         bench.arg("--peers").arg(peers::python()?);
+    }
+    if includes(args, "tier") {
+        postgres::offer_installed(&mut bench)?;
     }
     if args.is_empty() {
         bench.arg("--write").arg(root().join("docs").join("benchmarks.md"));
@@ -22,10 +25,10 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(bench.args(args))
 }
 
-/// Checks whether the benchmark run includes the peers (the libraries that forklore is compared
-/// with). It does if it is a complete run, or if the arguments name the peers.
-fn needs_peers(args: &[String]) -> bool {
-    let (only, named) =
-        (|arg: &String| arg.starts_with("--only"), |arg: &String| arg.ends_with("peers"));
+/// Checks whether the benchmark run includes a measurement. It does if it is a complete run, or if
+/// the arguments name the measurement.
+fn includes(args: &[String], measurement: &str) -> bool {
+    let only = |arg: &String| arg.starts_with("--only");
+    let named = |arg: &String| arg.ends_with(measurement);
     !args.iter().any(only) || args.iter().any(named)
 }

@@ -28,19 +28,26 @@ const INSTALLED_POOLER: &str = "/usr/sbin/pgbouncer";
 
 /// Makes PostgreSQL, the newest PostgreSQL and PgBouncer available to the tests that `command` runs.
 pub(crate) fn offer(command: &mut Command) -> Result<(), Failure> {
-    let is_installed = fs::read_dir(INSTALLED).is_ok_and(|mut versions| versions.next().is_some());
-    if env::var_os(VARIABLE).is_none()
-        && !is_installed
-        && let Some(version) = unpacked()?
-    {
-        command.env(VARIABLE, version.join("bin"));
-    }
+    offer_installed(command)?;
     if env::var_os(NEWEST).is_none() {
         command.env(NEWEST, newest()?);
     }
     if env::var_os(POOLER).is_none() && !Path::new(INSTALLED_POOLER).is_file() {
         let unpacked = debian::unpacked_with_needs("pgbouncer")?;
         command.env(POOLER, unpacked.join(INSTALLED_POOLER.trim_start_matches('/')));
+    }
+    Ok(())
+}
+
+/// Makes the PostgreSQL that is installed, or else Debian's, available to the program that `command`
+/// runs.
+pub(crate) fn offer_installed(command: &mut Command) -> Result<(), Failure> {
+    let is_installed = fs::read_dir(INSTALLED).is_ok_and(|mut versions| versions.next().is_some());
+    if env::var_os(VARIABLE).is_none()
+        && !is_installed
+        && let Some(version) = unpacked()?
+    {
+        command.env(VARIABLE, version.join("bin"));
     }
     Ok(())
 }
