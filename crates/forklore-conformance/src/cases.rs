@@ -25,6 +25,7 @@ mod lineage;
 mod list;
 mod loss;
 mod maintenance;
+mod needs;
 mod operations;
 mod processes;
 mod race;
@@ -486,22 +487,6 @@ macro_rules! __forklore_list {
             run: |scene| $group::$name(scene),
         }),*),*];
     };
-}
-
-#[allow(non_upper_case_globals, reason = "named as the list of cases names them")]
-mod needs {
-    use super::Capability;
-
-    pub(super) const base: Capability = Capability::Base;
-    pub(super) const durable: Capability = Capability::Durable;
-    pub(super) const processes: Capability = Capability::Processes;
-    pub(super) const maintenance: Capability = Capability::Maintenance;
-    pub(super) const sources: Capability = Capability::Sources;
-    pub(super) const attachments: Capability = Capability::Attachments;
-    pub(super) const shared_attachments: Capability = Capability::SharedAttachments;
-    pub(super) const loss: Capability = Capability::Loss;
-    pub(super) const operations: Capability = Capability::Operations;
-    pub(super) const shared_operations: Capability = Capability::SharedOperations;
 }
 
 crate::__forklore_cases! { __forklore_list [] }

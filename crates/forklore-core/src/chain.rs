@@ -15,10 +15,10 @@ mod fields;
 use fields::Fields;
 
 /// The first field of everything that is hashed. It names what is hashed, and the version.
-const SESSION: &str = "forklore session 1";
-const EVENT: &str = "forklore event 1";
-const LINEAGE: &str = "forklore lineage 1";
-const SETTINGS: &str = "forklore settings 1";
+const SESSION: &str = "forklore.session.1";
+const EVENT: &str = "forklore.event.1";
+const LINEAGE: &str = "forklore.lineage.1";
+const SETTINGS: &str = "forklore.settings.1";
 
 /// A SHA-256 of a log up to one of its events, or of a part of a header. It is shown as 64 hex
 /// digits.

@@ -168,7 +168,7 @@ mod tests {
     const REST: &str = r#""reason":"a key","at":"2026-02-01T00:00:00Z","by":"me"}"#;
 
     #[test]
-    fn calls_keep_their_ids_and_names() {
+    fn calls_retain_their_ids_and_names() {
         let call = r#"{"id":"c","name":"sh","arguments":{"cmd":"secret"}}"#;
         let call = redacted(&event(EventType::TOOL_CALL, call));
         let expected = format!(r#"{{"redacted":{{"bytes":51,{REST},"id":"c","name":"sh"}}"#);

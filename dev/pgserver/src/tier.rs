@@ -242,13 +242,14 @@ struct Member {
 fn programs_of(home: &Path) -> Result<(String, String), NoServer> {
     let postgres = runnable(programs::directory()?, home)?;
     let pooler = programs::pooler(home)?;
-    let beside = |program: &Path| {
+    let libraries_of = |program: &Path| {
         let command = command(program);
         let (_, path) = command.get_envs().find(|(name, _)| *name == "LD_LIBRARY_PATH")?;
         // Those of the system would be in front of those that Python has of its own.
         path.map(PathBuf::from).filter(|path| !path.starts_with("/usr/lib"))
     };
-    let libraries = [beside(&postgres.join("postgres")), beside(&pooler)].into_iter().flatten();
+    let libraries =
+        [libraries_of(&postgres.join("postgres")), libraries_of(&pooler)].into_iter().flatten();
     let libraries = std::env::join_paths(libraries).unwrap_or_default();
     let mut path = vec![postgres, programs::patroni()?, programs::etcd()?];
     path.extend(pooler.parent().map(Path::to_owned));

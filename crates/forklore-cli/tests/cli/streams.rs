@@ -219,8 +219,8 @@ fn metrics_need_an_address_and_a_command_that_lasts() {
     assert_eq!(code, 2);
     assert!(error["message"].as_str().unwrap().contains("is no HOST:PORT"), "{error}");
     assert_eq!(sandbox.error(&["log", "plan-1", "--metrics", "0"]).0, 2);
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().to_string();
+    let occupied = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = occupied.local_addr().unwrap().to_string();
     let (_, error) = sandbox.error(&["log", "plan-1", "--follow", "--metrics", &port]);
     assert!(error["message"].as_str().unwrap().contains(&port), "{error}");
 }

@@ -2,6 +2,7 @@
 //! server does without forklore.
 
 mod bare;
+mod batch;
 mod crowd;
 mod followers;
 mod lists;
@@ -14,14 +15,15 @@ use std::time::Duration;
 use forklore::prelude::*;
 
 use self::bare::Bare;
+use self::batch::is;
 use self::server::Server;
 use super::load::stream;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::figure::{Figure, Goal, Unit};
 use crate::findings::Findings;
 use crate::output;
 use crate::samples::{Rival, Samples, in_turns, pair, timed};
-use crate::scene::{Scene, message, session};
+use crate::scene::{Scene, session};
 use crate::thousands::grouped;
 
 /// How often the bare insert and the append of forklore take turns, and for how long each.
@@ -112,10 +114,6 @@ fn loads(scene: &Scene, server: &Server) -> Result<Vec<Figure>> {
     Ok(vec![Figure::ratio(what, Goal::AtMost(1.3), select, load)])
 }
 
-fn is(found: usize, wanted: usize) -> Result<()> {
-    if found == wanted { Ok(()) } else { Err(Error::Wrong(format!("{found}, not {wanted}"))) }
-}
-
 /// Compares forks of a long session with forks of a short one.
 fn forks(scene: &Scene, server: &Server) -> Result<Vec<Figure>> {
     let [short, long] = scene.sizes.events;
@@ -147,9 +145,4 @@ fn forks(scene: &Scene, server: &Server) -> Result<Vec<Figure>> {
             Unit::Seconds,
         ),
     ])
-}
-
-/// Returns the batch of one message of 1 KB.
-fn one() -> Result<Batch> {
-    Ok(Batch::from(vec![message(0)?]))
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use forklore::prelude::*;
 
-use super::one;
+use super::batch::one;
 use crate::error::{Error, Result};
 
 /// Appends for some time, with a thread for each session. Returns the time divided by the number of

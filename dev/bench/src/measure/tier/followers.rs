@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use forklore::prelude::*;
 use forklore::store::port::Since;
 
-use super::one;
+use super::batch::one;
 use super::server::{Server, open};
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};

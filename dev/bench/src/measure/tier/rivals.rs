@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 
 use forklore::prelude::*;
 
+use super::batch::{is, one};
 use super::server::Server;
-use super::{is, one};
 use crate::error::Result;
 use crate::figure::{Figure, Goal, Unit};
 use crate::measure::load::stream;

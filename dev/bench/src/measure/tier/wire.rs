@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use forklore::prelude::*;
 use forklore::store::port::{At, Direction, Query};
 
-use super::one;
+use super::batch::one;
 use super::server::{Server, open};
 use crate::error::{Doing, Result};
 use crate::figure::{Figure, Goal, Unit};
@@ -78,10 +78,10 @@ fn pass(client: TcpStream, server: TcpStream, trips: Arc<Trips>) -> std::io::Res
     let (client_end, server_end) = (client.try_clone()?, server.try_clone()?);
     // Whether the server was the last to send.
     let answered = Arc::new(AtomicBool::new(true));
-    let asked = Arc::clone(&answered);
+    let last = Arc::clone(&answered);
     std::thread::spawn(move || {
         forward(&client, &server, || {
-            if asked.swap(false, Ordering::SeqCst) {
+            if last.swap(false, Ordering::SeqCst) {
                 trips.0.fetch_add(1, Ordering::SeqCst);
             }
         });
