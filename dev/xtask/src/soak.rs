@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::command::{Failure, command_line, root, run};
-use crate::postgres;
 use crate::tools::{FUZZ, NEXTEST, target};
+use crate::{patroni, postgres};
 
 /// The number of test cases required for a release, as a multiple of the number in a normal test
 /// run. For example, 300 kills become 10,000.
@@ -133,14 +133,22 @@ fn durability(times: u64, seed: u64) -> Result<Vec<String>, Vec<String>> {
     }
 }
 
-/// Kills the primary of a PostgreSQL cluster as often as a release requires.
+/// Kills the primary of a PostgreSQL cluster as often as a release requires, and lets Patroni hang.
 fn failovers() -> Row {
     let start = Instant::now();
     let done = NEXTEST.command().and_then(|mut command| {
         postgres::offer(&mut command)?;
+        patroni::offer(&mut command)?;
         command
             .args(["run", "-p", "forklore-postgres", "--test", "failover", "--profile", "soak"])
-            .args(["--success-output", "immediate", "--status-level", "fail", "rounds::"])
+            .args([
+                "--success-output",
+                "immediate",
+                "--status-level",
+                "fail",
+                "rounds::",
+                "patroni::",
+            ])
             .env("FORKLORE_FAILOVERS", FAILOVERS.to_string());
         Ok(command)
     });

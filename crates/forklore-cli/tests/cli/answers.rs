@@ -104,6 +104,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         QueryAnswer,
         Record,
         Recovered,
+        Redacted,
         RequestPreview,
         RestoredFile,
         RestoredFiles,
