@@ -136,6 +136,11 @@ impl History {
         self.memory.written = Some(at);
     }
 
+    /// Returns the message that the last event contains or follows.
+    pub(crate) fn written(&self) -> Option<At> {
+        self.memory.written
+    }
+
     pub(crate) fn hidden(&self) -> Option<&str> {
         self.memory.hidden.as_deref()
     }

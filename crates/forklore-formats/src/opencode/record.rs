@@ -124,13 +124,15 @@ impl Reader {
     /// there. Returns `None` if nothing changes, or if the current conversation does not contain
     /// `from`.
     fn revert(&mut self, from: Option<&str>) -> Option<Record> {
-        if self.history.hidden() == from {
-            return None;
-        }
         let (name, to) = match from {
             Some(id) => ("revert", self.history.parent(self.history.in_list(id)?)),
             None => ("unrevert", self.history.tip()),
         };
+        // The same messages may have been shown and hidden again, with new ones behind them.
+        let is_last = from.is_none() || self.history.written() == Some(to);
+        if self.history.hidden() == from && is_last {
+            return None;
+        }
         self.history.hide(from.map(str::to_owned));
         Some(self.mark(name, to))
     }

@@ -480,6 +480,12 @@ proptest! {
 }
 
 #[test]
+fn the_same_messages_are_hidden_again_with_a_new_one() {
+    use Does::{GoesOn, Hides, IsImported, Says, ShowsAgain};
+    the_leaf_is_shown(vec![Says, Hides(5), IsImported, ShowsAgain, GoesOn, Hides(10)]);
+}
+
+#[test]
 fn more_messages_go_than_those_that_were_hidden() {
     use Does::{DeletesLast, Hides, IsImported, Says};
     the_leaf_is_shown(vec![Says, Says, Says, Hides(3), IsImported, Hides(1), Says, DeletesLast]);
