@@ -95,7 +95,13 @@ fn show(redacted: &Redacted, output: &mut Output) -> Result<()> {
             false => (Tone::Good, "Redacted"),
         };
         let size = bytes(redacted.bytes);
-        page.put(tone, did).put(Tone::Plain, format!(" {events}, {size}")).end();
+        if redacted.events.is_empty() && redacted.already_redacted == 0 {
+            let nothing =
+                "Nothing to redact: no event in the history of what was named contains it";
+            page.put(Tone::Warn, nothing).end();
+        } else {
+            page.put(tone, did).put(Tone::Plain, format!(" {events}, {size}")).end();
+        }
         for event in redacted.events.iter().take(NAMED) {
             line(page, event);
         }

@@ -187,6 +187,8 @@ fn bad_input_is_refused() {
     assert_eq!((code, &error["kind"]), (2, &json!("not_found")));
     let (code, _) = sandbox.error(&["redact", "nobody:3", "--reason", "r"]);
     assert_eq!(code, 2);
+    let nothing = sandbox.ok(&["redact", "plan-1", "--match", "nowhere", "--reason", "r"]);
+    assert!(nothing.starts_with("Nothing to redact"), "{nothing}");
     assert_eq!(
         sandbox.json(&["redact", "plan-1", "--match", "nowhere", "--reason", "r"])["events"],
         json!([])
