@@ -152,13 +152,7 @@ fn failovers() -> Row {
             .env("FORKLORE_FAILOVERS", FAILOVERS.to_string());
         Ok(command)
     });
-    let figures = match done {
-        Ok(mut command) => captured(&mut command),
-        Err(failure) => Err(vec![failure.to_string()]),
-    };
-    let verdict = if figures.is_ok() { "ok" } else { "FAILED" };
-    let figures = figures.unwrap_or_else(|figures| figures);
-    Row { name: "failover".into(), verdict, took: start.elapsed(), figures }
+    row("failover".into(), start, done)
 }
 
 fn fuzz(name: &str) -> Row {
@@ -173,13 +167,18 @@ fn fuzz(name: &str) -> Row {
         command.args(["-verbosity=0", "-timeout=20", "-rss_limit_mb=4096"]);
         Ok(command)
     });
-    let figures = match done {
+    row(format!("fuzz {name}"), start, done)
+}
+
+/// Runs a command, if it could be prepared, and returns its row of the table.
+fn row(name: String, start: Instant, command: Result<Command, Failure>) -> Row {
+    let figures = match command {
         Ok(mut command) => captured(&mut command),
         Err(failure) => Err(vec![failure.to_string()]),
     };
     let verdict = if figures.is_ok() { "ok" } else { "FAILED" };
     let figures = figures.unwrap_or_else(|figures| figures);
-    Row { name: format!("fuzz {name}"), verdict, took: start.elapsed(), figures }
+    Row { name, verdict, took: start.elapsed(), figures }
 }
 
 /// Runs a command that executes tests or a fuzz target. Returns the lines of its output that show

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal};
 use crate::findings::Findings;
 use crate::samples::{Rival, Samples, in_turns};
-use crate::scene::{Bed, Scene, message, session};
+use crate::scene::{Scene, message, session};
 
 const THREADS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 const ROUNDS: usize = 11;
@@ -25,7 +25,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let mut rivals: Vec<Rival<'_>> = Vec::new();
     for threads in THREADS {
         let (bed, sessions) = (&bed, sessions.get(..threads).unwrap_or_default());
-        rivals.push(Box::new(move || an_append(bed, sessions, time)));
+        rivals.push(Box::new(move || an_append(&bed.engine, sessions, time)));
     }
     let samples = in_turns(scene.rounds(ROUNDS), &mut rivals)?;
     let mut chart = Chart {
@@ -57,7 +57,11 @@ fn figure(samples: &[Samples]) -> Option<Figure> {
 
 /// Starts one thread per session, which appends to its session for the duration `time`. Returns the
 /// average time per append: the elapsed time divided by the number of appends of all threads.
-fn an_append(bed: &Bed, sessions: &[SessionId], time: Duration) -> Result<Duration> {
+pub(super) fn an_append(
+    engine: &Engine,
+    sessions: &[SessionId],
+    time: Duration,
+) -> Result<Duration> {
     let request = Batch::from(vec![message(0)?]);
     let barrier = Barrier::new(sessions.len());
     let start = Instant::now();
@@ -68,7 +72,7 @@ fn an_append(bed: &Bed, sessions: &[SessionId], time: Duration) -> Result<Durati
                 barrier.wait();
                 let (start, mut done) = (Instant::now(), 0);
                 while start.elapsed() < time {
-                    bed.engine.append(id, request)?;
+                    engine.append(id, request)?;
                     done += 1;
                 }
                 Ok(done)

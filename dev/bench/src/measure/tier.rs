@@ -3,7 +3,6 @@
 
 mod bare;
 mod batch;
-mod crowd;
 mod followers;
 mod lists;
 mod rivals;
@@ -18,6 +17,7 @@ use self::bare::Bare;
 use self::batch::is;
 use self::server::Server;
 use super::load::stream;
+use super::threads::an_append;
 use crate::error::Result;
 use crate::figure::{Figure, Goal, Unit};
 use crate::findings::Findings;
@@ -72,7 +72,7 @@ fn appends(scene: &Scene, server: &Server) -> Result<Vec<Figure>> {
             (0..connections).map(|_| session(&engine, 10)).collect::<Result<Vec<_>>>()?;
         let mut rivals: Vec<Rival<'_>> = vec![
             Box::new(|| bare.insert(connections, time)),
-            Box::new(|| crowd::append(&engine, &sessions, time)),
+            Box::new(|| an_append(&engine, &sessions, time)),
         ];
         let samples = in_turns(scene.rounds(TURNS), &mut rivals)?;
         let [inserts, appends] = samples.as_slice() else { continue };
