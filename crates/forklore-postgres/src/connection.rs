@@ -1,6 +1,7 @@
 //! A connection to the database, with calls that wait.
 //!
-//! No statement is named, so a pooler may give every transaction another connection of the server.
+//! Behind a pooler, no statement is named, so it may give every transaction another connection of the
+//! server. See [`prepared`](crate::prepared).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use tokio_postgres::{Client, Row};
 
 use crate::driver::Driver;
 use crate::fault::{Fault, Result};
+use crate::prepared::Prepared;
 
 /// Begins a transaction. Each statement sees what was committed before it began; whatever must not
 /// change is locked.
@@ -77,7 +79,8 @@ impl From<Fault> for Failed {
 }
 
 pub(crate) struct Connection {
-    pub(crate) client: Client,
+    pub(crate) client: Arc<Client>,
+    pub(crate) prepared: Prepared,
     pub(crate) driver: Arc<Driver>,
     /// When the call that borrowed this connection must end.
     pub(crate) until: Instant,
@@ -102,9 +105,35 @@ impl Connection {
         self.driver.wait(left, future)
     }
 
+    /// Sends a statement, by its name if the server has prepared it.
+    async fn query(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> std::result::Result<Vec<Row>, tokio_postgres::Error> {
+        match self.prepared.find(sql, values) {
+            None => self.client.query_typed(sql, values).await,
+            Some(statement) => {
+                let values: Vec<_> = values.iter().map(|(value, _)| *value).collect();
+                self.client.query(&statement, &values).await
+            }
+        }
+    }
+
+    /// Prepares what this connection executes often. It must not be inside a transaction.
+    pub(crate) fn prepare(&self) {
+        if let Some(due) = self.prepared.due() {
+            // If this fails, the statements are executed as they are.
+            let _ = self.wait(async {
+                due.await;
+                Ok::<_, Fault>(())
+            });
+        }
+    }
+
     /// Executes a statement in one round trip and returns its rows.
     pub(crate) fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
-        self.wait(self.client.query_typed(sql, values))
+        self.wait(self.query(sql, values))
     }
 
     /// Executes a statement that returns at most one row.
@@ -160,7 +189,7 @@ impl Connection {
     fn send(&self, statements: &[Statement<'_>]) -> Result<Vec<Vec<Row>>, (usize, Fault)> {
         let all = async {
             let sent = statements.iter();
-            let sent = sent.map(|one| self.client.query_typed(&one.sql, &one.values));
+            let sent = sent.map(|one| self.query(&one.sql, &one.values));
             Ok::<_, Fault>(join_all(sent).await)
         };
         let results = self.wait(all).map_err(|fault| (0, fault))?;

@@ -64,13 +64,21 @@ impl Lookup {
     /// Returns the statement. A row has the columns of [`Session::of`] and then the id. Rows are
     /// locked in the order of their keys.
     pub(crate) fn statement<'a>(&'a self, tenant: &'a &str) -> Statement<'a> {
+        let lock = self.lock.sql();
+        if let ([id], [folded]) = (&*self.ids, &*self.folded) {
+            let sql = format!(
+                "SELECT {COLUMNS}, s.id FROM forklore.name k
+                 JOIN forklore.session s ON s.tenant = $1 AND s.family = k.family AND s.id = $2
+                 WHERE k.tenant = $1 AND k.folded = $3 {lock}"
+            );
+            return Statement::new(sql, vec![text(tenant), text(id), text(folded)]);
+        }
         let sql = format!(
             "SELECT {COLUMNS}, n.id
              FROM unnest($2::text[], $3::text[]) AS n (id, folded)
              JOIN forklore.name k ON k.tenant = $1 AND k.folded = n.folded
              JOIN forklore.session s ON s.tenant = $1 AND s.family = k.family AND s.id = n.id
-             ORDER BY s.family, s.id {}",
-            self.lock.sql()
+             ORDER BY s.family, s.id {lock}"
         );
         Statement::new(sql, vec![text(tenant), texts(&self.ids), texts(&self.folded)])
     }

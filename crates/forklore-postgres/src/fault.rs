@@ -94,6 +94,7 @@ impl Fault {
                     code.starts_with("08")
                         || code == "25P04"
                         || gone.contains(refused.code())
+                        || is_of_prepared(refused)
                         || is_of_standby(refused)
                 }
                 None => {
@@ -164,7 +165,7 @@ impl Fault {
                     let doing = doing();
                     Error::Denied(format!("{doing}: the server wants a password: set PGPASSWORD"))
                 }
-                None => Error::io(doing(), causes(&error)),
+                None => Error::io(doing(), advised(causes(&error))),
             },
         }
     }
@@ -182,6 +183,14 @@ fn is_of_standby(refused: &DbError) -> bool {
     *refused.code() == SqlState::READ_ONLY_SQL_TRANSACTION
         || (*refused.code() == SqlState::FEATURE_NOT_SUPPORTED
             && refused.routine() == Some("call_bool_check_hook"))
+}
+
+/// Checks whether a connection can no longer execute a statement that it has prepared: a table was
+/// migrated since, or somebody deallocated it. Another connection can.
+fn is_of_prepared(refused: &DbError) -> bool {
+    *refused.code() == SqlState::INVALID_SQL_STATEMENT_NAME
+        || (*refused.code() == SqlState::FEATURE_NOT_SUPPORTED
+            && refused.routine() == Some("RevalidateCachedQuery"))
 }
 
 /// Checks whether a server lacks a table, a column or a function, or has a column that forklore did
@@ -222,7 +231,7 @@ fn of_database(refused: &DbError, doing: String) -> Error {
         return Error::Denied(format!("{doing}: {STANDBY}"));
     }
     match code.get(..2) {
-        Some("28") => Error::Denied(message),
+        Some("28") => Error::Denied(advised(message)),
         _ if code == SqlState::DISK_FULL.code() => {
             let full = "the disk of the database server is full; make room there and repeat";
             Error::io(doing, format!("{full}: {} ({})", refused.message(), self::code(refused)))
@@ -231,6 +240,23 @@ fn of_database(refused: &DbError, doing: String) -> Error {
         _ if code == "42501" || code == "25006" => Error::Denied(message),
         _ if code == "3D000" => Error::StoreGone { location: message },
         _ => Error::io(doing, format!("{} ({})", refused.message(), self::code(refused))),
+    }
+}
+
+/// Adds to the message of a failed connection what its user can do.
+fn advised(message: String) -> String {
+    let advice = [
+        (
+            "server does not support TLS",
+            "encrypt the server's connections, or name sslmode=disable \
+             in the URL if you trust the network",
+        ),
+        ("no encryption", "name sslmode=verify-full in the URL"),
+        ("Connection refused", "is the server running, and is this its address?"),
+    ];
+    match advice.iter().find(|(text, _)| message.contains(text)) {
+        Some((_, advice)) => format!("{message}; {advice}"),
+        None => message,
     }
 }
 

@@ -13,11 +13,12 @@ use crate::session::Session;
 /// A session with the sessions that wrote what it inherits, the nearest first.
 pub(crate) struct History {
     pub(crate) session: Session,
-    ancestors: Vec<Ancestor>,
+    pub(crate) ancestors: Vec<Ancestor>,
 }
 
 /// A session that wrote a part of another session's history.
-struct Ancestor {
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Ancestor {
     id: String,
     /// Whether its own copy of its history is meant, so that the history begins with it.
     whole: bool,
@@ -39,7 +40,8 @@ pub(crate) struct Part {
 }
 
 /// The session `$3`, whose own copy is meant if `$4`, and its ancestors, the nearest first. Each
-/// inherits fewer events than the one before it, so damaged rows cannot lead in a circle.
+/// inherits fewer events than the one before it, so damaged rows cannot lead in a circle. With the
+/// limit, the database finds each by its key, whatever it assumes of the family's size.
 const CHAIN: &str = "WITH RECURSIVE chain (level, id, whole, base, next_whole, inherited, index,
          turns) AS (
      SELECT 1, s.id, $4, s.base, s.base_whole, s.inherited, s.inherited_index, s.inherited_turns
@@ -47,10 +49,10 @@ const CHAIN: &str = "WITH RECURSIVE chain (level, id, whole, base, next_whole, i
      UNION ALL
      SELECT c.level + 1, s.id, c.next_whole, s.base, s.base_whole, s.inherited, s.inherited_index,
          s.inherited_turns
-     FROM chain c JOIN forklore.session s
-         ON s.tenant = $1 AND s.family = $2 AND s.id = c.base
-            AND (c.next_whole OR s.inherited < c.inherited)
-     WHERE NOT c.whole
+     FROM chain c, LATERAL (
+         SELECT id, base, base_whole, inherited, inherited_index, inherited_turns
+         FROM forklore.session WHERE tenant = $1 AND family = $2 AND id = c.base LIMIT 1) s
+     WHERE NOT c.whole AND (c.next_whole OR s.inherited < c.inherited)
  )";
 
 impl History {

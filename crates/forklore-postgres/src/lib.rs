@@ -36,6 +36,7 @@ mod notify;
 mod number;
 mod operation;
 mod pool;
+mod prepared;
 mod random;
 mod read;
 mod recent;

@@ -9,11 +9,13 @@ use forklore_store::meter::{Gauge, Meter};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{AsyncMessage, Client, Config, Socket};
 
-use crate::address::Address;
+use crate::address::{Address, Listen};
 use crate::attempts::Attempts;
 use crate::connection::{Connection, is_cancelled_wait};
 use crate::driver::Driver;
 use crate::fault::{Fault, Result};
+use crate::prepared::{self, Prepared};
+use crate::random::hexadecimal;
 use crate::tls::{Encrypted, Tls};
 
 /// The connections of one store.
@@ -28,6 +30,8 @@ pub(crate) struct Pool {
     /// has failed and will be replaced; if none ever has, the address is probably wrong.
     has_connected: AtomicBool,
     has_committed: AtomicBool,
+    /// Whether a pooler is between this process and the server.
+    is_pooled: AtomicBool,
 }
 
 #[derive(Default)]
@@ -47,8 +51,19 @@ impl Pool {
     pub(crate) fn new(address: Address) -> Result<Self> {
         let tls = Tls::new(address.root_certificates.clone());
         let (meter, state, returned, has_connected, has_committed) = Default::default();
+        let is_pooled = AtomicBool::new(!matches!(address.listen, Listen::Here));
         let driver = Driver::start()?;
-        Ok(Self { address, driver, tls, meter, state, returned, has_connected, has_committed })
+        Ok(Self {
+            address,
+            driver,
+            tls,
+            meter,
+            state,
+            returned,
+            has_connected,
+            has_committed,
+            is_pooled,
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -80,7 +95,10 @@ impl Pool {
             while let Some(mut connection) = state.idle.pop() {
                 if !connection.client.is_closed() {
                     connection.until = until;
-                    return Ok(self.lend(connection));
+                    drop(state);
+                    let lent = self.lend(connection);
+                    lent.connection().prepare();
+                    return Ok(lent);
                 }
                 self.closed(&mut state);
             }
@@ -124,13 +142,28 @@ impl Pool {
     }
 
     fn connect(&self, config: &Config, until: Instant) -> Result<Connection> {
-        let opening = open(config.clone(), self.tls.clone());
+        let number = match self.is_pooled.load(Ordering::SeqCst) {
+            true => None,
+            false => Some(hexadecimal()?),
+        };
+        let mut marked = config.clone();
+        if let Some(number) = &number {
+            prepared::mark(&mut marked, number);
+        }
         let left = until.saturating_duration_since(Instant::now());
-        let (client, messages) = self.driver.wait(left, opening)?;
+        let (client, messages) = match self.driver.wait(left, open(marked, self.tls.clone())) {
+            Err(Fault::Database(error)) if number.is_some() && prepared::is_of_pooler(&error) => {
+                self.is_pooled.store(true, Ordering::SeqCst);
+                return self.connect(config, until);
+            }
+            opened => opened?,
+        };
         self.has_connected.store(true, Ordering::SeqCst);
         let cancelled = Arc::new(AtomicU64::new(0));
         self.driver.spawn(attend(messages, Arc::clone(&cancelled), || {}));
-        Ok(Connection { client, driver: Arc::clone(&self.driver), until, cancelled })
+        let client = Arc::new(client);
+        let prepared = Prepared::new(Arc::clone(&client), number);
+        Ok(Connection { client, prepared, driver: Arc::clone(&self.driver), until, cancelled })
     }
 }
 

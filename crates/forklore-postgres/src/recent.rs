@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use lru::LruCache;
 
 use crate::clock::Clock;
-use crate::session::Session;
+use crate::history::{Ancestor, History};
+use crate::session::{Inheritance, Session};
 
 /// How many sessions are remembered.
 const MOST: NonZeroUsize = NonZeroUsize::new(256).unwrap();
@@ -23,12 +24,19 @@ const LONGEST: usize = 16 << 10;
 pub(crate) struct Recent {
     pub(crate) clock: Clock,
     sessions: Mutex<LruCache<SessionId, Session>>,
+    /// The ancestors of sessions that were read. They never change while the session inherits from
+    /// the same one.
+    ancestors: Mutex<LruCache<SessionId, (Inheritance, Vec<Ancestor>)>>,
 }
 
 impl Recent {
     /// Begins with the time that the server states now.
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self { clock: Clock::new(now), sessions: Mutex::new(LruCache::new(MOST)) }
+        Self {
+            clock: Clock::new(now),
+            sessions: Mutex::new(LruCache::new(MOST)),
+            ancestors: Mutex::new(LruCache::new(MOST)),
+        }
     }
 
     /// Remembers a row as the database has it, if appends to its session are allowed.
@@ -47,5 +55,34 @@ impl Recent {
     /// Returns the row of a session, and forgets it.
     pub(crate) fn take(&self, id: &SessionId) -> Option<Session> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).pop(id)
+    }
+
+    /// Remembers the row and the ancestors of a session that was read.
+    pub(crate) fn put_history(&self, history: &History) {
+        let History { session, ancestors } = history;
+        self.put(session);
+        if !ancestors.is_empty() {
+            let found = (session.origin.clone(), ancestors.clone());
+            let mut ancestors = self.ancestors.lock().unwrap_or_else(PoisonError::into_inner);
+            ancestors.put(session.header.id.clone(), found);
+        }
+    }
+
+    /// Returns the session as it was seen last, if its ancestors were seen too or it needs none.
+    pub(crate) fn history(&self, id: &SessionId) -> Option<History> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = sessions.get(id)?.clone();
+        drop(sessions);
+        Some(History { ancestors: self.ancestors(&session)?, session })
+    }
+
+    /// Returns the ancestors of a session if they were seen, or if it needs none.
+    pub(crate) fn ancestors(&self, session: &Session) -> Option<Vec<Ancestor>> {
+        if session.origin.base.is_none() || session.origin.owned {
+            return Some(Vec::new());
+        }
+        let mut seen = self.ancestors.lock().unwrap_or_else(PoisonError::into_inner);
+        let (origin, ancestors) = seen.get(&session.header.id)?;
+        (*origin == session.origin).then(|| ancestors.clone())
     }
 }

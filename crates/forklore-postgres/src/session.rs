@@ -90,6 +90,13 @@ impl Session {
             .sum()
     }
 
+    /// Checks whether both are the same row of the database, which has times in microseconds.
+    pub(crate) fn is_same_row(&self, other: &Self) -> Result<bool> {
+        let (fields, others) = (self.fields()?, other.fields()?);
+        let is_same = self.sum(&fields) == other.sum(&others) && self.id() == other.id();
+        Ok(is_same && fields == others && self.origin == other.origin)
+    }
+
     /// Reads and checks a row with the columns [`COLUMNS`].
     pub(crate) fn of(row: &Row) -> Result<Self> {
         let id: String = row.try_get(1)?;

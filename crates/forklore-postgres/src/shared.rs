@@ -20,6 +20,9 @@ use crate::schema::{self, Identity};
 
 const UNKNOWN: &str =
     "the connection ended while it was committed, and it is not known whether it was";
+/// The same, if the time of the call was over.
+const LATE: &str = "the time of the call was over while it was committed, perhaps because no standby \
+     confirms it, so it is not known whether it was; read the session before you repeat it";
 const ONLY_HERE: &str = "it is committed on the primary, but the wait for a standby was cancelled, so it \
      is not known whether it outlives the primary";
 
@@ -170,6 +173,7 @@ impl Shared {
     fn unknown(&self, fault: &Fault, doing: &str) -> Error {
         let message = match fault {
             Fault::OnlyHere => ONLY_HERE,
+            Fault::Late => LATE,
             _ => UNKNOWN,
         };
         Error::io(format!("{doing} {}", self.location()), message)

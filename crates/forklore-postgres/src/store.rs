@@ -28,6 +28,7 @@ use crate::database::{Database, Lock};
 use crate::fault::{self, Fault};
 use crate::layout::Layout;
 use crate::recent::Recent;
+use crate::session::Session;
 use crate::shared::Shared;
 use crate::{feed, list, maintenance, operation, read, source, verify, write};
 
@@ -123,15 +124,14 @@ impl PostgresStore {
     /// second look then says so.
     fn page(&self, id: &SessionId, query: &Query, in_trash: bool) -> Result<Page> {
         self.read("reading", |database| {
-            let look = || {
-                let session = database.session(id)?;
-                let is_gone =
-                    session.header.is_erased() || (!in_trash && session.header.deleted.is_some());
-                if is_gone {
+            let check = |session: &Session| {
+                let header = &session.header;
+                if header.is_erased() || (!in_trash && header.deleted.is_some()) {
                     return Err(Error::Deleted(id.clone()).into());
                 }
-                read::page(database, session, query)
+                Ok(())
             };
+            let look = || read::page(database, &self.recent, id, query, check);
             look().or_else(|fault| match fault {
                 Fault::Store(Error::MissingAncestor { .. } | Error::Corrupt { .. }) => look(),
                 fault => Err(fault),
@@ -336,15 +336,17 @@ mod tests {
     use forklore_conformance::events::{asks, result, turns, user};
     use forklore_conformance::scene::{Scene, id};
     use forklore_core::Strategy;
-    use forklore_pgserver::Tenant;
-    use forklore_store::port::Append;
+    use forklore_pgserver::{Target, Tenant};
+    use forklore_store::port::{Append, At, Direction};
 
     use super::*;
 
     #[test]
-    fn an_append_takes_one_round_trip_and_a_fork_three() {
+    fn an_append_and_a_page_take_one_round_trip_and_a_fork_three() {
         let tenant = Tenant::fresh().unwrap_or_else(|none| panic!("{none}"));
-        let store = Arc::new(PostgresStore::open(tenant.url().parse().unwrap()).unwrap());
+        // As behind a pooler, no statement is prepared, which would be a round trip too.
+        let url = format!("{}&listen=no", tenant.url());
+        let store = Arc::new(PostgresStore::open(url.parse().unwrap()).unwrap());
         let factory = || Handle::shared(Arc::<PostgresStore>::clone(&store));
         let scene = Scene::new(&factory);
         scene.root("root", turns(3));
@@ -363,10 +365,43 @@ mod tests {
         let appended = || assert!(store.append(&id("root"), blind.clone()).is_ok());
         assert_eq!(trips(&appended), 2);
         assert_eq!(trips(&|| assert!(store.now() > blind.now)), 0);
+        // The row of the session and the page that is right for the row as it was seen last.
+        let query = Query { at: At::Seq(2), direction: Direction::Forward, limit: 3, bare: false };
+        let read =
+            || assert_eq!(Store::read(&*store, &id("root"), &query).unwrap().events.len(), 3);
+        assert_eq!(trips(&read), 1);
         // The cuts are in what the parent wrote, and in what it inherits.
         for (child, parent, cut) in [("one", "root", 4), ("two", "one", 6), ("three", "two", 3)] {
             let new = scene.child_draft(parent, child, cut, Strategy::ShareV1, turns(1));
             assert_eq!(trips(&|| drop(store.create(new.clone()).unwrap())), 3, "{child}");
+        }
+        // The first page of a child finds its ancestors too.
+        let read =
+            || assert_eq!(Store::read(&*store, &id("three"), &query).unwrap().events.len(), 3);
+        assert_eq!([trips(&read), trips(&read)], [3, 1]);
+    }
+
+    #[test]
+    fn statements_are_prepared_where_nobody_is_between_the_process_and_the_server() {
+        for (target, listen, expected) in [
+            (Target::Direct, "", true),
+            (Target::Direct, "&listen=no", false),
+            (Target::Pooled, "", false),
+        ] {
+            let tenant = Tenant::on(target).unwrap_or_else(|none| panic!("{none}"));
+            let url = tenant.url().split("&listen=").next().unwrap().to_owned() + listen;
+            let store = Arc::new(PostgresStore::open(url.parse().unwrap()).unwrap());
+            let factory = || Handle::shared(Arc::<PostgresStore>::clone(&store));
+            let scene = Scene::new(&factory);
+            scene.root("root", turns(2));
+            (0..9).for_each(|_| assert_eq!(scene.log("root").len(), 4));
+            let sql = "SELECT count(*)::int8 FROM pg_prepared_statements";
+            let count = |connection: &Connection| {
+                let row = connection.row(sql, &[])?;
+                row.map_or(Ok(0), |row| Ok(row.try_get(0)?))
+            };
+            let counted: i64 = store.shared.read("counting the statements of", count).unwrap();
+            assert_eq!(counted > 0, expected, "{url}");
         }
     }
 }
