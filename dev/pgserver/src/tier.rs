@@ -99,6 +99,9 @@ impl Tier {
         let mut shell = programs::shell();
         shell.args(["-c", &format!("{environment}\n{commands}")]);
         shell.current_dir(&self.home).env("PATH", &self.path).env("HOME", &self.home);
+        // Whoever uses the tier has a password in the environment, which Patroni must not take for its
+        // own.
+        shell.env("PGPASSWORD", "of a user");
         if !self.libraries.is_empty() {
             shell.env("LD_LIBRARY_PATH", &self.libraries);
         }
