@@ -70,6 +70,7 @@ mod restore;
 mod retention;
 mod sample;
 mod search;
+mod server;
 mod session;
 mod sparql;
 mod stats;
@@ -138,6 +139,7 @@ pub use search::{
     Blame, BlameAnswer, Highlight, Hit, HitBranch, HitKind, NotAHitKind, Search, SearchAnswer,
     Snippet,
 };
+pub use server::{AccessToken, AccessTokens, Listening, NewAccessToken, NotAScope, Scope};
 pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Status};
 pub use sparql::{QueryAnswer, QueryHead, QueryParameter, QueryResults, Sparql};
 pub use stats::{

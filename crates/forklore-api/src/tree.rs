@@ -186,3 +186,44 @@ pub struct FlatNode {
     /// have the node's session or cannot read the header of that session.
     pub parent_session_id: Option<SessionId>,
 }
+
+impl NestedNode {
+    /// Converts tree nodes in pre-order to nested nodes, without recursion. `levels` is the number of
+    /// levels to convert: the nodes on deeper levels are only counted.
+    #[must_use]
+    pub fn of(nodes: &[TreeNode], levels: usize) -> Vec<Self> {
+        let mut roots = Vec::new();
+        // The path from a root to the last node. A node moves into its parent after it has received all
+        // its children.
+        let mut open: Vec<Self> = Vec::new();
+        for node in nodes {
+            if node.depth >= levels {
+                if let Some(last) = open.last_mut() {
+                    last.truncated = true;
+                    *last.descendants.get_or_insert(0) += 1;
+                }
+                continue;
+            }
+            close_to(node.depth, &mut open, &mut roots);
+            let node = node.clone();
+            open.push(NestedNode {
+                node,
+                children: Vec::new(),
+                truncated: false,
+                descendants: None,
+            });
+        }
+        close_to(0, &mut open, &mut roots);
+        roots
+    }
+}
+
+/// Removes nodes from the end of `open` until `depth` nodes are left. `open` is the path from a
+/// root to the current node. Moves each removed node into its parent, or to `roots` if it has no
+/// parent.
+fn close_to(depth: usize, open: &mut Vec<NestedNode>, roots: &mut Vec<NestedNode>) {
+    while open.len() > depth {
+        let Some(done) = open.pop() else { break };
+        open.last_mut().map_or(&mut *roots, |parent| &mut parent.children).push(done);
+    }
+}

@@ -98,6 +98,10 @@ macro_rules! with_answers {
             "doctor", doctor => Doctor, Object;
             "tier init", - => TierTables, Object;
             "tier status", - => TierStatus, Object;
+            "serve", - => Listening, Lines;
+            "token list", - => AccessTokens, Object;
+            "token add", - => NewAccessToken, Object;
+            "token revoke", - => AccessToken, Object;
             "config show", - => ConfigSettings, Object;
             "config check", - => ConfigCheck, Object;
             "config init", - => ConfigCreated, Object;

@@ -48,12 +48,16 @@ mod restore;
 mod resume;
 mod resume_in;
 mod search;
+#[cfg(feature = "server")]
+mod serve;
 mod show;
 #[cfg(feature = "graph")]
 mod sparql;
 mod stats;
 #[cfg(feature = "postgres")]
 mod tier;
+#[cfg(feature = "server")]
+mod token;
 mod transfer;
 mod tree;
 mod ui;
@@ -121,6 +125,10 @@ pub(crate) enum Command {
     Backup(backup::Args),
     #[cfg(feature = "postgres")]
     Tier(tier::Args),
+    #[cfg(feature = "server")]
+    Serve(serve::Args),
+    #[cfg(feature = "server")]
+    Token(token::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -184,6 +192,10 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Backup(args) => backup::run(&args, app, output),
         #[cfg(feature = "postgres")]
         Command::Tier(args) => tier::run(&args, app, output),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(&args, app, output),
+        #[cfg(feature = "server")]
+        Command::Token(args) => token::run(&args, app, output),
         Command::Config(args) => config::run(&args, app, output),
         Command::Completions(args) => completions::run(&args, output),
         Command::Man(args) => man::run(&args, app, output),

@@ -28,6 +28,14 @@ pub(crate) enum Failure {
     /// A backup was not made, or not restored.
     #[error(transparent)]
     Backup(#[from] BackupError),
+    /// The server could not start.
+    #[cfg(feature = "server")]
+    #[error(transparent)]
+    Serve(#[from] forklore_server::StartError),
+    /// The tokens of the server could not be read or changed.
+    #[cfg(feature = "server")]
+    #[error(transparent)]
+    Token(#[from] forklore_server::TokenError),
     /// A conversation failed.
     #[error(transparent)]
     Chat(#[from] forklore_chat::Error),
@@ -101,6 +109,10 @@ impl Failure {
         match self {
             Self::Engine(error) => error.kind(),
             Self::Backup(error) => error.kind(),
+            #[cfg(feature = "server")]
+            Self::Serve(error) => error.kind(),
+            #[cfg(feature = "server")]
+            Self::Token(error) => error.kind(),
             Self::Chat(error) => error.kind(),
             Self::Open(OpenError::Store(error)) => error.kind(),
             Self::Open(_) => ErrorKind::InvalidArgs,
@@ -152,6 +164,10 @@ impl Failure {
         match self {
             Self::Engine(error) => next::engine(error),
             Self::Backup(error) => next::backup(error),
+            #[cfg(feature = "server")]
+            Self::Serve(error) => next::serve(error),
+            #[cfg(feature = "server")]
+            Self::Token(_) => vec!["forklore token list".into()],
             Self::Chat(error) => next::chat(error),
             Self::Open(OpenError::Store(error)) => next::store(error),
             Self::Open(_) => vec!["forklore --store sqlite:PATH list --all".into()],

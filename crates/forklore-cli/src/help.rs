@@ -3,7 +3,7 @@
 use clap::builder::StyledStr;
 
 /// The groups of commands in the order of the help, each with its heading and its commands.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Talk to an agent", &["chat", "resume", "explore"]),
     (
         "Write",
@@ -22,6 +22,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
     ("Move between stores", &["push", "pull", "clone", "handoff", "remote"]),
     ("Take care", &["verify", "anchor", "doctor", "backup", "gc", "pack"]),
+    ("Serve others", &["serve", "token"]),
     ("Set up", &["config", "tier", "completions", "man", "help"]),
 ];
 
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(grouped.len(), once.len() + 1);
         assert!(verbs.is_subset(&once), "{verbs:?}");
         // Without a feature, a group names commands that the program does not have.
-        let is_whole = cfg!(all(feature = "graph", feature = "postgres"));
+        let is_whole = cfg!(all(feature = "graph", feature = "postgres", feature = "server"));
         assert!(!is_whole || once == verbs, "{once:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 40] = [
+const SYNONYMS: [(&str, &str); 42] = [
     ("add", "append"),
     ("ask", "chat"),
     ("attest", "anchor"),
@@ -27,6 +27,7 @@ const SYNONYMS: [(&str, &str); 40] = [
     ("join", "bring"),
     ("load", "import"),
     ("ls", "list"),
+    ("listen", "serve"),
     ("merge", "bring"),
     ("mv", "rename"),
     ("name", "rename"),
@@ -43,6 +44,7 @@ const SYNONYMS: [(&str, &str); 40] = [
     ("tui", "ui"),
     ("undo", "op undo"),
     ("view", "ui"),
+    ("web", "serve"),
 ];
 
 /// Returns the command that does what `word` means in other programs, or `None` if `word` is not in

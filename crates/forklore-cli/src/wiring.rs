@@ -112,6 +112,17 @@ pub(crate) fn history_file() -> Result<PathBuf> {
     Ok(folder.join("chat-history"))
 }
 
+/// Returns the folder of the tokens and the log of the server. Creates it; only the owner can access it.
+///
+/// # Errors
+/// When the folder cannot be created.
+#[cfg(feature = "server")]
+pub(crate) fn server_folder() -> Result<PathBuf> {
+    let folder = folders()?.data_dir().join("forklore").join("server");
+    crate::store::make_private(&folder)?;
+    Ok(folder)
+}
+
 fn folders() -> Result<impl BaseStrategy> {
     etcetera::base_strategy::choose_native_strategy().map_err(|_| {
         Failure::invalid(format!(

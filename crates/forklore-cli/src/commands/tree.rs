@@ -5,7 +5,7 @@ mod folded;
 use forklore::Engine;
 use forklore::api::{FlatNode, NestedNode, Tree};
 use forklore::core::SessionId;
-use forklore::engine::{TreeNode, TreeRequest, Trees};
+use forklore::engine::{TreeRequest, Trees};
 use forklore::store::port::Problem;
 
 use crate::app::App;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     engine.mark_brought(&mut trees);
     engine.add_first_words(&mut trees);
     let answer = Tree {
-        trees: if output.is_json() { nested(&trees.nodes, levels) } else { Vec::new() },
+        trees: if output.is_json() { NestedNode::of(&trees.nodes, levels) } else { Vec::new() },
         next: trees.next.clone(),
         problems: trees.problems.clone(),
     };
@@ -180,37 +180,4 @@ fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>, unfold: bool
     }
     count_hidden(&mut twigs, &mut hidden);
     twigs
-}
-
-/// Converts tree nodes in pre-order to nested nodes, without recursion. `levels` is the number of
-/// levels to convert: the nodes on deeper levels are only counted.
-fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
-    let mut roots = Vec::new();
-    // The path from a root to the last node. A node moves into its parent after it has received all
-    // its children.
-    let mut open: Vec<NestedNode> = Vec::new();
-    for node in nodes {
-        if node.depth >= levels {
-            if let Some(last) = open.last_mut() {
-                last.truncated = true;
-                *last.descendants.get_or_insert(0) += 1;
-            }
-            continue;
-        }
-        close_to(node.depth, &mut open, &mut roots);
-        let node = node.clone();
-        open.push(NestedNode { node, children: Vec::new(), truncated: false, descendants: None });
-    }
-    close_to(0, &mut open, &mut roots);
-    roots
-}
-
-/// Removes nodes from the end of `open` until `depth` nodes are left. `open` is the path from a
-/// root to the current node. Moves each removed node into its parent, or to `roots` if it has no
-/// parent.
-fn close_to(depth: usize, open: &mut Vec<NestedNode>, roots: &mut Vec<NestedNode>) {
-    while open.len() > depth {
-        let Some(done) = open.pop() else { break };
-        open.last_mut().map_or(&mut *roots, |parent| &mut parent.children).push(done);
-    }
 }

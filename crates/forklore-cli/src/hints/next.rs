@@ -74,6 +74,17 @@ pub(crate) fn backup(error: &BackupError) -> Vec<String> {
     }
 }
 
+/// Suggests what to do about a server that cannot start.
+#[cfg(feature = "server")]
+pub(crate) fn serve(error: &forklore_server::StartError) -> Vec<String> {
+    match error {
+        forklore_server::StartError::Listen { .. } => {
+            vec!["forklore serve --listen 127.0.0.1:0".into()]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Suggests what to do about an error of the engine.
 pub(crate) fn engine(error: &Error) -> Vec<String> {
     match error {

@@ -57,6 +57,8 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         };
     }
     of_type!(
+        AccessToken,
+        AccessTokens,
         AnchorReport,
         Anchored,
         Appended,
@@ -94,9 +96,11 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         Imported,
         Inspection,
         Lineage,
+        Listening,
         ManPage,
         ProgramVersion,
         ManPages,
+        NewAccessToken,
         Notification,
         Packed,
         OperationAnswer,

@@ -46,6 +46,8 @@ mod sandbox;
 mod screens;
 mod scripted;
 mod search;
+#[cfg(feature = "server")]
+mod serve;
 mod settings;
 mod shapes;
 mod sharing;

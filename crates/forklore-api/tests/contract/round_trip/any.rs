@@ -119,6 +119,7 @@ words! {
     OperationKind: [OperationKind::Delete, OperationKind::Undelete, OperationKind::Detach,
         OperationKind::Label, OperationKind::Rename, OperationKind::Rewind, OperationKind::Import,
         OperationKind::Undo, OperationKind::Redact];
+    Scope: [Scope::Read, Scope::Write, Scope::Admin];
     UndoState: [UndoState::Possible, UndoState::Partial, UndoState::Undone, UndoState::Impossible];
     Obstacle: [Obstacle::Erased, Obstacle::Detached, Obstacle::Redacted, Obstacle::EventsStay { events: 3 },
         Obstacle::InTrash, Obstacle::BroughtBack, Obstacle::Appended { events: 1 },
@@ -369,6 +370,10 @@ fields! {
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     Anchor { session_id, seq, chain, lineage, settings, at, store, hmac }
     AnchorCheck { line, session_id, seq, state, sound, message }
+    AccessToken { name, scope, created, expires }
+    AccessTokens { tokens }
+    Listening { url, token, link }
+    NewAccessToken { stored, token }
     AnchorReport { holds, differ, signed, checks, verification }
     Anchored { path, signed, anchors }
     SessionAnswer { session, summary }

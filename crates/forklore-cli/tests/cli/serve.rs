@@ -1,0 +1,180 @@
+//! `forklore serve` and `forklore token`, as processes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// A server as a process. It is killed when the test ends.
+struct Serving {
+    process: Child,
+    host: String,
+    line: Value,
+}
+
+impl Serving {
+    fn start(sandbox: &Sandbox) -> Self {
+        let mut command = sandbox.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let line: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        let host = line["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        Self { process, host, line }
+    }
+
+    fn token(&self) -> &str {
+        self.line["token"].as_str().unwrap()
+    }
+
+    fn open(
+        &self,
+        method: &str,
+        path: &str,
+        token: &str,
+        body: &str,
+    ) -> std::io::Result<TcpStream> {
+        let mut stream = TcpStream::connect(&self.host)?;
+        let length = body.len();
+        write!(
+            stream,
+            "{method} /api/v1{path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}",
+            self.host
+        )?;
+        Ok(stream)
+    }
+
+    /// Sends a request. Returns the status and the body.
+    fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        token: &str,
+        body: &str,
+    ) -> std::io::Result<(u16, String)> {
+        let mut text = String::new();
+        self.open(method, path, token, body)?.read_to_string(&mut text)?;
+        let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let broken = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+        let body = text.split_once("\r\n\r\n").ok_or_else(broken)?.1.to_owned();
+        Ok((status.ok_or_else(broken)?, body))
+    }
+
+    fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_server_says_where_it_listens_and_ends_when_it_is_asked_to() {
+    let sandbox = Sandbox::with_a_plan();
+    let mut server = Serving::start(&sandbox);
+    let (status, body) = server.ask("GET", "/sessions", server.token(), "").unwrap();
+    assert_eq!(status, 200, "{body}");
+    assert!(server.line["link"].as_str().unwrap().contains("/#login=fkl_"));
+    let id = rustix::process::Pid::from_raw(server.process.id().try_into().unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_token_of_the_program_opens_the_server() {
+    let sandbox = Sandbox::with_a_plan();
+    let added = sandbox.json(&["token", "add", "ci", "--days", "7"]);
+    let token = added["token"].as_str().unwrap();
+    let server = Serving::start(&sandbox);
+    let create = r#"{"workspace":"/w"}"#;
+    assert_eq!(server.ask("GET", "/sessions", token, "").unwrap().0, 200);
+    assert_eq!(server.ask("POST", "/sessions", token, create).unwrap().0, 403);
+    let listed = sandbox.json(&["token"]);
+    assert_eq!(listed["tokens"][0]["name"], "ci");
+    assert_eq!(listed["tokens"][0]["scope"], "read");
+    assert!(!listed.to_string().contains("fkl_"));
+    assert_eq!(sandbox.error(&["token", "add", "ci"]).1["kind"], "already_exists");
+    assert_eq!(sandbox.error(&["token", "add", "a b"]).0, 2);
+    sandbox.ok(&["token", "revoke", "ci"]);
+    assert_eq!(server.ask("GET", "/sessions", token, "").unwrap().0, 401);
+    assert_eq!(sandbox.error(&["token", "revoke", "ci"]).1["kind"], "not_found");
+}
+
+#[test]
+fn an_address_that_cannot_be_listened_at_is_named() {
+    let sandbox = Sandbox::with_a_plan();
+    let server = Serving::start(&sandbox);
+    let (code, error) = sandbox.error(&["serve", "--listen", &server.host]);
+    assert_eq!((code, &error["kind"]), (4, &json!("busy")), "{error}");
+    for wrong in ["here:there", "127.0.0.1:99999", "lore.example:1", ""] {
+        let (code, error) = sandbox.error(&["serve", "--listen", wrong]);
+        assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{wrong}: {error}");
+    }
+    let (code, error) = sandbox.error(&["serve", "--listen", "0", "--public-url", "lore"]);
+    assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+}
+
+/// Reads the events of a session from a stream until it breaks, and adds their texts.
+fn read_events(stream: TcpStream, next: &mut u64, texts: &mut Vec<String>, until: usize) {
+    let mut lines = BufReader::new(stream).lines();
+    while texts.len() < until {
+        let Some(Ok(line)) = lines.next() else { return };
+        if let Some(data) = line.strip_prefix("data: ") {
+            let event: Value = serde_json::from_str(data).unwrap();
+            assert_eq!(event["seq"], *next);
+            *next += 1;
+            texts.push(event["data"]["content"].as_str().unwrap().to_owned());
+        }
+    }
+}
+
+#[test]
+fn followers_of_servers_that_are_killed_miss_nothing_and_repeat_nothing() {
+    const ROUNDS: usize = 3;
+    const EACH: usize = 40;
+    let sandbox = Sandbox::with_default_store();
+    sandbox.ok(&["new", "--id", "plan"]);
+    let (mut head, mut acknowledged) = (-1_i64, Vec::new());
+    let (mut next, mut seen) = (0, Vec::new());
+    for round in 0..ROUNDS {
+        let server = Serving::start(&sandbox);
+        let path = match next {
+            0 => "/sessions/plan/events/live".to_owned(),
+            next => format!("/sessions/plan/events/live?after={}", next - 1),
+        };
+        let stream = server.open("GET", &path, server.token(), "").unwrap();
+        std::thread::scope(|scope| {
+            let (next, seen) = (&mut next, &mut seen);
+            scope.spawn(move || read_events(stream, next, seen, usize::MAX));
+            let mut said = 0;
+            while said < EACH {
+                let text = format!("{round}.{said}");
+                let event = json!({ "type": "user_message", "id": format!("e-{text}"), "data": { "content": text } });
+                let body = json!({ "events": [event], "expect": head }).to_string();
+                let (status, answer) =
+                    server.ask("POST", "/sessions/plan/events", server.token(), &body).unwrap();
+                assert_eq!(status, 201, "{answer}");
+                (head, said) = (head + 1, said + 1);
+                acknowledged.push(text);
+            }
+            server.kill();
+        });
+    }
+    let server = Serving::start(&sandbox);
+    let path = match next {
+        0 => "/sessions/plan/events/live".to_owned(),
+        next => format!("/sessions/plan/events/live?after={}", next - 1),
+    };
+    let stream = server.open("GET", &path, server.token(), "").unwrap();
+    read_events(stream, &mut next, &mut seen, acknowledged.len());
+    assert_eq!(seen, acknowledged);
+}

@@ -1,0 +1,107 @@
+//! The JSON body of a request, read strictly: an unknown field, or anything behind the value, is an
+//! error that names its path.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
+use forklore_core::ErrorKind;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::problem::Problem;
+
+/// The value of a body.
+pub(crate) struct Body<T>(pub(crate) T);
+
+/// Bytes of a body that are JSON.
+pub(crate) struct JsonText(pub(crate) String);
+
+impl<S: Send + Sync> FromRequest<S> for JsonText {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let essence = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
+        if !essence.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            let detail = "the header Content-Type must be application/json";
+            return Err(Problem::with_status(status, ErrorKind::InvalidArgs, detail));
+        }
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+            Problem::with_status(rejection.status(), ErrorKind::InvalidArgs, rejection.body_text())
+        })?;
+        let text = String::from_utf8(bytes.into());
+        Ok(Self(text.map_err(|_| Problem::invalid("the body is not UTF-8"))?))
+    }
+}
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let JsonText(text) = JsonText::from_request(request, state).await?;
+        read(&text).map(Self)
+    }
+}
+
+/// Reads a value of the contract.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    forklore_api::read(text).map_err(|error| {
+        let mut problem = Problem::invalid(format!("the body is not as it should be: {error}"));
+        problem.details = details(error.path());
+        problem
+    })
+}
+
+fn details(path: &str) -> forklore_api::Facts {
+    let details = serde_json::json!({ "path": Value::from(path) });
+    serde_json::from_value(details).unwrap_or_else(|_| forklore_api::Facts::none())
+}
+
+/// Reads a value that names a session of the path in one of its fields. The body may leave it out.
+pub(crate) fn read_with<T: DeserializeOwned>(
+    text: &str,
+    field: &str,
+    value: &str,
+) -> Result<T, Problem> {
+    let found: std::collections::BTreeMap<String, Box<serde_json::value::RawValue>> = read(text)?;
+    let named = serde_json::to_string(value).unwrap_or_default();
+    match found.get(field) {
+        Some(given) if given.get() == named => read(text),
+        Some(_) => Err(Problem::invalid(format!("{field} is not the session of the path"))),
+        None => {
+            let rest = text.trim_start().strip_prefix('{').unwrap_or_default();
+            let comma = if found.is_empty() { "" } else { "," };
+            let field = serde_json::to_string(field).unwrap_or_default();
+            read(&format!("{{{field}:{named}{comma}{rest}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forklore_api::Fork;
+
+    use super::*;
+
+    #[test]
+    fn the_session_of_the_path_may_be_left_out() {
+        let fork = |text: &str| read_with::<Fork>(text, "parent_session_id", "plan-1");
+        let expected = Fork::of("plan-1".parse().unwrap());
+        assert_eq!(fork("{}").unwrap(), expected);
+        assert_eq!(fork(" { } ").unwrap(), expected);
+        assert_eq!(fork(r#"{"parent_session_id":"plan-1"}"#).unwrap(), expected);
+        let label = Fork { label: Some("b".parse().unwrap()), ..expected };
+        assert_eq!(fork(r#"{"label":"b"}"#).unwrap(), label);
+        for wrong in [
+            r#"{"parent_session_id":"plan-2"}"#,
+            "[]",
+            "",
+            "{} {}",
+            r#"{"x":1}"#,
+            r#"{"label":"b"} x"#,
+        ] {
+            assert_eq!(fork(wrong).unwrap_err().status, 400, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Leases: who runs a session now.
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use forklore_api::{Scope, SessionAnswer};
+use forklore_core::SessionId;
+use serde::Deserialize;
+
+use super::body::Body;
+use super::sessions::answer;
+use crate::access::Caller;
+use crate::api::params::Path;
+use crate::problem::Problem;
+use crate::service::Service;
+
+/// Who takes or gives back a lease.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Owner {
+    owner: String,
+}
+
+pub(crate) async fn take(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<SessionId>,
+    Body(Owner { owner }): Body<Owner>,
+) -> Result<Json<SessionAnswer>, Problem> {
+    caller.needs(Scope::Write)?;
+    let taken = service.call_as(&caller, move |engine| {
+        let header = engine.take_lease(&id, &owner)?;
+        Ok(answer(engine, &header))
+    });
+    Ok(Json(taken.await?.0))
+}
+
+pub(crate) async fn release(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<SessionId>,
+    Body(Owner { owner }): Body<Owner>,
+) -> Result<Json<SessionAnswer>, Problem> {
+    caller.needs(Scope::Write)?;
+    let released = service.call_as(&caller, move |engine| {
+        let header = engine.release(&id, &owner)?;
+        Ok(answer(engine, &header))
+    });
+    Ok(Json(released.await?.0))
+}

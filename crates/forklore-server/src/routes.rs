@@ -1,0 +1,47 @@
+//! All routes, with the checks in front of them.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+
+use crate::access::{guard, login};
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::{api, audit};
+
+/// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
+const BODY: usize = 64 << 20;
+
+pub(crate) fn router(service: &Service) -> Router {
+    let known = Router::new()
+        .nest("/api/v1", api::router())
+        .layer(from_fn_with_state(service.clone(), audit::log))
+        .layer(from_fn_with_state(service.clone(), guard::caller));
+    let open = Router::new()
+        .route("/login", post(login::log_in).delete(login::log_out))
+        .route("/health", get(health));
+    known
+        .merge(open)
+        .fallback(nothing)
+        .method_not_allowed_fallback(not_allowed)
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(from_fn_with_state(service.clone(), guard::site))
+        .with_state(service.clone())
+}
+
+/// Says that the server answers. Needs no token and says nothing of the store.
+async fn health() -> &'static str {
+    "ok\n"
+}
+
+async fn nothing() -> Problem {
+    Problem::new(forklore_core::ErrorKind::NotFound, "this server has no such path")
+        .or_try("GET /api/v1/openapi.json lists them")
+}
+
+async fn not_allowed() -> Problem {
+    let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
+    let kind = forklore_core::ErrorKind::InvalidArgs;
+    Problem::with_status(status, kind, "this path does not have the method")
+}

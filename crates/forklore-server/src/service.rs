@@ -1,0 +1,129 @@
+//! What all routes share: the engine, how many calls of it run at once, and who may call.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, StatusCode, header};
+use forklore::{Engine, Error};
+use forklore_core::ErrorKind;
+use jiff::Timestamp;
+use tokio::sync::{Semaphore, watch};
+
+use crate::access::Caller;
+use crate::access::hosts::Hosts;
+use crate::access::login::Logins;
+use crate::access::token::{self, TokenFile};
+use crate::audit::Audit;
+use crate::live::feed::Feed;
+use crate::problem::Problem;
+
+/// How many calls of the engine run at the same time. Others wait without a thread.
+const AT_ONCE: usize = 32;
+
+/// The state of the server. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Service {
+    engine: Engine,
+    steps: Arc<Semaphore>,
+    pub(crate) feed: Feed,
+    pub(crate) hosts: Arc<Hosts>,
+    pub(crate) tokens: TokenFile,
+    pub(crate) logins: Logins,
+    pub(crate) audit: Audit,
+    /// The token of this run, which is stored nowhere.
+    pub(crate) own: Arc<(String, Caller)>,
+    pub(crate) is_encrypted: bool,
+    /// True when the server is to stop.
+    pub(crate) stopping: watch::Sender<bool>,
+}
+
+impl Service {
+    pub(crate) fn new(
+        engine: Engine,
+        (hosts, is_encrypted): (Hosts, bool),
+        (tokens, own): (TokenFile, (String, Caller)),
+        audit: Audit,
+    ) -> Self {
+        let feed = Feed::follow(engine.clone());
+        Self {
+            engine,
+            steps: Arc::new(Semaphore::new(AT_ONCE)),
+            feed,
+            hosts: Arc::new(hosts),
+            tokens,
+            logins: Logins::default(),
+            audit,
+            own: Arc::new(own),
+            is_encrypted,
+            stopping: watch::Sender::new(false),
+        }
+    }
+
+    /// Runs a call of the engine, which blocks, on a thread of its own. If the client goes away, the
+    /// call still runs to its end.
+    pub(crate) async fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.run(self.engine.clone(), call).await
+    }
+
+    /// Runs a call like [`call`](Self::call), on behalf of a caller. The store records who it is.
+    pub(crate) async fn call_as<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.run(self.engine.clone().with_principal(&caller.name), call).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        engine: Engine,
+        call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let stopped = || Problem::new(ErrorKind::Interrupted, "the server is stopping");
+        let permit = Arc::clone(&self.steps).acquire_owned().await.map_err(|_| stopped())?;
+        let done = tokio::task::spawn_blocking(move || {
+            let done = call(&engine);
+            drop(permit);
+            done
+        });
+        match done.await {
+            Ok(done) => Ok(done?),
+            Err(_) => Err(Problem::new(ErrorKind::Internal, "the call ended without an answer")),
+        }
+    }
+
+    /// Returns who sent a request with these headers.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        let now = Timestamp::now();
+        let Some(given) = headers.get(header::AUTHORIZATION) else {
+            return self.logins.caller(headers, now).ok_or_else(|| {
+                refused("this request has no token")
+                    .or_try("send the header: Authorization: Bearer TOKEN")
+                    .or_try("open the link that forklore serve printed")
+            });
+        };
+        let secret = given.to_str().ok().and_then(|given| given.strip_prefix("Bearer "));
+        let secret =
+            secret.ok_or_else(|| refused("the header Authorization has no bearer token"))?;
+        self.owner(secret)
+    }
+
+    /// Returns who has a token.
+    pub(crate) fn owner(&self, secret: &str) -> Result<Caller, Problem> {
+        let (own, caller) = self.own.as_ref();
+        if token::hash(secret) == *own {
+            return Ok(caller.clone());
+        }
+        let found = self.tokens.caller(secret, Timestamp::now());
+        let found = found.map_err(|error| Problem::new(ErrorKind::Internal, error.to_string()))?;
+        found.ok_or_else(|| {
+            refused("the token is unknown, revoked or expired").or_try("forklore token add NAME")
+        })
+    }
+}
+
+fn refused(detail: &str) -> Problem {
+    Problem::with_status(StatusCode::UNAUTHORIZED, ErrorKind::PermissionDenied, detail)
+}

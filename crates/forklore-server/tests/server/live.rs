@@ -1,0 +1,150 @@
+//! Followers: nothing is missed and nothing repeated, also when a server is replaced.
+
+use futures_util::StreamExt as _;
+use reqwest::{Method, Response};
+use serde_json::Value;
+
+use crate::Running;
+
+/// Reads server-sent events.
+struct Events {
+    response: std::pin::Pin<Box<dyn futures_util::Stream<Item = Vec<u8>> + Send>>,
+    waiting: String,
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Sent {
+    id: String,
+    event: String,
+    data: Value,
+}
+
+impl Events {
+    fn of(response: Response) -> Self {
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let pieces = futures_util::stream::unfold(response, |mut response| async {
+            let piece = response.chunk().await.ok()??;
+            Some((piece.to_vec(), response))
+        });
+        Self { response: Box::pin(pieces), waiting: String::new() }
+    }
+
+    /// Returns the next event; `None` at the end.
+    async fn next(&mut self) -> Option<Sent> {
+        loop {
+            if let Some((block, rest)) = self.waiting.split_once("\n\n") {
+                let mut sent = Sent::default();
+                for line in block.lines() {
+                    match line.split_once(": ") {
+                        Some(("id", id)) => id.clone_into(&mut sent.id),
+                        Some(("event", event)) => event.clone_into(&mut sent.event),
+                        Some(("data", data)) => sent.data = serde_json::from_str(data).unwrap(),
+                        _ => {}
+                    }
+                }
+                self.waiting = rest.to_owned();
+                if sent != Sent::default() {
+                    return Some(sent);
+                }
+                continue;
+            }
+            let piece = self.response.next().await?;
+            self.waiting.push_str(&String::from_utf8(piece).unwrap());
+        }
+    }
+
+    async fn texts(&mut self, count: usize) -> Vec<String> {
+        let mut texts = Vec::new();
+        for _ in 0..count {
+            let sent = self.next().await.unwrap();
+            texts.push(sent.data["data"]["content"].as_str().unwrap().to_owned());
+        }
+        texts
+    }
+}
+
+async fn follow(server: &Running, path: &str, last: Option<&str>) -> Events {
+    let mut request = server.request(Method::GET, path);
+    if let Some(last) = last {
+        request = request.header("last-event-id", last);
+    }
+    Events::of(request.send().await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_follower_of_a_session_sees_what_is_there_and_what_comes() {
+    let server = Running::start().await;
+    server.create("plan").await;
+    server.say("plan", "one").await;
+    let mut events = follow(&server, "/sessions/plan/events/live", None).await;
+    let first = events.next().await.unwrap();
+    assert_eq!((first.id.as_str(), first.event.as_str()), ("0", "event"));
+    assert_eq!(first.data["data"]["content"], "one");
+    server.say("plan", "two").await;
+    assert_eq!(events.texts(1).await, ["two"]);
+    let mut later = follow(&server, "/sessions/plan/events/live", Some("0")).await;
+    assert_eq!(later.texts(1).await, ["two"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_follower_of_the_store_sees_each_session_that_changes() {
+    let server = Running::start().await;
+    server.create("before").await;
+    let mut events = follow(&server, "/events", None).await;
+    let begin = events.next().await.unwrap();
+    assert_eq!(begin.event, "begin");
+    server.create("plan").await;
+    let created = events.next().await.unwrap();
+    assert_eq!(
+        (created.data["session"].as_str(), created.event.as_str()),
+        (Some("plan"), "session")
+    );
+    server.say("plan", "one").await;
+    let appended = events.next().await.unwrap();
+    assert_eq!(
+        (&appended.data["session"], &appended.data["head_seq"]),
+        (&"plan".into(), &0.into())
+    );
+    // From the mark of the beginning, both are one change.
+    let mut again = follow(&server, "/events", Some(&begin.id)).await;
+    assert_eq!(again.next().await.unwrap().event, "begin");
+    let both = again.next().await.unwrap();
+    assert_eq!((&both.data["session"], &both.data["head_seq"]), (&"plan".into(), &0.into()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_server_goes_on_where_the_last_one_stopped() {
+    let server = Running::start().await;
+    server.create("plan").await;
+    server.say("plan", "one").await;
+    let mut session = follow(&server, "/sessions/plan/events/live", None).await;
+    assert_eq!(session.texts(1).await, ["one"]);
+    let mut store = follow(&server, "/events", None).await;
+    let mark = store.next().await.unwrap().id;
+    let folder = server.stop().await;
+    // The streams end, and do not hold the server up.
+    assert_eq!(session.next().await, None);
+    assert_eq!(store.next().await, None);
+
+    let server = Running::on(folder, "127.0.0.1:0").await;
+    server.say("plan", "two").await;
+    let mut session = follow(&server, "/sessions/plan/events/live", Some("0")).await;
+    assert_eq!(session.texts(1).await, ["two"]);
+    let mut store = follow(&server, "/events", Some(&mark)).await;
+    assert_eq!(store.next().await.unwrap().event, "begin");
+    assert_eq!(store.next().await.unwrap().data["head_seq"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_position_is_refused() {
+    let server = Running::start().await;
+    server.create("plan").await;
+    let asked = server.request(Method::GET, "/sessions/plan/events/live");
+    let asked = asked.header("last-event-id", "x").send().await.unwrap();
+    crate::problem(asked, 400, "invalid_args").await;
+    let asked = server.request(Method::GET, "/events").header("last-event-id", "x");
+    crate::problem(asked.send().await.unwrap(), 400, "invalid_args").await;
+    let asked = server.request(Method::GET, "/sessions/none/events/live").send().await.unwrap();
+    crate::problem(asked, 404, "not_found").await;
+}
