@@ -11,6 +11,7 @@ mod ci;
 mod command;
 mod cost;
 mod debian;
+mod dist;
 mod patroni;
 mod peers;
 mod postgres;
@@ -48,7 +49,10 @@ usage: cargo xtask TASK [ARGS]
                 forks of its own sessions, offline, on a model of our own (Linux, x86-64)
   soak [--minutes N]
                 the durability tests with the counts of a release, as far as N minutes
-                go (30), then each fuzz target for a minute; ends with a table
+                go (30), then each fuzz target for a minute, then `dist --try`; ends with a table
+  dist [--profile NAME | --program PATH] [--out DIR] [--try]
+                an archive and a Debian package of the program for this platform, with
+                checksums, in target/packages; --try installs them in a bare Debian (as root)
 
 examples:
   cargo xtask test                            everything
@@ -85,6 +89,7 @@ fn main() -> ExitCode {
         (Some("cost"), rest) => cost::run_all(rest),
         (Some("agents"), rest) => agents::run_all(rest),
         (Some("soak"), rest) => soak::run_all(rest),
+        (Some("dist"), rest) => dist::run_all(rest),
         (None | Some("help" | "-h" | "--help"), _) => {
             print!("{HELP}");
             return ExitCode::SUCCESS;
