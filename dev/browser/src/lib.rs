@@ -85,13 +85,19 @@ pub fn passes<V: AsRef<OsStr>>(tests: &Path, variables: &[(&str, V)]) -> Result<
 }
 
 /// Returns a command that runs Schemathesis, which derives requests from an OpenAPI document and
-/// checks the answers against it. The caller adds the arguments, such as `run URL`.
+/// checks the answers against it. It runs in `folder`, and writes what it finds there. The caller adds
+/// the arguments, such as `run URL --max-examples 50`; the exit code is not 0 if an answer is wrong.
 ///
 /// # Errors
 /// [`Failed::NotNamed`] if it is not installed.
-pub fn schemathesis() -> Result<Command, Failed> {
+pub fn schemathesis(folder: &Path) -> Result<Command, Failed> {
     let mut command = Command::new(python()?.with_file_name("schemathesis"));
-    command.env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
+    command
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("NO_COLOR", "1")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .stdin(Stdio::null());
     Ok(command)
 }
 
