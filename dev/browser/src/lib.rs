@@ -3,7 +3,7 @@
 //! A test of a page is a Python file in the folder of the Rust test that runs it. It gets its
 //! fixtures from `python/forklore_browser.py`: `page` is a tab of Chromium, in a light and in a dark
 //! theme, narrow and wide, which fails the test after an error on the console; `axe` checks
-//! accessibility, `fits` that nothing is wider than the window.
+//! accessibility, `fits` that nothing is wider than the window. [`schemathesis`] is for APIs.
 //!
 //! ```no_run
 //! let tests = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/notices.py");

@@ -28,8 +28,9 @@ for kind in system user; do
     printed=$(XDG_RUNTIME_DIR=/run systemd-analyze verify --man=no --$kind $unit 2>&1)
     test -z "$printed"
 done
-systemd-analyze security --offline=yes --threshold=20 /usr/lib/systemd/system/forklore.service |
-    tail -n 1
+systemd-analyze security --offline=yes --threshold=20 \
+    /usr/lib/systemd/system/forklore.service > /tmp/exposure
+tail -n 1 /tmp/exposure
 
 dpkg --verify forklore
 dpkg --purge forklore
