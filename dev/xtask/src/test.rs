@@ -4,7 +4,7 @@ use std::env;
 
 use crate::command::{Failure, cargo, run};
 use crate::tools::NEXTEST;
-use crate::{agmi, chromium, patroni, postgres, rdf, servers, smollm, tmux};
+use crate::{agmi, browser, patroni, postgres, rdf, servers, smollm, tmux};
 
 /// The cargo arguments that select every crate with all features. Tests, lints and documentation
 /// share this selection, so that each can reuse the build of the others.
@@ -36,7 +36,7 @@ pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
         command.env(agmi::VARIABLE, agmi::installed()?);
     }
     tmux::offer(&mut command)?;
-    chromium::offer(&mut command)?;
+    browser::offer(&mut command, args)?;
     postgres::offer(&mut command)?;
     patroni::offer(&mut command)?;
     run(command.arg("run").args(scope).args(args))

@@ -8,6 +8,7 @@ mod answers;
 mod attach;
 mod attack;
 mod backup;
+mod browser;
 mod budgets;
 mod chat;
 mod completions;
