@@ -10,8 +10,10 @@ use crate::links;
 /// without formatting.
 const LONGEST: usize = 1 << 20;
 
-/// Converts Markdown to HTML that is safe to put into a page.
-pub(super) fn html(markdown: &str) -> String {
+/// Converts Markdown to HTML that is safe to put into a page. HTML in the text is shown as text, and
+/// links lead only to the web or to a mail address.
+#[must_use]
+pub fn html(markdown: &str) -> String {
     if markdown.len() > LONGEST {
         return format!("<pre>{}</pre>", html::text(markdown));
     }
