@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use forklore_engine::Engine;
 use forklore_formats::AGENT_FORMATS;
-use forklore_sqlite::SqliteStore;
+use forklore_sqlite::{Options, SqliteStore};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (Some(path), Some(port)) = (arguments.next(), arguments.next()) else {
         return Err("usage: pages STORE.db PORT".into());
     };
-    let store = SqliteStore::open(path.as_ref())?;
+    let store = SqliteStore::open(std::path::Path::new(&path), Options::default())?;
     let engine = Engine::new(Arc::new(store)).with_agent_formats(AGENT_FORMATS);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
     axum::serve(listener, server::served(engine)).await?;

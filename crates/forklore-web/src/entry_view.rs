@@ -19,6 +19,8 @@ const MOST_NODES: usize = 2_000;
 const MOST_OF_ONE: usize = 1_000;
 /// The number of lines of a change of a file that are shown.
 const MOST_LINES: usize = 120;
+/// The number of lines of a change that are shown in an entry with too many elements.
+const FEWEST_LINES: usize = 10;
 /// The size of a text in a folded block that is shown, in bytes.
 const LONGEST_FOLDED: usize = 8 << 10;
 /// The size of a message's text that is shown, in bytes.
@@ -31,6 +33,10 @@ pub(crate) struct Writer<'a> {
     labels: HashMap<SessionId, Label>,
     /// The event to mark.
     pub(crate) at: Option<u64>,
+    /// Whether the ids of entries contain the session, because the page shows several sessions.
+    has_prefix: bool,
+    /// Whether long texts are shown whole.
+    is_whole: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -42,7 +48,17 @@ impl<'a> Writer<'a> {
         let headers = pages.engine.store().headers(&writers)?.into_iter().flatten();
         let headers = headers.filter(|header| !header.is_erased());
         let labels = headers.map(|header| (header.id, header.label)).collect();
-        Ok(Self { session, zone: &pages.zone, labels, at: None })
+        Ok(Self { session, zone: &pages.zone, labels, at: None, has_prefix: false, is_whole: false })
+    }
+
+    /// Makes the ids of entries contain the session, for a page that shows several sessions.
+    pub(crate) fn with_prefix(self) -> Self {
+        Self { has_prefix: true, ..self }
+    }
+
+    /// Makes the writer show long texts whole, for the page of one event.
+    pub(crate) fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
     }
 
     /// Shows the entries until the page is full. Returns the position of the first entry that is not
@@ -119,10 +135,11 @@ impl<'a> Writer<'a> {
             Kind::Damaged => ("damaged", "this event cannot be read"),
         };
         let seq = entry.seq;
+        let prefix = if self.has_prefix { self.session.id.as_str() } else { "e" };
         let is_at = self.at.is_some_and(|at| entry.has(at));
         html! {
-            article.(class).at[is_at] #{ "e-" (seq) } data-row data-seq=(seq) {
-                @for also in &entry.also { a.anchor #{ "e-" (also) } {} }
+            article.(class).at[is_at] #{ (prefix) "-" (seq) } data-row data-seq=(seq) {
+                @for also in &entry.also { a.anchor #{ (prefix) "-" (also) } {} }
                 header {
                     h3 { (what) }
                     a.seq href={ "/s/" (self.session.id) "?at=" (seq) "#e-" (seq) } data-open
@@ -130,28 +147,36 @@ impl<'a> Writer<'a> {
                     @if let Some(ts) = entry.ts { (shown::at_time(ts, self.zone)) }
                     @if entry.starts_turn { span { "turn " (entry.turn) } }
                     @if entry.partial { strong.bad { "interrupted" } }
+                    a.act href={ "/s/" (self.session.id) "/e/" (seq) } { "Event" }
                     a.act href={ "/s/" (self.session.id) "/fork?at=" (seq) } data-dialog
                         aria-label={ "Fork at event " (seq) } { "Fork" }
                 }
-                (PreEscaped(blocks(entry)))
+                (PreEscaped(if self.is_whole { whole(entry) } else { blocks(entry) }))
             }
         }
     }
 }
 
+/// Returns the parts of an entry as HTML. Long texts are truncated.
 fn blocks(entry: &Entry) -> String {
-    let is_model = matches!(
-        entry.kind,
-        Kind::Message(Role::Assistant) | Kind::Compaction | Kind::Summary
-    );
     let shorter: Vec<_> = entry.blocks.iter().cloned().map(shortened).collect();
-    let written = |is_model, lines| -> String {
-        let mut images = Links;
-        let mut blocks = Blocks::new(&mut images).with_most_lines(lines);
-        shorter.iter().map(|block| blocks.html(block, is_model)).collect()
-    };
-    let html = written(is_model, MOST_LINES);
-    if elements(&html) > MOST_OF_ONE { written(false, 10) } else { html }
+    let html = written(&shorter, is_markdown(entry), MOST_LINES);
+    if elements(&html) > MOST_OF_ONE { written(&shorter, false, FEWEST_LINES) } else { html }
+}
+
+fn whole(entry: &Entry) -> String {
+    written(&entry.blocks, is_markdown(entry), usize::MAX)
+}
+
+fn written(blocks: &[Block], is_markdown: bool, lines: usize) -> String {
+    let mut images = Links;
+    let mut writer = Blocks::new(&mut images).with_most_lines(lines);
+    blocks.iter().map(|block| writer.html(block, is_markdown)).collect()
+}
+
+/// Checks whether the texts of an entry are Markdown: a model wrote them.
+fn is_markdown(entry: &Entry) -> bool {
+    matches!(entry.kind, Kind::Message(Role::Assistant) | Kind::Compaction | Kind::Summary)
 }
 
 /// Returns the number of elements in HTML.

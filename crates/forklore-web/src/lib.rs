@@ -13,10 +13,14 @@
 
 mod answer;
 mod assets;
+mod compare;
 mod entry;
 mod entry_view;
+mod event;
+mod family;
 mod files;
 mod fork;
+mod lanes;
 mod list;
 mod list_view;
 mod params;
@@ -25,6 +29,8 @@ mod routes;
 mod search;
 mod shell;
 mod shown;
+mod stats;
+mod stats_view;
 mod turnings;
 mod window;
 
@@ -66,6 +72,7 @@ impl Pages {
 /// The pages, as the handlers of requests share them.
 pub(crate) struct App {
     pub(crate) pages: Pages,
+    pub(crate) report: stats::Cached,
 }
 
 pub(crate) type Shared = Arc<App>;

@@ -50,10 +50,19 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answe
                 }
             }
             section #fragment aria-label="Conversation"
-                data-fragment={ "/fragments/s/" (session) "?from=" (window.from) }
-                data-session=(session) data-end=(window.end) { (conversation) }
+                data-fragment={ "/fragments/s/" (session) "?" (again(params, &window)) }
+                data-session=(session) { (conversation) }
         }
     }))
+}
+
+/// Returns the query with which the page reads the conversation again. A page of the last events
+/// goes on to be that.
+fn again(params: &Params, window: &Window) -> String {
+    match params.get("at") {
+        Some("end") => "at=end".to_owned(),
+        _ => format!("from={}", window.from),
+    }
 }
 
 /// The conversation alone, to replace the one on the page.

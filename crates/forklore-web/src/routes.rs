@@ -9,20 +9,29 @@ use axum::middleware::map_response;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 
-use crate::answer::{Answer, Problem, blocking, page};
+use crate::answer::{Answer, Problem, blocking, on_thread, page};
 use crate::params::{Params, session};
-use crate::{App, Pages, Shared, assets, files, fork, list_view, reader};
+use crate::stats::Cached;
+use crate::{
+    App, Pages, Shared, assets, compare, event, family, files, fork, list_view, reader, stats_view,
+};
 
 /// Returns the pages as a router, to be mounted at `/`. The caller checks who may see them, and sets
 /// the content security policy.
 #[must_use]
 pub fn router(pages: Pages) -> Router {
-    let app = App { pages };
+    let app = App { pages, report: Cached::default() };
     Router::new()
         .route("/", get(sessions))
         .route("/fragments/sessions", get(sessions_fragment))
         .route("/s/{id}", get(read))
         .route("/fragments/s/{id}", get(read_fragment))
+        .route("/f/{id}", get(family_page))
+        .route("/fragments/f/{id}", get(family_part))
+        .route("/compare", get(compare_chosen))
+        .route("/compare/{a}/{b}", get(compare_page))
+        .route("/stats", get(stats))
+        .route("/s/{id}/e/{seq}", get(event_page))
         .route("/s/{id}/e/{seq}/file/{number}", get(file))
         .route("/attachment/{id}", get(attachment))
         .route("/s/{id}/fork", get(fork_page).post(make_fork))
@@ -49,6 +58,35 @@ async fn read(State(app): State<Shared>, Path(id): Path<String>, params: Params)
 
 async fn read_fragment(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
     page(&app, move |pages| reader::fragment(pages, &session(&id)?, &params)).await
+}
+
+async fn event_page(State(app): State<Shared>, Path((id, seq)): Path<(String, u64)>) -> Page {
+    page(&app, move |pages| event::page(pages, &session(&id)?, seq)).await
+}
+
+async fn family_page(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
+    page(&app, move |pages| family::page(pages, &session(&id)?, &params)).await
+}
+
+async fn family_part(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
+    page(&app, move |pages| family::part(pages, &session(&id)?, &params)).await
+}
+
+async fn compare_chosen(params: Params) -> Answer<Redirect> {
+    Ok(Redirect::to(&compare::chosen(&params)?))
+}
+
+async fn compare_page(
+    State(app): State<Shared>,
+    Path((a, b)): Path<(String, String)>,
+    params: Params,
+) -> Page {
+    page(&app, move |pages| compare::page(pages, &session(&a)?, &session(&b)?, &params)).await
+}
+
+async fn stats(State(app): State<Shared>) -> Page {
+    let report = on_thread(move || app.report.read(&app.pages)).await?;
+    Ok(Html(stats_view::page(&report).into_string()))
 }
 
 async fn file(

@@ -33,6 +33,8 @@ pub(crate) enum Position {
     Before(u64),
     /// The first event of this turn.
     Turn(u64),
+    /// Some events before the message with this index, counted from 0.
+    Message(u64),
     /// The last events.
     End,
 }
@@ -64,7 +66,7 @@ impl Position {
             (_, Some(from), ..) => Self::From(from),
             (_, _, Some(before), _) => Self::Before(before),
             (.., Some(turn)) => Self::Turn(turn),
-            _ => Self::From(0),
+            _ => number("message")?.map_or(Self::From(0), Self::Message),
         })
     }
 }
@@ -80,8 +82,15 @@ pub(crate) fn read(engine: &Engine, session: &SessionId, position: Position) -> 
         }
         Position::Before(seq) => (before(engine, &header, seq.min(end), SHOWN)?, seq.min(end), None),
         Position::Turn(turn) => {
-            let seq = seq_of_turn(engine, &header, turn)?;
+            let turns = header.counts.turns;
+            let missing = format!("This session has the turns 1 to {turns}.");
+            let seq = seq_of(engine, &header, At::Turn(turn), missing)?;
             (seq, end, Some(seq))
+        }
+        Position::Message(index) => {
+            let missing = format!("This session has {} messages.", header.counts.index);
+            let seq = seq_of(engine, &header, At::Index(index), missing)?;
+            (before(engine, &header, seq, BEFORE)?, end, Some(seq))
         }
         Position::End => (before(engine, &header, end, SHOWN)?, end, None),
     };
@@ -97,15 +106,17 @@ fn within(seq: u64, end: u64) -> Answer<u64> {
     if seq < end || seq == 0 { Ok(seq) } else { Err(Problem::missing(message)) }
 }
 
-fn seq_of_turn(engine: &Engine, header: &Header, turn: u64) -> Answer<u64> {
-    let turns = header.counts.turns;
-    let missing = || Problem::missing(format!("This session has the turns 1 to {turns}."));
-    if turn == 0 || turn > turns {
-        return Err(missing());
-    }
-    let query = Query { at: At::Turn(turn), direction: Direction::Forward, limit: 1, bare: true };
-    let page = engine.store().read(&header.id, &query)?;
-    page.events.first().map(|stored| stored.seq).ok_or_else(missing)
+/// Returns the log position of the event at a position. If there is none, the error says `missing`.
+fn seq_of(engine: &Engine, header: &Header, at: At, missing: String) -> Answer<u64> {
+    let is_there = match at {
+        At::Turn(turn) => (1..=header.counts.turns).contains(&turn),
+        At::Index(index) => index < header.counts.index,
+        _ => true,
+    };
+    let query = Query { at, direction: Direction::Forward, limit: 1, bare: true };
+    let page = is_there.then(|| engine.store().read(&header.id, &query)).transpose()?;
+    let first = page.and_then(|page| page.events.first().map(|stored| stored.seq));
+    first.ok_or_else(|| Problem::missing(missing))
 }
 
 /// Returns the position from which on `wanted` events are shown before the log position `at`.
