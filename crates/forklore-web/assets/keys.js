@@ -49,7 +49,7 @@ const actions = {
   k: () => move(-1),
   o: unfold,
   n: () => follow("n"),
-  N: () => follow("N") || history.back(),
+  N: () => follow("N"),
   g: () => follow("g") || select(rows()[0]),
   G: () => follow("G") || select(rows().at(-1)),
   f: () => (rows()[position()] ?? document).querySelector("[data-dialog]")?.click(),

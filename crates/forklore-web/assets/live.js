@@ -62,17 +62,38 @@ function later() {
   waiting ??= setTimeout(read, DELAY);
 }
 
-if (region && stream) {
-  const source = new EventSource(stream);
+let source = null;
+let wasAway = false;
+
+// A browser has few connections for each server, so a page that nobody sees gives up its own.
+function connect() {
+  if (document.hidden) {
+    source?.close();
+    source = null;
+    wasAway = true;
+    return;
+  }
+  if (source) return;
+  source = new EventSource(stream);
   source.onmessage = later;
   for (const name of ["change", "changes", "session", "event", "append"]) source.addEventListener(name, later);
-  // What was written while the connection was lost is read when it is back.
-  let wasLost = false;
-  source.onerror = () => (wasLost = true);
+  source.onerror = () => (wasAway = true);
+  // What was written while there was no connection is read when it is back.
   source.onopen = () => {
     document.body.dataset.following = "yes";
-    if (wasLost) later();
-    wasLost = false;
+    if (wasAway) later();
+    wasAway = false;
   };
-  addEventListener("pagehide", () => source.close());
+}
+
+if (region && stream) {
+  document.addEventListener("visibilitychange", connect);
+  addEventListener("pagehide", () => source?.close());
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    source = null;
+    wasAway = true;
+    connect();
+  });
+  connect();
 }

@@ -29,12 +29,7 @@ pub(crate) fn chosen(params: &Params) -> Answer<String> {
 }
 
 /// The page that compares two sessions.
-pub(crate) fn page(
-    pages: &Pages,
-    a: &SessionId,
-    b: &SessionId,
-    params: &Params,
-) -> Answer<Markup> {
+pub(crate) fn page(pages: &Pages, a: &SessionId, b: &SessionId, params: &Params) -> Answer<Markup> {
     let engine = &pages.engine;
     let headers = [engine.show(a)?, engine.show(b)?];
     let common = engine.compare(a, b)?.common;
@@ -112,7 +107,8 @@ fn pairs(sides: &[Vec<Markup>; 2]) -> Markup {
             @for side in [left, right] {
                 @match side.get(row) {
                     Some(entry) => div.side { (entry) },
-                    None => div.side.none { "nothing more" },
+                    None if row == side.len() => div.side.none { "nothing more" },
+                    None => div.side {},
                 }
             }
         }

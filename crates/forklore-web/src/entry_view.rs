@@ -48,7 +48,14 @@ impl<'a> Writer<'a> {
         let headers = pages.engine.store().headers(&writers)?.into_iter().flatten();
         let headers = headers.filter(|header| !header.is_erased());
         let labels = headers.map(|header| (header.id, header.label)).collect();
-        Ok(Self { session, zone: &pages.zone, labels, at: None, has_prefix: false, is_whole: false })
+        Ok(Self {
+            session,
+            zone: &pages.zone,
+            labels,
+            at: None,
+            has_prefix: false,
+            is_whole: false,
+        })
     }
 
     /// Makes the ids of entries contain the session, for a page that shows several sessions.
@@ -109,7 +116,7 @@ impl<'a> Writer<'a> {
 
     fn turning(&self, turning: &turnings::Turning) -> Markup {
         html! {
-            nav.turning aria-label="Other branches from here" {
+            p.turning {
                 span { "The history divides here:" }
                 strong { (self.session.label) }
                 @for branch in &turning.branches {

@@ -60,12 +60,12 @@ pub(crate) fn part(pages: &Pages, session: &SessionId, params: &Params) -> Answe
     let layout = lanes::layout(&depths, from, ROWS);
     let shown = nodes.iter().skip(from).take(ROWS);
     let rows: Vec<_> = shown.collect();
-    let pager = pager(session, from, nodes.len());
+    let pager = |label| pager(session, from, nodes.len(), label);
     Ok(html! {
         @if !problems.is_empty() {
             p.note.bad { (count(problems.len() as u64, "session")) " cannot be read." }
         }
-        (pager)
+        (pager("Parts of the family"))
         form action="/compare" {
             div.graph {
                 (drawing(&rows, &layout))
@@ -75,15 +75,15 @@ pub(crate) fn part(pages: &Pages, session: &SessionId, params: &Params) -> Answe
             }
             div.buttons { button type="submit" { "Compare the two chosen" } }
         }
-        (pager)
+        (pager("Parts of the family, at its end"))
     })
 }
 
-fn pager(session: &SessionId, from: usize, all: usize) -> Markup {
+fn pager(session: &SessionId, from: usize, all: usize, label: &str) -> Markup {
     let address = |from: usize| format!("/f/{session}?from={from}");
     let last = (all - 1) / ROWS * ROWS;
     html! {
-        nav.pager aria-label="Parts of the family" {
+        nav.pager aria-label=(label) {
             @if from > 0 {
                 a href=(address(0)) data-key="g" { "⇤ Beginning" }
                 a rel="prev" href=(address(from.saturating_sub(ROWS))) data-key="N" { "← Before" }
@@ -156,12 +156,7 @@ fn drawing(rows: &[&TreeNode], layout: &Layout) -> Markup {
 
 /// Returns the path of a lane: down from the parent, and then to the child. The parts outside of the
 /// drawing are left out.
-fn path(
-    lane: &lanes::Lane,
-    x: &dyn Fn(usize) -> i64,
-    y: &dyn Fn(i64) -> i64,
-    rows: i64,
-) -> String {
+fn path(lane: &lanes::Lane, x: &dyn Fn(usize) -> i64, y: &dyn Fn(i64) -> i64, rows: i64) -> String {
     let (parent, child) = (x(lane.from_column), x(lane.to_column));
     let top = if lane.from < 0 { 0 } else { y(lane.from) };
     let mut path = format!("M{parent} {top}");

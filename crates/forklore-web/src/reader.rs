@@ -90,17 +90,17 @@ fn conversation(pages: &Pages, window: &Window) -> Answer<Markup> {
     }
     let to = stop.unwrap_or(*to);
     Ok(html! {
-        (pager(header, from, to, *end))
+        (pager(header, from, to, *end, "Parts of the conversation"))
         @if entries.is_empty() { p.empty { "Nothing was written here." } }
         div.entries { (shown) }
-        (pager(header, from, to, *end))
+        (pager(header, from, to, *end, "Parts of the conversation, at its end"))
     })
 }
 
-fn pager(header: &Header, from: u64, to: u64, end: u64) -> Markup {
+fn pager(header: &Header, from: u64, to: u64, end: u64, label: &str) -> Markup {
     let base = format!("/s/{}", header.id);
     html! {
-        nav.pager aria-label="Parts of the conversation" {
+        nav.pager aria-label=(label) {
             @if from > 0 {
                 a href=(base) data-key="g" { "⇤ Beginning" }
                 a rel="prev" href={ (base) "?before=" (from) } data-key="N" { "← Earlier" }

@@ -127,9 +127,10 @@ async fn nothing() -> Problem {
 /// Shows an error that has no page yet as a page, such as that of a wrong method.
 async fn explained(response: Response) -> Response {
     let status = response.status();
-    let is_html = response.headers().get(header::CONTENT_TYPE).is_some_and(|it| {
-        it.to_str().is_ok_and(|media_type| media_type.starts_with("text/html"))
-    });
+    let is_html = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|it| it.to_str().is_ok_and(|media_type| media_type.starts_with("text/html")));
     if is_html || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }

@@ -1,8 +1,10 @@
 //! Searches the sessions, and shows the hits with links to where they are.
 
+use std::collections::HashMap;
+
 use forklore_api::{Hit, Search};
 use forklore_core::units::count;
-use forklore_core::{Header, Role};
+use forklore_core::{Header, Role, SessionId};
 use forklore_engine::Engine;
 use forklore_search::SearchIndex;
 use forklore_store::port::Filter;
@@ -22,12 +24,7 @@ const SESSIONS: usize = 5;
 const SHORTEST_PART: usize = 4;
 
 /// Searches, and returns the hits.
-pub(crate) fn hits(
-    pages: &Pages,
-    query: &str,
-    wanted: &Wanted,
-    params: &Params,
-) -> Answer<Markup> {
+pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params) -> Answer<Markup> {
     let request = Search {
         agent: wanted.agent.clone(),
         workspace: wanted.workspace(),
@@ -44,6 +41,7 @@ pub(crate) fn hits(
     };
     let is_wanted = |hit: &&Hit| wanted.has_folder(hit.workspace.as_str());
     let hits: Vec<_> = answer.hits.iter().filter(is_wanted).collect();
+    let names = names(&pages.engine, &hits)?;
     Ok(html! {
         (sessions(pages, &with_id))
         @if !answer.problems.is_empty() {
@@ -59,7 +57,10 @@ pub(crate) fn hits(
             }
         }
         ul.rows {
-            @for hit in hits { li.row data-row { (found(pages, hit)) } }
+            @for hit in hits {
+                @let name = names.get(&hit.session_id).map_or(hit.label.as_str(), String::as_str);
+                li.row data-row { (found(pages, hit, name)) }
+            }
         }
         nav.pager aria-label="Pages of hits" {
             @if let Some(next) = &answer.next {
@@ -67,6 +68,15 @@ pub(crate) fn hits(
             }
         }
     })
+}
+
+/// Returns the names of the sessions with the hits.
+fn names(engine: &Engine, hits: &[&Hit]) -> Answer<HashMap<SessionId, String>> {
+    let mut sessions: Vec<_> = hits.iter().map(|hit| hit.session_id.clone()).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    let headers = engine.store().headers(&sessions)?.into_iter().flatten();
+    Ok(headers.map(|header| (header.id.clone(), shown::name(engine, &header))).collect())
 }
 
 /// Returns the sessions whose id begins or ends with the text.
@@ -101,7 +111,7 @@ fn sessions(pages: &Pages, with_id: &[Header]) -> Markup {
     }
 }
 
-fn found(pages: &Pages, hit: &Hit) -> Markup {
+fn found(pages: &Pages, hit: &Hit, name: &str) -> Markup {
     let what = match (&hit.tool, hit.role) {
         (Some(tool), _) => tool.as_str(),
         (None, Some(role)) => Role::as_str(role),
@@ -112,7 +122,7 @@ fn found(pages: &Pages, hit: &Hit) -> Markup {
         a.name href={
             "/s/" (hit.session_id) @if let Some(seq) = hit.seq { "?at=" (seq) "#e-" (seq) }
         } data-open {
-            (Line(hit.title.as_deref().unwrap_or(hit.label.as_str())))
+            (Line(name))
         }
         p.snippet { (snippet(hit)) }
         p.facts {

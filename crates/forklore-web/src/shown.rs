@@ -48,10 +48,10 @@ pub(crate) fn name(engine: &Engine, header: &Header) -> String {
 pub(crate) fn ago(then: Timestamp, now: Timestamp, zone: &TimeZone) -> Markup {
     let secs = now.duration_since(then).as_secs();
     let text = match (secs / 60, secs / 3_600, secs / 86_400) {
-        (..=0, ..) => "just now".to_owned(),
-        (minutes, ..=0, _) => format!("{minutes} min ago"),
-        (_, hours, ..=0) => format!("{hours} h ago"),
-        (.., days @ ..=29) => format!("{days} d ago"),
+        (-1..=0, ..) => "just now".to_owned(),
+        (minutes @ 1.., ..=0, _) => format!("{minutes} min ago"),
+        (1.., hours, ..=0) => format!("{hours} h ago"),
+        (1.., _, days @ ..=29) => format!("{days} d ago"),
         _ => then.to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string(),
     };
     html! { time datetime=(then) title=(exact(then, zone)) { (text) } }
@@ -85,6 +85,7 @@ pub(crate) fn tokens(tokens: u64) -> String {
 /// Formats a cost in the currency of the records, with as many decimals as are of use.
 pub(crate) fn cost(cost: f64) -> String {
     match cost {
+        ..=0.0 => "–".to_owned(),
         ..0.01 => format!("{cost:.4}"),
         ..1_000.0 => format!("{cost:.2}"),
         _ => format!("{cost:.0}"),
@@ -141,6 +142,7 @@ mod tests {
         let shown = [0, 999, 1_000, 12_345, 123_456, 999_999, 1_000_000, 25_000_000].map(tokens);
         let expected = ["0", "999", "1.0 k", "12 k", "123 k", "999 k", "1.0 M", "25 M"];
         assert_eq!(shown, expected);
+        assert_eq!(cost(0.0), "–");
         assert_eq!([0.0001, 0.5, 12.345, 12_345.6].map(cost), ["0.0001", "0.50", "12.35", "12346"]);
         assert_eq!(["/a", "/a/b", "/a/b/c"].map(folder), ["/a", "/a/b", "…/b/c"]);
         assert_eq!(encoded("a b&ä"), "a%20b%26%C3%A4");

@@ -14,9 +14,7 @@ use crate::stats::{Report, Sum};
 const DAYS: usize = 90;
 /// The size of the chart.
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 160.0;
-/// The space for text above and below the bars.
-const MARGIN: f64 = 18.0;
+const HEIGHT: f64 = 130.0;
 
 /// What the sizes of bars show.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,7 +49,10 @@ impl Measure {
 
 /// The page of the statistics.
 pub(crate) fn page(report: &Report) -> Markup {
-    let measure = if report.usage.usage.cost > 0.0 { Measure::Cost } else { Measure::Tokens };
+    // Costs say little if the cost of most tokens is not known.
+    let (all, unpriced) = (report.usage.usage.tokens(), report.usage.unpriced_tokens);
+    let is_priced = report.usage.usage.cost > 0.0 && unpriced <= all / 2;
+    let measure = if is_priced { Measure::Cost } else { Measure::Tokens };
     let models = report.usage.models.iter();
     let models: Vec<_> = models
         .map(|model| (model.model.as_deref().unwrap_or("not named"), None, &model.usage))
@@ -136,22 +137,21 @@ fn by_day(groups: &[UsageGroup], measure: Measure) -> Markup {
     html! {
         section aria-label="By day" {
             h2 { (measure.name()) " by day" }
+            p.scale aria-hidden="true" { span { (dearest) } }
             svg.chart role="img" aria-label=(label) viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } {
-                text x="0" y="11" { (dearest) }
                 @for (number, (day, usage)) in (0_u32..).zip(&days) {
-                    @let height = scaled(measure.of(usage), most, HEIGHT - 2.0 * MARGIN);
+                    @let height = scaled(measure.of(usage), most, HEIGHT);
                     rect x=(format!("{:.1}", f64::from(number) * step))
-                        y=(format!("{:.1}", HEIGHT - MARGIN - height))
+                        y=(format!("{:.1}", HEIGHT - height))
                         width=(format!("{:.1}", (step * 0.8).min(40.0)))
                         height=(format!("{height:.1}")) rx="1" {
                         title { (day) ": " (measure.text(usage)) }
                     }
                 }
-                line.axis x1="0" x2=(WIDTH) y1=(HEIGHT - MARGIN) y2=(HEIGHT - MARGIN) {}
-                text x="0" y=(HEIGHT - 3.0) { (first) }
-                @if first != last {
-                    text x=(WIDTH) y=(HEIGHT - 3.0) text-anchor="end" { (last) }
-                }
+            }
+            p.scale aria-hidden="true" {
+                span { (first) }
+                @if first != last { span { (last) } }
             }
             details {
                 summary { "As a table" }
@@ -179,11 +179,7 @@ fn scaled(value: f64, most: f64, length: f64) -> f64 {
     if most > 0.0 { value / most * length } else { 0.0 }
 }
 
-fn table(
-    title: &str,
-    rows: &[(&str, Option<&SessionId>, &Usage)],
-    measure: Measure,
-) -> Markup {
+fn table(title: &str, rows: &[(&str, Option<&SessionId>, &Usage)], measure: Measure) -> Markup {
     let most = rows.iter().map(|(.., usage)| measure.of(usage)).fold(0.0, f64::max);
     html! {
         @if !rows.is_empty() {

@@ -37,12 +37,7 @@ pub(crate) struct Turning {
 pub(crate) type Turnings = BTreeMap<u64, Turning>;
 
 /// Finds the positions at which the history of a session divides, within a range of positions.
-pub(crate) fn read(
-    engine: &Engine,
-    header: &Header,
-    from: u64,
-    to: u64,
-) -> Answer<Turnings> {
+pub(crate) fn read(engine: &Engine, header: &Header, from: u64, to: u64) -> Answer<Turnings> {
     let mut found = Turnings::new();
     let (mut session, mut shared, mut below) = (header.clone(), u64::MAX, header.id.clone());
     for _ in 0..ANCESTORS {

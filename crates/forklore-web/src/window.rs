@@ -80,7 +80,9 @@ pub(crate) fn read(engine: &Engine, session: &SessionId, position: Position) -> 
         Position::Around(seq) => {
             (before(engine, &header, within(seq, end)?, BEFORE)?, end, Some(seq))
         }
-        Position::Before(seq) => (before(engine, &header, seq.min(end), SHOWN)?, seq.min(end), None),
+        Position::Before(seq) => {
+            (before(engine, &header, seq.min(end), SHOWN)?, seq.min(end), None)
+        }
         Position::Turn(turn) => {
             let turns = header.counts.turns;
             let missing = format!("This session has the turns 1 to {turns}.");

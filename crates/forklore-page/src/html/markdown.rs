@@ -2,7 +2,7 @@
 //! the web or to a mail address.
 
 use forklore_sanitize::{html, terminal};
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::links;
 
@@ -69,6 +69,10 @@ fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
         })),
         Event::End(TagEnd::Heading(level)) => {
             Some(Event::End(TagEnd::Heading(below_message(level))))
+        }
+        // The alignment of a column would be a style attribute, which content policies forbid.
+        Event::Start(Tag::Table(columns)) => {
+            Some(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])))
         }
         other => Some(other),
     }

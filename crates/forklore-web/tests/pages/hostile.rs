@@ -31,7 +31,7 @@ fn hostile(text: &str) -> World {
         id: Some("main".parse().unwrap()),
         title: Some(text.to_owned()),
         principal: Some(text.to_owned()),
-        ..Create::in_workspace(Workspace::new(format!("/work/{text}")))
+        ..Create::in_workspace(Workspace::new(&format!("/work/{text}")))
     };
     world.engine.create(&create).unwrap();
     world.user("main", text);
@@ -103,15 +103,38 @@ fn a_text_is_shown_as_it_is() {
 
 /// The elements and attributes that Markdown may make.
 const OF_MARKDOWN: [&str; 24] = [
-    "p", "a", "strong", "em", "del", "code", "pre", "ul", "ol", "li", "blockquote", "h4", "h5",
-    "h6", "table", "thead", "tbody", "tr", "th", "td", "br", "hr", "input", "div",
+    "p",
+    "a",
+    "strong",
+    "em",
+    "del",
+    "code",
+    "pre",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "h4",
+    "h5",
+    "h6",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "br",
+    "hr",
+    "input",
+    "div",
 ];
 
 #[test]
 fn the_text_of_a_model_becomes_only_harmless_markdown() {
     let harmless = hostile("harmless").page("/s/main");
     let own: BTreeSet<_> = elements(&harmless).into_iter().map(|element| element.name).collect();
-    for text in payloads::texts("http://127.0.0.1:9") {
+    let aligned = "| a | b |\n| :-: | --: |\n| c | d |".to_owned();
+    for text in payloads::texts("http://127.0.0.1:9").into_iter().chain([aligned]) {
         let world = hostile("harmless");
         let parts = json!([{"type": "reasoning", "text": text}, {"type": "text", "text": text}]);
         world.says("main", &parts);

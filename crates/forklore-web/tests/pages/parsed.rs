@@ -28,9 +28,9 @@ pub(crate) fn elements(page: &str) -> Vec<Element> {
     while let Some((node, depth)) = open.pop() {
         if let NodeData::Element { name, attrs, .. } = &node.data {
             let attributes = attrs.borrow();
-            let attributes = attributes.iter().map(|attribute| {
-                (attribute.name.local.to_string(), attribute.value.to_string())
-            });
+            let attributes = attributes
+                .iter()
+                .map(|attribute| (attribute.name.local.to_string(), attribute.value.to_string()));
             let (name, attributes) = (name.local.to_string(), attributes.collect());
             found.push(Element { name, attributes, depth, text: own_text(&node) });
         }
@@ -68,7 +68,8 @@ pub(crate) fn outline(page: &str) -> String {
             format!(" {name}={value:?}")
         });
         let (attributes, indent) = (attributes.collect::<String>(), "  ".repeat(element.depth));
-        let text = if element.text.is_empty() { String::new() } else { format!(": {}", element.text) };
+        let text =
+            if element.text.is_empty() { String::new() } else { format!(": {}", element.text) };
         lines.push_str(&format!("{indent}{}{attributes}{text}\n", element.name));
     }
     lines

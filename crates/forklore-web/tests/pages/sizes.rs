@@ -26,9 +26,10 @@ fn a_list_of_25000_sessions_is_small() {
     let (mut address, mut seen, mut pages) = ("/".to_owned(), Vec::new(), 0);
     while pages < 5 {
         let page = world.page(&address);
-        seen.extend(page.match_indices("href=\"/s/").map(|(at, begin)| {
-            page[at + begin.len()..].split('"').next().unwrap().to_owned()
-        }));
+        seen.extend(
+            page.match_indices("href=\"/s/")
+                .map(|(at, begin)| page[at + begin.len()..].split('"').next().unwrap().to_owned()),
+        );
         let next = page.split("rel=\"next\" href=\"").nth(1).unwrap();
         address = format!("/{}", next.split('"').next().unwrap().replace("&amp;", "&"));
         pages += 1;
@@ -43,7 +44,8 @@ fn a_list_of_25000_sessions_is_small() {
 fn a_long_session_is_small_at_any_position() {
     let world = World::new();
     world.create("main", None);
-    let text = "A paragraph with `code`, *emphasis* and a [link](https://example.org).\n\n- a\n- b\n";
+    let text =
+        "A paragraph with `code`, *emphasis* and a [link](https://example.org).\n\n- a\n- b\n";
     let turn = |number: usize| -> [(&'static str, Value); 4] {
         let call = json!([
             {"type": "text", "text": text.repeat(5)},

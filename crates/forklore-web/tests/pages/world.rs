@@ -161,7 +161,8 @@ pub(crate) fn family() -> World {
     let world = World::new();
     world.create("main", Some("Plan the release"));
     world.user("main", "plan A or plan B?");
-    let edit = json!({"file_path": "/work/demo/notes.md", "old_string": "old", "new_string": "new"});
+    let edit =
+        json!({"file_path": "/work/demo/notes.md", "old_string": "old", "new_string": "new"});
     let parts = json!([
         {"type": "reasoning", "text": "B is *longer*."},
         {"type": "text", "text": "Let me **look**:\n\n- one\n- [two](https://example.org)"},
@@ -172,17 +173,25 @@ pub(crate) fn family() -> World {
     world.result("main", "1", &json!("notes.md\nplan.md"), false);
     world.result("main", "2", &json!("no such text"), true);
     world.says("main", &json!([{"type": "text", "text": "Plan A."}]));
-    world.append("main", "provider_usage", &json!({
-        "model": "demo-1", "input_tokens": 1200, "output_tokens": 300, "cached_tokens": 600,
-        "cost": 0.25,
-    }));
+    world.append(
+        "main",
+        "provider_usage",
+        &json!({
+            "model": "demo-1", "input_tokens": 1200, "output_tokens": 300, "cached_tokens": 600,
+            "cost": 0.25,
+        }),
+    );
     world.user("main", "and now?");
     let image = json!({"type": "image", "name": "shot.png", "source":
         {"type": "base64", "media_type": "image/png", "data": PNG}});
     world.says("main", &json!([{"type": "text", "text": "See:"}, image]));
-    world.append("main", "history_compaction", &json!({
-        "from_index": 0, "to_index": 3, "content": "The plan was discussed."
-    }));
+    world.append(
+        "main",
+        "history_compaction",
+        &json!({
+            "from_index": 0, "to_index": 3, "content": "The plan was discussed."
+        }),
+    );
     world.attach("main", "log.txt", "text/plain", b"all is well");
     world.fork("main", "plan-b", "turn:1");
     world.user("plan-b", "let us take B");

@@ -66,7 +66,8 @@ fn what_cannot_be_read_has_a_clear_page() {
     }
     for form in ["at=nowhere", "label=%2F", "agent=nobody", "id=.."] {
         let answer = world.post("/s/main/fork", form);
-        let expected = if form == "id=.." { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
+        let expected =
+            if form == "id=.." { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
         assert_eq!(answer.status, expected, "{form}");
     }
     assert_eq!(world.post("/s/nobody/fork", "at=end").status, StatusCode::NOT_FOUND);
