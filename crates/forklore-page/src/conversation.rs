@@ -3,19 +3,16 @@
 use std::collections::{HashMap, VecDeque};
 
 use forklore_api::Record;
-use forklore_core::describe::{Describer, FileEdit, Outcome, file_edits};
-use forklore_core::{Content, Data, EventType, Header, Label, Part, Role, inline};
+use forklore_core::describe::Describer;
+use forklore_core::{Content, EventType, Header, Label, Part, Role};
 use forklore_engine::{ReplayWithSummaries, Replayed, ReplayedSummary, Result};
 use jiff::Timestamp;
-use serde_json::Value;
+
+use crate::block::{Block, Call, ToolOutput};
 
 /// The maximum number of items that wait for the results of an earlier item. If there are more, a
 /// result that comes later appears alone.
 const MOST_WAITING: usize = 500;
-
-/// The maximum length, in bytes, of the text of a result or of arguments on a page. A longer text
-/// is truncated.
-const LONGEST: usize = 64 * 1024;
 
 /// An item of a page.
 pub(crate) enum Item {
@@ -38,50 +35,6 @@ pub(crate) struct Message {
     /// The number of the conversation's records that the message shows: its own, and those with
     /// results of its calls.
     pub(crate) records: u64,
-}
-
-/// A part of a message.
-pub(crate) enum Block {
-    Text(String),
-    /// The model's thinking: a description in one line, and the text. The text is empty if the
-    /// thinking is not readable.
-    Thinking(String, String),
-    /// A tool call.
-    Call(Call),
-    /// The result of a tool call that is not among the waiting items.
-    Result(ToolOutput),
-    /// An image or another file: a description in one line, and the place of its bytes.
-    File(String, Source),
-    /// A part of another kind, as JSON.
-    Other(String),
-}
-
-pub(crate) struct Call {
-    pub(crate) line: String,
-    pub(crate) edits: Vec<FileEdit>,
-    /// The arguments as JSON. Empty if the call has none, or if `edits` shows them.
-    pub(crate) arguments: String,
-    pub(crate) output: Option<ToolOutput>,
-}
-
-/// The output of a tool call.
-pub(crate) struct ToolOutput {
-    /// A description of the result in one line.
-    pub(crate) line: String,
-    pub(crate) text: String,
-    pub(crate) failed: bool,
-    /// The places of the images in the result.
-    pub(crate) images: Vec<Source>,
-}
-
-/// The place of the bytes of an image or another file.
-pub(crate) enum Source {
-    /// The bytes are in the message, as base64.
-    Inline { media_type: String, base64: String },
-    /// The bytes are in the attachment with the name `reference`.
-    Attachment { media_type: String, reference: String },
-    /// The store does not have the bytes, or they are damaged.
-    None,
 }
 
 /// An iterator over the items of a page. It ends after the first error.
@@ -158,7 +111,7 @@ impl Conversation {
             if let Part::ToolCall { id, .. } = part {
                 calls.push((id.clone(), blocks.len()));
             }
-            blocks.push(block(part, &mut self.describer));
+            blocks.push(Block::of(part, &mut self.describer));
         }
         match of_earlier.filter(|_| blocks.is_empty()) {
             Some(earlier) => {
@@ -181,7 +134,7 @@ impl Conversation {
         let (item, block) = self.open.remove(call_id)?;
         // The result of an item that was returned already stands alone.
         self.call_at(item, block)?;
-        let output = output(part, &mut self.describer);
+        let output = ToolOutput::of(part, &mut self.describer);
         self.call_at(item, block)?.output = output;
         Some(item)
     }
@@ -242,7 +195,7 @@ fn own_call(
     let Some(own) = calls.iter().position(|(id, _)| id == call_id) else { return false };
     let (_, at) = calls.swap_remove(own);
     if let Some(Block::Call(call)) = blocks.get_mut(at) {
-        call.output = output(part, describer);
+        call.output = ToolOutput::of(part, describer);
     }
     true
 }
@@ -254,68 +207,4 @@ fn of_summary(summary: &ReplayedSummary) -> Item {
         ts: summary.ts,
         text: texts.collect::<Vec<_>>().join("\n\n"),
     }
-}
-
-fn block(part: &Part, describer: &mut Describer) -> Block {
-    match part {
-        Part::Text { text } => Block::Text(text.clone()),
-        Part::Reasoning { text, .. } => Block::Thinking(describer.part(part), text.clone()),
-        Part::ToolCall { arguments, .. } => Block::Call(call(part, arguments, describer)),
-        Part::ToolResult { .. } => match output(part, describer) {
-            Some(output) => Block::Result(output),
-            None => Block::Other(String::new()),
-        },
-        Part::Attachment { r#ref, media_type, missing, .. } => {
-            let (media_type, reference) = (media_type.clone(), r#ref.clone());
-            let source = match missing {
-                true => Source::None,
-                false => Source::Attachment { media_type, reference },
-            };
-            Block::File(describer.part(part), source)
-        }
-        Part::Other { value } => match source(value.get()) {
-            Some(source) => Block::File(describer.part(part), source),
-            None => Block::Other(limited(value.get())),
-        },
-    }
-}
-
-fn source(part: &str) -> Option<Source> {
-    let found = inline(part)?;
-    let (media_type, base64) = (found.media_type.into_owned(), found.base64.into_owned());
-    Some(Source::Inline { media_type, base64 })
-}
-
-fn call(part: &Part, arguments: &Data, describer: &mut Describer) -> Call {
-    let line = describer.part(part);
-    let value: Value = arguments.readable().read().unwrap_or(Value::Null);
-    let mut edits = file_edits(&value);
-    for edit in &mut edits {
-        edit.path = describer.relative(&edit.path).to_owned();
-    }
-    let arguments = match &value {
-        _ if !edits.is_empty() => String::new(),
-        Value::Null => arguments.get().to_owned(),
-        Value::Object(fields) if fields.is_empty() => String::new(),
-        value => format!("{value:#}"),
-    };
-    Call { line, edits, arguments: limited(&arguments), output: None }
-}
-
-fn output(part: &Part, describer: &mut Describer) -> Option<ToolOutput> {
-    let Part::ToolResult { content, .. } = part else { return None };
-    let Outcome { text, failed, .. } = Outcome::of(part)?;
-    let list: Vec<Value> = content.read().unwrap_or_default();
-    let images = list.iter().filter_map(|part| source(&part.to_string())).collect();
-    Some(ToolOutput { line: describer.part(part), text: limited(&text), failed, images })
-}
-
-/// Truncates a long text, and adds the number of bytes that were left out.
-fn limited(text: &str) -> String {
-    if text.len() <= LONGEST {
-        return text.to_owned();
-    }
-    let begin = forklore_core::summary::beginning(text, LONGEST);
-    let rest = forklore_core::units::bytes((text.len() - begin.len()) as u64);
-    format!("{begin}\n... {rest} more")
 }

@@ -1,5 +1,6 @@
 //! Writes a page of HTML: one file without scripts, which loads nothing from a server.
 
+mod blocks;
 mod image;
 mod markdown;
 
@@ -8,14 +9,18 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use forklore_core::Role;
-use forklore_core::describe::FileEdit;
 use forklore_engine::Engine;
 use forklore_sanitize::html::text;
 use sha2::{Digest, Sha256};
 
-use crate::conversation::{Block, Call, Item, Message, Source, ToolOutput};
+use crate::conversation::{Item, Message};
 use crate::{Facts, time};
-use image::Images;
+use blocks::folded;
+use image::Embedded;
+
+pub use blocks::{Blocks, Images};
+pub use image::shown_type;
+pub use markdown::html as markdown;
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -49,12 +54,12 @@ pub(crate) fn head(facts: &Facts) -> String {
 
 /// A writer of the items of an HTML page. It limits the total size of the images in the page.
 pub(crate) struct Page<'e> {
-    images: Images<'e>,
+    images: Embedded<'e>,
 }
 
 impl<'e> Page<'e> {
     pub(crate) fn new(engine: &'e Engine) -> Self {
-        Self { images: Images::new(engine) }
+        Self { images: Embedded::new(engine) }
     }
 
     /// Returns an item as HTML.
@@ -70,7 +75,7 @@ impl<'e> Page<'e> {
     }
 
     fn message(&mut self, message: &Message) -> String {
-        let Message { index, role, ts, partial, blocks, .. } = message;
+        let Message { index, role, ts, partial, blocks: parts, .. } = message;
         let (role, is_model) = (role.as_str(), *role == Role::Assistant);
         let mark = if *partial { " <strong>interrupted</strong>" } else { "" };
         let mut html = format!(
@@ -78,68 +83,12 @@ impl<'e> Page<'e> {
              {role} <time>{}</time>{mark}</h3>\n",
             time(*ts)
         );
-        for block in blocks {
-            html.push_str(&self.block(block, is_model));
+        let mut blocks = Blocks::new(&mut self.images);
+        for part in parts {
+            html.push_str(&blocks.html(part, is_model));
         }
         html.push_str("</article>\n");
         html
-    }
-
-    fn block(&mut self, block: &Block, is_model: bool) -> String {
-        match block {
-            Block::Text(written) if written.trim().is_empty() => String::new(),
-            Block::Text(written) if is_model => {
-                format!("<div class=\"text\">{}</div>\n", markdown::html(written))
-            }
-            Block::Text(written) => {
-                format!("<div class=\"text plain\">{}</div>\n", text(written.trim_end()))
-            }
-            Block::Thinking(line, thinking) if thinking.is_empty() => {
-                format!("<p class=\"note\">{}</p>\n", text(line))
-            }
-            Block::Thinking(line, thinking) => {
-                let inside = markdown::html(thinking);
-                folded("thinking", &text(line), &format!("<div class=\"text\">{inside}</div>"))
-            }
-            Block::Call(call) => self.call(call),
-            Block::Result(output) => {
-                let class = if output.failed { "result failed" } else { "result" };
-                folded(class, &text(&output.line), &self.output(output))
-            }
-            Block::File(line, source) => self.file(line, source),
-            Block::Other(json) => format!("<pre class=\"note\">{}</pre>\n", text(json)),
-        }
-    }
-
-    fn call(&mut self, call: &Call) -> String {
-        let failed = call.output.as_ref().is_some_and(|output| output.failed);
-        let mut inside: String = call.edits.iter().map(diff).collect();
-        if !call.arguments.is_empty() {
-            let _ = writeln!(inside, "<pre>{}</pre>", text(&call.arguments));
-        }
-        let mut line = format!("<code>{}</code>", text(&call.line));
-        if let Some(output) = &call.output {
-            let _ = write!(line, " <span>{}</span>", text(&output.line));
-            inside.push_str(&self.output(output));
-        }
-        folded(if failed { "call failed" } else { "call" }, &line, &inside)
-    }
-
-    fn output(&mut self, output: &ToolOutput) -> String {
-        let mut inside = String::new();
-        if !output.text.trim().is_empty() {
-            let _ =
-                writeln!(inside, "<pre class=\"output\">{}</pre>", text(output.text.trim_end()));
-        }
-        for image in &output.images {
-            inside.push_str(&self.images.html(image, "").unwrap_or_default());
-        }
-        inside
-    }
-
-    fn file(&mut self, line: &str, source: &Source) -> String {
-        let named = || format!("<p class=\"note\">{}</p>\n", text(line));
-        self.images.html(source, line).unwrap_or_else(named)
     }
 }
 
@@ -149,31 +98,6 @@ fn summary(is_compaction: bool, time: &str, summary: &str) -> String {
     } else {
         "Summary of a branch"
     };
-    let inside = format!("<div class=\"text\">{}</div>", markdown::html(summary));
+    let inside = format!("<div class=\"text\">{}</div>", markdown(summary));
     folded("summary", &format!("{what} <time>{time}</time>"), &inside)
-}
-
-/// Returns a folded block, which shows `line`, and also `inside` after a reader has unfolded the
-/// block. `line` and `inside` are HTML.
-fn folded(class: &str, line: &str, inside: &str) -> String {
-    format!("<details class=\"{class}\">\n<summary>{line}</summary>\n{inside}\n</details>\n")
-}
-
-fn diff(edit: &FileEdit) -> String {
-    let mut lines = format!("<pre class=\"diff\"><b>{}</b>\n", text(&edit.path));
-    for (number, change) in edit.changes.iter().enumerate() {
-        if number > 0 {
-            lines.push_str("<i>...</i>\n");
-        }
-        for (mark, line) in change.marked() {
-            let line = text(line);
-            let _ = match mark {
-                '+' => writeln!(lines, "<ins>+{line}</ins>"),
-                '-' => writeln!(lines, "<del>-{line}</del>"),
-                _ => writeln!(lines, " {line}"),
-            };
-        }
-    }
-    lines.push_str("</pre>\n");
-    lines
 }

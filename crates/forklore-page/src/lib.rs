@@ -5,12 +5,14 @@
 //! compactions and branches. A reader must unfold calls, results and thinking to see them whole.
 //!
 //! [`write`](fn@write) reads the session piece by piece, so a long one needs little memory.
+//! [`Block`] and [`Blocks`] are the parts of a page, for other programs that show sessions in HTML.
 //!
 //! Text of a session may be hostile. An HTML page escapes all text. The Markdown in a text produces
 //! only harmless HTML, and links only to the web or to a mail address. The page has no script and
 //! loads nothing from a server, and its content security policy forbids both. A Markdown page is
 //! equally harmless, even if its renderer allows HTML.
 
+mod block;
 mod conversation;
 mod html;
 mod links;
@@ -23,6 +25,9 @@ use forklore_core::{Header, Selector, SessionId};
 use forklore_engine::{Engine, Error, Result};
 
 use conversation::{Conversation, Item};
+
+pub use block::{Block, Call, Source, ToolOutput};
+pub use html::{Blocks, Images, markdown as markdown_html, shown_type};
 
 /// The format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

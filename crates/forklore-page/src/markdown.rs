@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use forklore_core::describe::FileEdit;
 use forklore_sanitize::{html, terminal};
 
-use crate::conversation::{Block, Call, Item, Message, ToolOutput};
+use crate::block::{Block, Call, ToolOutput};
+use crate::conversation::{Item, Message};
 use crate::{Facts, time};
 
 /// Returns the beginning of a page, before the first item.

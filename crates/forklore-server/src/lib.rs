@@ -20,7 +20,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::http::Uri;
-use forklore::Engine;
 use forklore_api::Scope;
 use forklore_core::ErrorKind;
 use tokio::net::TcpListener;
@@ -34,6 +33,7 @@ use service::Service;
 pub use api::openapi;
 
 pub use access::token::{TokenError, TokenFile};
+pub use forklore_web::Pages;
 pub use problem::Problem;
 
 /// How a server listens, and where its state is.
@@ -100,6 +100,7 @@ pub(crate) fn of_system(error: &std::io::Error) -> ErrorKind {
 pub struct Server {
     listener: TcpListener,
     service: Service,
+    pages: Pages,
     address: SocketAddr,
     url: String,
     token: String,
@@ -107,11 +108,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens. Creates the folder of the state if it does not exist.
+    /// Listens, for the sessions that `pages` show. Creates the folder of the state if it does not exist.
     ///
     /// # Errors
     /// [`StartError`] says what is in the way.
-    pub async fn bind(engine: Engine, options: Options) -> Result<Self, StartError> {
+    pub async fn bind(pages: Pages, options: Options) -> Result<Self, StartError> {
         let Options { listen, public_url, state } = options;
         if let Some(url) = &public_url
             && (url.scheme().is_none() || url.authority().is_none())
@@ -134,13 +135,14 @@ impl Server {
         let own = Caller { name: "serve".to_owned(), scope: Scope::Admin };
         let own = (access::token::hash(&token), own);
         let tokens = TokenFile::at(state.join("tokens.json"));
-        let service = Service::new(engine, (hosts, is_encrypted), (tokens, own), audit);
+        let service =
+            Service::new(pages.engine.clone(), (hosts, is_encrypted), (tokens, own), audit);
         let url = match public_url {
             Some(url) => url.to_string().trim_end_matches('/').to_owned(),
             None => format!("http://{address}"),
         };
         let link = format!("{url}/#login={}", service.logins.link("serve")?);
-        Ok(Self { listener, service, address, url, token, link })
+        Ok(Self { listener, service, pages, address, url, token, link })
     }
 
     /// Returns the address that the server listens at.
@@ -170,7 +172,7 @@ impl Server {
     /// Answers requests until `stop` is ready. Then ends the streams, and waits a while for the
     /// requests that are being answered.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let router = routes::router(&self.service);
+        let router = routes::router(&self.service, self.pages);
         let stopping = self.service.stopping.clone();
         let stop = async move {
             stop.await;

@@ -2,10 +2,12 @@
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
-use crate::access::{guard, login};
+use forklore_web::Pages;
+
+use crate::access::{guard, login, page};
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::{api, audit};
@@ -13,18 +15,19 @@ use crate::{api, audit};
 /// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
 const BODY: usize = 64 << 20;
 
-pub(crate) fn router(service: &Service) -> Router {
+pub(crate) fn router(service: &Service, pages: Pages) -> Router {
+    let pages = forklore_web::router(pages).layer(from_fn(guard::pages));
     let known = Router::new()
-        .nest("/api/v1", api::router())
+        .nest("/api/v1", api::router().fallback(nothing).method_not_allowed_fallback(not_allowed))
+        .fallback_service(pages)
         .layer(from_fn_with_state(service.clone(), audit::log))
         .layer(from_fn_with_state(service.clone(), guard::caller));
     let open = Router::new()
         .route("/login", post(login::log_in).delete(login::log_out))
+        .route("/login.css", get(page::style))
+        .route("/login.js", get(page::script))
         .route("/health", get(health));
-    known
-        .merge(open)
-        .fallback(nothing)
-        .method_not_allowed_fallback(not_allowed)
+    open.merge(known)
         .layer(DefaultBodyLimit::max(BODY))
         .layer(from_fn_with_state(service.clone(), guard::site))
         .with_state(service.clone())

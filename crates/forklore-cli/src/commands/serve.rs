@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use forklore::api::Listening;
 use forklore::core::ErrorKind;
-use forklore_server::{Options, Server};
+use forklore_server::{Options, Pages, Server};
 use tokio::sync::oneshot;
 
 use crate::app::App;
@@ -53,7 +53,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let doing = || "starting the server".to_owned();
     let runtime = runtime.map_err(|source| Failure::File { doing: doing(), source })?;
     let options = Options { listen, public_url, state };
-    let server = runtime.block_on(Server::bind(engine, options))?;
+    let (zone, prices) = (output.zone().time_zone(), wiring::prices(app));
+    let program = output.commands().typed("forklore ").trim_end().to_owned();
+    let pages = Pages { zone, prices, program, ..Pages::new(engine) };
+    let server = runtime.block_on(Server::bind(pages, options))?;
     let listening = Listening {
         url: server.url().to_owned(),
         token: server.token().to_owned(),

@@ -9,7 +9,8 @@ use forklore_core::AttachmentId;
 use forklore_engine::Engine;
 use forklore_sanitize::html::text;
 
-use crate::conversation::Source;
+use super::blocks::Images;
+use crate::block::Source;
 
 /// The types of images in a page. None of these types can contain a script or a link.
 const TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -20,46 +21,52 @@ const MOST: usize = 4 << 20;
 /// The maximum total length of all images in the page, in bytes of base64.
 const MOST_TOGETHER: usize = 32 << 20;
 
+/// Returns the media type as pages name it, if pages show images of this type.
+#[must_use]
+pub fn shown_type(media_type: &str) -> Option<&'static str> {
+    TYPES.into_iter().find(|allowed| media_type.eq_ignore_ascii_case(allowed))
+}
+
 /// A reader of the images of a page. It reads images until their total length reaches the maximum.
-pub(super) struct Images<'e> {
+pub(super) struct Embedded<'e> {
     engine: &'e Engine,
     left: usize,
 }
 
-impl<'e> Images<'e> {
+impl<'e> Embedded<'e> {
     pub(super) fn new(engine: &'e Engine) -> Self {
         Self { engine, left: MOST_TOGETHER }
     }
 
+    fn base64<'s>(&self, source: &'s Source) -> Option<(&'static str, Cow<'s, str>)> {
+        match source {
+            Source::Inline { media_type, base64 } => {
+                let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
+                let fits = base64.len() <= MOST && base64.bytes().all(is_plain);
+                Some((shown_type(media_type)?, Cow::Borrowed(fits.then_some(base64)?)))
+            }
+            Source::Attachment { media_type, reference } => {
+                let media_type = shown_type(media_type)?;
+                let id: AttachmentId = reference.parse().ok()?;
+                let mut bytes = Limited(Vec::new());
+                self.engine.read_attachment(&id, &mut bytes).ok()?;
+                Some((media_type, Cow::Owned(STANDARD.encode(bytes.0))))
+            }
+            Source::Link(_) | Source::None => None,
+        }
+    }
+}
+
+impl Images for Embedded<'_> {
     /// Returns an image as HTML. `None` if the image is of a type that pages do not contain, is too
     /// large, or cannot be read.
-    pub(super) fn html(&mut self, source: &Source, description: &str) -> Option<String> {
+    fn html(&mut self, source: &Source, description: &str) -> Option<String> {
         let (media_type, base64) = self.base64(source)?;
         self.left = self.left.checked_sub(base64.len())?;
         Some(format!(
             "<img src=\"data:{media_type};base64,{base64}\" alt=\"{}\">\n",
             text(description)
         ))
-    }
-
-    fn base64<'s>(&self, source: &'s Source) -> Option<(&'static str, Cow<'s, str>)> {
-        let is_named =
-            |name: &str| TYPES.into_iter().find(|allowed| name.eq_ignore_ascii_case(allowed));
-        match source {
-            Source::Inline { media_type, base64 } => {
-                let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
-                let fits = base64.len() <= MOST && base64.bytes().all(is_plain);
-                Some((is_named(media_type)?, Cow::Borrowed(fits.then_some(base64)?)))
-            }
-            Source::Attachment { media_type, reference } => {
-                let media_type = is_named(media_type)?;
-                let id: AttachmentId = reference.parse().ok()?;
-                let mut bytes = Limited(Vec::new());
-                self.engine.read_attachment(&id, &mut bytes).ok()?;
-                Some((media_type, Cow::Owned(STANDARD.encode(bytes.0))))
-            }
-            Source::None => None,
-        }
     }
 }
 

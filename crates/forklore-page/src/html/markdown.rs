@@ -2,7 +2,7 @@
 //! the web or to a mail address.
 
 use forklore_sanitize::{html, terminal};
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::links;
 
@@ -10,8 +10,10 @@ use crate::links;
 /// without formatting.
 const LONGEST: usize = 1 << 20;
 
-/// Converts Markdown to HTML that is safe to put into a page.
-pub(super) fn html(markdown: &str) -> String {
+/// Converts Markdown to HTML that is safe to put into a page. HTML in the text is shown as text, and
+/// links lead only to the web or to a mail address.
+#[must_use]
+pub fn html(markdown: &str) -> String {
     if markdown.len() > LONGEST {
         return format!("<pre>{}</pre>", html::text(markdown));
     }
@@ -67,6 +69,10 @@ fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
         })),
         Event::End(TagEnd::Heading(level)) => {
             Some(Event::End(TagEnd::Heading(below_message(level))))
+        }
+        // The alignment of a column would be a style attribute, which content policies forbid.
+        Event::Start(Tag::Table(columns)) => {
+            Some(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])))
         }
         other => Some(other),
     }

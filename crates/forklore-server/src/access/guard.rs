@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use forklore_api::Scope;
 use forklore_core::ErrorKind;
 
-use super::Caller;
+use super::{Caller, page};
 use crate::problem::Problem;
 use crate::service::Service;
 
@@ -54,6 +54,7 @@ pub(crate) async fn site(State(service): State<Service>, request: Request, next:
     for (name, value) in HEADERS {
         response.headers_mut().entry(name).or_insert(value);
     }
+    // What a browser has stored, the next person at it could read. Assets have names of their own.
     let no_store = HeaderValue::from_static("no-store");
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
     response
@@ -70,6 +71,23 @@ pub(crate) async fn caller(
             request.extensions_mut().insert(caller);
             next.run(request).await
         }
+        Err(_) if page::is_wanted(request.method(), request.uri().path(), request.headers()) => {
+            page::page()
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Refuses a caller who may only read, if the request may write. The routes of the API check their
+/// scopes themselves.
+pub(crate) async fn pages(request: Request, next: Next) -> Response {
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
+    let allowed = match request.extensions().get::<Caller>() {
+        Some(caller) if !is_reading => caller.needs(Scope::Write),
+        _ => Ok(()),
+    };
+    match allowed {
+        Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
 }

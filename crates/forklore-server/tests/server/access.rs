@@ -105,6 +105,42 @@ async fn the_link_logs_one_browser_in_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_browser_sees_the_login_and_then_the_pages() {
+    let server = Running::start().await;
+    server.create("plan").await;
+    server.say("plan", "which <b>parser</b>?").await;
+    let show = |path: &str, cookie: &str| {
+        let request = server.bare(Method::GET, path).header("accept", "text/html,*/*;q=0.8");
+        let request = request.header("cookie", cookie.to_owned());
+        async move {
+            let answer = request.send().await.unwrap();
+            (answer.status().as_u16(), answer.text().await.unwrap())
+        }
+    };
+    for path in ["/", "/s/plan", "/nothing"] {
+        let (status, page) = show(path, "").await;
+        assert_eq!(status, 401);
+        assert!(page.contains("<form id=\"login\">") && !page.contains("parser"), "{page}");
+    }
+    assert_eq!(show("/login.js", "").await.0, 200);
+    let file = TokenFile::at(server.state().join("tokens.json"));
+    let (_, reader) = file.add("reader", Scope::Read, Timestamp::now(), None).unwrap();
+    let login = server.bare(Method::POST, "/login");
+    let done = send(login, &json!({ "secret": reader })).await;
+    let cookie =
+        done.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let (status, page) = show("/s/plan", &cookie).await;
+    assert_eq!(status, 200);
+    assert!(page.contains("&lt;b&gt;parser") && !page.contains("<b>parser"), "{page}");
+    let (status, page) = show("/nothing", &cookie).await;
+    assert!(status == 404 && page.starts_with("<!DOCTYPE html>"), "{page}");
+    // Who may only read cannot fork by the page either.
+    let fork = server.bare(Method::POST, "/s/plan/fork").header("cookie", &cookie);
+    let fork = fork.header("content-type", "application/x-www-form-urlencoded").body("at=0");
+    problem(fork.send().await.unwrap(), 403, "permission_denied").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn every_answer_keeps_a_browser_from_executing_what_sessions_say() {
     let server = Running::start().await;
     for path in ["/health", "/api/v1/sessions", "/nothing"] {

@@ -8,7 +8,7 @@ mod openapi;
 use std::path::PathBuf;
 
 use forklore::Engine;
-use forklore_server::{Options, Server};
+use forklore_server::{Options, Pages, Server};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -40,7 +40,7 @@ impl Running {
             public_url: None,
             state: folder.path().join("state"),
         };
-        let server = Server::bind(engine, options).await.unwrap();
+        let server = Server::bind(Pages::new(engine), options).await.unwrap();
         let (url, token) = (server.url().to_owned(), server.token().to_owned());
         let link = server.link().to_owned();
         let (stop, stopped) = oneshot::channel::<()>();

@@ -1,0 +1,68 @@
+// Dialogs, copying, and choosing two branches to compare.
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-dialog]");
+  const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+  if (link && isPlain) {
+    event.preventDefault();
+    return open(link);
+  }
+  const copy = event.target.closest("[data-copy]");
+  if (copy) return copied(copy);
+  const close = event.target.closest("dialog [data-close]");
+  if (close) {
+    event.preventDefault();
+    return close.closest("dialog").close();
+  }
+  const row = event.target.closest("[data-branch]");
+  if (row && event.shiftKey) {
+    event.preventDefault();
+    choose(row);
+  }
+});
+
+// Shows the form behind a link in a dialog. If that fails, follows the link.
+async function open(link) {
+  const address = new URL(link.href);
+  const [, , session] = address.pathname.split("/");
+  try {
+    const answer = await fetch(`/fragments/fork/${session}${address.search}`);
+    if (!answer.ok) throw new Error(answer.statusText);
+    const form = new DOMParser().parseFromString(await answer.text(), "text/html").body;
+    const dialog = document.createElement("dialog");
+    dialog.setAttribute("aria-labelledby", "fork-title");
+    dialog.append(...form.childNodes);
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      if (link.isConnected) link.focus({ preventScroll: true });
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  } catch {
+    location.assign(link.href);
+  }
+}
+
+async function copied(button) {
+  const code = document.getElementById(button.dataset.copy);
+  const status = document.getElementById("status");
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = status.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(code);
+    status.textContent = "The command is selected";
+  }
+}
+
+for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+
+// Two branches with the shift key: compares them.
+function choose(row) {
+  const box = row.querySelector('input[type="checkbox"]');
+  box.checked = !box.checked;
+  const chosen = [...document.querySelectorAll('[data-branch] input:checked')];
+  if (chosen.length === 2) {
+    location.assign(`/compare/${chosen.map((it) => encodeURIComponent(it.value)).join("/")}`);
+  }
+}

@@ -1,0 +1,99 @@
+// Follows the store: reads the changed part of the page again after each event of the server.
+
+const region = document.querySelector("#fragment[data-fragment]");
+const stream = document.body.dataset.live;
+const DELAY = 300;
+let waiting = null;
+let isReading = false;
+
+// Remembers what is unfolded, by the entry that contains it and its number there.
+function unfolded(root) {
+  const open = new Set();
+  for (const row of root.querySelectorAll("[data-row]")) {
+    const key = row.id || row.querySelector("a")?.getAttribute("href");
+    [...row.querySelectorAll("details")].forEach((part, at) => part.open && open.add(`${key} ${at}`));
+  }
+  return open;
+}
+
+function unfold(root, open) {
+  for (const row of root.querySelectorAll("[data-row]")) {
+    const key = row.id || row.querySelector("a")?.getAttribute("href");
+    [...row.querySelectorAll("details")].forEach((part, at) => (part.open = open.has(`${key} ${at}`)));
+  }
+}
+
+// Replaces the rows that differ, so that the others stay as the reader left them.
+function replace(text) {
+  const fresh = new DOMParser().parseFromString(text, "text/html").body;
+  const open = unfolded(region);
+  const focused = document.activeElement?.getAttribute("href");
+  const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 80;
+  const current = region.querySelector(".is-current")?.id;
+  unfold(fresh, open);
+  region.replaceChildren(...fresh.childNodes);
+  if (current) document.getElementById(current)?.classList.add("is-current");
+  if (focused && !document.activeElement?.closest("#fragment")) {
+    const links = [...region.querySelectorAll("a[href]")];
+    links.find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
+  }
+  if (isAtEnd && region.dataset.session) scrollTo(0, document.documentElement.scrollHeight);
+}
+
+async function read() {
+  waiting = null;
+  if (isReading) return later();
+  isReading = true;
+  try {
+    const answer = await fetch(region.dataset.fragment, { headers: { accept: "text/html" } });
+    if (answer.ok) {
+      const text = await answer.text();
+      if (text !== region.lastText) replace(text);
+      region.lastText = text;
+      document.body.dataset.updated = String(Number(document.body.dataset.updated ?? 0) + 1);
+    }
+  } catch {
+    // The server is away; its next event says when to read again.
+  }
+  isReading = false;
+}
+
+function later() {
+  waiting ??= setTimeout(read, DELAY);
+}
+
+let source = null;
+let wasAway = false;
+
+// A browser has few connections for each server, so a page that nobody sees gives up its own.
+function connect() {
+  if (document.hidden) {
+    source?.close();
+    source = null;
+    wasAway = true;
+    return;
+  }
+  if (source) return;
+  source = new EventSource(stream);
+  source.onmessage = later;
+  for (const name of ["change", "changes", "session", "event", "append"]) source.addEventListener(name, later);
+  source.onerror = () => (wasAway = true);
+  // What was written while there was no connection is read when it is back.
+  source.onopen = () => {
+    document.body.dataset.following = "yes";
+    if (wasAway) later();
+    wasAway = false;
+  };
+}
+
+if (region && stream) {
+  document.addEventListener("visibilitychange", connect);
+  addEventListener("pagehide", () => source?.close());
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    source = null;
+    wasAway = true;
+    connect();
+  });
+  connect();
+}

@@ -1,0 +1,158 @@
+//! Forks a session: the form, the fork itself, and the command that goes on in it.
+
+use forklore_core::{Header, Label, Selector, SessionId};
+use forklore_engine::{Engine, Fork};
+use forklore_sanitize::shell;
+use forklore_store::port::{At, Direction, Query};
+use maud::{Markup, html};
+
+use crate::Pages;
+use crate::answer::{Answer, Problem};
+use crate::params::{self, Params};
+use crate::shell::Shell;
+use crate::shown::{self, Line};
+
+/// The name by which the pages refer to forklore's own agent.
+const OWN: &str = "forklore";
+
+/// What a submitted form requests.
+#[derive(Debug)]
+pub(crate) struct Submitted {
+    fork: Fork,
+    agent: String,
+}
+
+/// A position at which a fork may begin, as the form offers it.
+struct Choice {
+    selector: Selector,
+    text: String,
+}
+
+/// The page with the form, for browsers without scripts.
+pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Markup> {
+    let form = form(pages, session, params)?;
+    let shell = Shell { title: "Fork", ..Shell::default() };
+    Ok(shell.page(&html! { section.narrow { (form) } }))
+}
+
+/// The form alone, for a dialog.
+pub(crate) fn form(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Markup> {
+    let engine = &pages.engine;
+    let header = engine.show(session)?;
+    let choices = choices(engine, &header, params.number("at")?)?;
+    let name = shown::name(engine, &header);
+    let own = header.dialect.as_deref().unwrap_or(OWN);
+    Ok(html! {
+        form.fork method="post" action={ "/s/" (session) "/fork" } {
+            h1 #fork-title { "Fork" }
+            p.note { (Line(&name)) " · " (header.label) }
+            input type="hidden" name="id" value=(engine.new_id());
+            fieldset {
+                legend { "Where" }
+                @for (number, choice) in choices.iter().enumerate() {
+                    label.choice {
+                        input type="radio" name="at" value=(choice.selector.to_string())
+                            checked[number == 0] required;
+                        span { (choice.text) }
+                    }
+                }
+            }
+            label.field { span { "Label" }
+                input name="label" autocomplete="off" spellcheck="false" maxlength="64"
+                    placeholder="chosen for you if empty";
+            }
+            label.field { span { "Go on in" }
+                select name="agent" {
+                    @for agent in agents(engine) {
+                        option value=(agent) selected[agent == own] { (agent) }
+                    }
+                }
+            }
+            p.note { "The session itself does not change. The fork exists at once." }
+            div.buttons {
+                button.primary type="submit" { "Fork" }
+                a.button href={ "/s/" (session) } data-close { "Cancel" }
+            }
+        }
+    })
+}
+
+/// Returns the positions that the form offers for the event at a log position.
+fn choices(engine: &Engine, header: &Header, at: Option<u64>) -> Answer<Vec<Choice>> {
+    let end = Choice { selector: Selector::End, text: "At the end".to_owned() };
+    let Some(seq) = at else { return Ok(vec![end]) };
+    let missing = || Problem::missing(format!("This session has no event {seq}."));
+    let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit: 1, bare: false };
+    let page = engine.store().read(&header.id, &query)?;
+    let stored = page.events.into_iter().find(|stored| stored.seq == seq).ok_or_else(missing)?;
+    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let mut choices = vec![Choice {
+        selector: Selector::Seq(signed(seq)),
+        text: format!("Here, after event {seq}"),
+    }];
+    let (turn, index) = (stored.counts.turns, stored.counts.index);
+    if stored.event.class.is_conversation() && index > 0 {
+        let text = match stored.event.effect.starts_turn {
+            true => "Before this message, to write another one instead",
+            false => "Before this message",
+        };
+        let selector = if index == 1 { Selector::Start } else { Selector::Index(index - 1) };
+        choices.push(Choice { selector, text: text.to_owned() });
+    }
+    if turn > 0 {
+        let text = format!("After the whole turn {turn}");
+        choices.push(Choice { selector: Selector::Turn(signed(turn)), text });
+    }
+    choices.push(end);
+    Ok(choices)
+}
+
+/// Returns the agents in which a fork can go on.
+fn agents(engine: &Engine) -> Vec<&'static str> {
+    let formats = engine.agent_formats().0.iter().filter(|format| format.export().is_some());
+    [OWN].into_iter().chain(formats.map(|format| format.name())).collect()
+}
+
+impl Submitted {
+    /// Reads a submitted form.
+    pub(crate) fn of(engine: &Engine, session: SessionId, form: &Params) -> Answer<Self> {
+        let at: Option<Result<Selector, _>> = form.get("at").map(str::parse);
+        let at = at.transpose().map_err(|why| Problem::bad(format!("Where: {why}.")))?;
+        let label: Option<Result<Label, _>> = form.get("label").map(str::parse);
+        let label = label.transpose().map_err(|why| Problem::bad(format!("Label: {why}.")))?;
+        let id = form.get("id").map(params::session).transpose()?;
+        let agent = form.get("agent").unwrap_or(OWN);
+        let bad = || Problem::bad("Go on in: no session can be written for this agent.");
+        let agent = agents(engine).into_iter().find(|it| *it == agent).ok_or_else(bad)?;
+        let fork = Fork { at, label, id, ..Fork::of(session) };
+        Ok(Self { fork, agent: agent.to_owned() })
+    }
+
+    /// Forks the session. Returns the address of the fork's page. A form that is submitted twice
+    /// makes one fork.
+    pub(crate) fn make(&self, engine: &Engine) -> Answer<String> {
+        let forked = engine.fork(&self.fork)?;
+        Ok(format!("/s/{}?at=end&forked={}", forked.child_session_id, self.agent))
+    }
+}
+
+/// Shows the command that goes on in a fork.
+pub(crate) fn made(pages: &Pages, header: &Header, agent: &str) -> Markup {
+    let Some(agent) = agents(&pages.engine).into_iter().find(|it| *it == agent) else {
+        return html! {};
+    };
+    let id = shell::quoted(header.id.as_str());
+    let command = match agent {
+        OWN => format!("{} resume {id}", pages.program),
+        agent => format!("{} resume-in {agent} {id}", pages.program),
+    };
+    html! {
+        div.made role="status" {
+            p { "The fork " strong { (header.label) } " exists. Go on in " (agent) " with:" }
+            div.command {
+                code #command { (Line(&command)) }
+                button type="button" data-copy="command" hidden { "Copy" }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The pages of forklore in the browser: the list of sessions, the reader, families, forks,
+//! comparisons and statistics.
+//!
+//! [`router`] returns the pages as a router, for a server that checks who may see them. The pages
+//! are complete without JavaScript. The scripts add keys, dialogs and live updates.
+//!
+//! Text of a session may be hostile. All text is escaped, links lead only to the web, and no page
+//! has a script, a style or an event handler in its HTML, so a server can forbid all of these in its
+//! content security policy. The pages load nothing from other servers.
+//!
+//! Every answer reads a bounded part of the store, except the statistics, which are read once and
+//! then again only after the store has changed.
+
+mod answer;
+mod assets;
+mod compare;
+mod entry;
+mod entry_view;
+mod event;
+mod family;
+mod files;
+mod fork;
+mod lanes;
+mod list;
+mod list_view;
+mod params;
+mod reader;
+mod routes;
+mod search;
+mod shell;
+mod shown;
+mod stats;
+mod stats_view;
+mod turnings;
+mod window;
+
+use std::sync::Arc;
+
+use forklore_core::price::PriceTable;
+use forklore_engine::Engine;
+use jiff::tz::TimeZone;
+
+pub use routes::router;
+
+/// What the pages show, and how.
+pub struct Pages {
+    /// The sessions.
+    pub engine: Engine,
+    /// How a user calls the program, with the options that name this store, such as
+    /// `forklore --store sqlite:/work/team.db`. The pages show commands that begin with it.
+    pub program: String,
+    /// The prices of models, from which the cost of a call follows if its record states none.
+    pub prices: PriceTable,
+    /// The time zone in which the pages show times, and in which days begin.
+    pub zone: TimeZone,
+}
+
+impl Pages {
+    /// Creates the pages of the sessions of `engine`, with the name `forklore` for the program, no
+    /// prices, and times in UTC.
+    #[must_use]
+    pub fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            program: "forklore".to_owned(),
+            prices: PriceTable::default(),
+            zone: TimeZone::UTC,
+        }
+    }
+}
+
+/// The pages, as the handlers of requests share them.
+pub(crate) struct App {
+    pub(crate) pages: Pages,
+    pub(crate) report: stats::Cached,
+}
+
+pub(crate) type Shared = Arc<App>;

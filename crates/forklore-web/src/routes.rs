@@ -1,0 +1,147 @@
+//! The addresses of the pages.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Form, Path, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::map_response;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::get;
+
+use crate::answer::{Answer, Problem, blocking, on_thread, page};
+use crate::params::{Params, session};
+use crate::stats::Cached;
+use crate::{
+    App, Pages, Shared, assets, compare, event, family, files, fork, list_view, reader, stats_view,
+};
+
+/// Returns the pages as a router, to be mounted at `/`. The caller checks who may see them, and sets
+/// the content security policy.
+#[must_use]
+pub fn router(pages: Pages) -> Router {
+    let app = App { pages, report: Cached::default() };
+    Router::new()
+        .route("/", get(sessions))
+        .route("/fragments/sessions", get(sessions_fragment))
+        .route("/s/{id}", get(read))
+        .route("/fragments/s/{id}", get(read_fragment))
+        .route("/f/{id}", get(family_page))
+        .route("/fragments/f/{id}", get(family_part))
+        .route("/compare", get(compare_chosen))
+        .route("/compare/{a}/{b}", get(compare_page))
+        .route("/stats", get(stats))
+        .route("/s/{id}/e/{seq}", get(event_page))
+        .route("/s/{id}/e/{seq}/file/{number}", get(file))
+        .route("/attachment/{id}", get(attachment))
+        .route("/s/{id}/fork", get(fork_page).post(make_fork))
+        .route("/fragments/fork/{id}", get(fork_form))
+        .route("/assets/{file}", get(assets::serve))
+        .fallback(nothing)
+        .layer(map_response(explained))
+        .with_state(Arc::new(app))
+}
+
+type Page = Answer<Html<String>>;
+
+async fn sessions(State(app): State<Shared>, params: Params) -> Page {
+    page(&app, move |pages| list_view::page(pages, &params)).await
+}
+
+async fn sessions_fragment(State(app): State<Shared>, params: Params) -> Page {
+    page(&app, move |pages| list_view::fragment(pages, &params)).await
+}
+
+async fn read(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
+    page(&app, move |pages| reader::page(pages, &session(&id)?, &params)).await
+}
+
+async fn read_fragment(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
+    page(&app, move |pages| reader::fragment(pages, &session(&id)?, &params)).await
+}
+
+async fn event_page(State(app): State<Shared>, Path((id, seq)): Path<(String, u64)>) -> Page {
+    page(&app, move |pages| event::page(pages, &session(&id)?, seq)).await
+}
+
+async fn family_page(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
+    page(&app, move |pages| family::page(pages, &session(&id)?, &params)).await
+}
+
+async fn family_part(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
+    page(&app, move |pages| family::part(pages, &session(&id)?, &params)).await
+}
+
+async fn compare_chosen(params: Params) -> Answer<Redirect> {
+    Ok(Redirect::to(&compare::chosen(&params)?))
+}
+
+async fn compare_page(
+    State(app): State<Shared>,
+    Path((a, b)): Path<(String, String)>,
+    params: Params,
+) -> Page {
+    page(&app, move |pages| compare::page(pages, &session(&a)?, &session(&b)?, &params)).await
+}
+
+async fn stats(State(app): State<Shared>) -> Page {
+    let report = on_thread(move || app.report.read(&app.pages)).await?;
+    Ok(Html(stats_view::page(&report).into_string()))
+}
+
+async fn file(
+    State(app): State<Shared>,
+    Path((id, seq, number)): Path<(String, u64, usize)>,
+) -> Answer<files::File> {
+    blocking(app, move |pages| files::of_event(&pages.engine, &session(&id)?, seq, number)).await
+}
+
+async fn attachment(State(app): State<Shared>, Path(id): Path<String>) -> Answer<files::File> {
+    blocking(app, move |pages| files::attachment(&pages.engine, &id)).await
+}
+
+async fn fork_page(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
+    page(&app, move |pages| fork::page(pages, &session(&id)?, &params)).await
+}
+
+async fn fork_form(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
+    page(&app, move |pages| fork::form(pages, &session(&id)?, &params)).await
+}
+
+async fn make_fork(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    Form(form): Form<Vec<(String, String)>>,
+) -> Answer<Redirect> {
+    let form = Params::from(form);
+    let made = blocking(app, move |pages| {
+        fork::Submitted::of(&pages.engine, session(&id)?, &form)?.make(&pages.engine)
+    });
+    Ok(Redirect::to(&made.await?))
+}
+
+async fn nothing() -> Problem {
+    Problem::missing("No page of forklore has this address.")
+}
+
+/// Shows an error that has no page yet as a page, such as that of a wrong method.
+async fn explained(response: Response) -> Response {
+    let status = response.status();
+    let is_html = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|it| it.to_str().is_ok_and(|media_type| media_type.starts_with("text/html")));
+    if is_html || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let message = match status {
+        StatusCode::METHOD_NOT_ALLOWED => "This address answers only to other requests.",
+        StatusCode::BAD_REQUEST => "A part of this address is not valid.",
+        _ => "The request is not valid.",
+    };
+    let mut page = Problem::new(status, message).into_response();
+    if let Some(allow) = response.headers().get(header::ALLOW) {
+        page.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    page
+}

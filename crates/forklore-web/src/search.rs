@@ -1,0 +1,160 @@
+//! Searches the sessions, and shows the hits with links to where they are.
+
+use std::collections::HashMap;
+
+use forklore_api::{Hit, Search};
+use forklore_core::units::count;
+use forklore_core::{Header, Role, SessionId};
+use forklore_engine::Engine;
+use forklore_search::SearchIndex;
+use forklore_store::port::Filter;
+use maud::{Markup, Render, html};
+
+use crate::Pages;
+use crate::answer::Answer;
+use crate::list::Wanted;
+use crate::params::Params;
+use crate::shown::{self, Block, Line};
+
+/// The number of hits on a page.
+const HITS: usize = 40;
+/// The largest number of sessions whose ids contain what was typed.
+const SESSIONS: usize = 5;
+/// The fewest characters with which a part of an id is looked up.
+const SHORTEST_PART: usize = 4;
+
+/// Searches, and returns the hits.
+pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params) -> Answer<Markup> {
+    let request = Search {
+        agent: wanted.agent.clone(),
+        workspace: wanted.workspace(),
+        limit: HITS,
+        after: params.get("after").map(str::to_owned),
+        ..Search::of(query)
+    };
+    let with_id = with_id(&pages.engine, query)?;
+    let answer = match SearchIndex::of(&pages.engine).search(&request) {
+        Ok(answer) => answer,
+        // An id need not be a valid search.
+        Err(_) if !with_id.is_empty() => return Ok(sessions(pages, &with_id)),
+        Err(error) => return Err(error.into()),
+    };
+    let is_wanted = |hit: &&Hit| wanted.has_folder(hit.workspace.as_str());
+    let hits: Vec<_> = answer.hits.iter().filter(is_wanted).collect();
+    let names = names(&pages.engine, &hits)?;
+    Ok(html! {
+        (sessions(pages, &with_id))
+        @if !answer.problems.is_empty() {
+            p.note.bad {
+                (count(answer.problems.len() as u64, "session")) " could not be searched whole."
+            }
+        }
+        @if hits.is_empty() && with_id.is_empty() {
+            p.empty {
+                "Nothing was found. All words must be in one message; " code { "back*" }
+                " finds the beginning of a word, " code { "\"...\"" } " a phrase, "
+                code { "regex:" } " a pattern."
+            }
+        }
+        ul.rows {
+            @for hit in hits {
+                @let name = names.get(&hit.session_id).map_or(hit.label.as_str(), String::as_str);
+                li.row data-row { (found(pages, hit, name)) }
+            }
+        }
+        nav.pager aria-label="Pages of hits" {
+            @if let Some(next) = &answer.next {
+                a rel="next" href=(params.with("after", next)) data-key="n" { "More →" }
+            }
+        }
+    })
+}
+
+/// Returns the names of the sessions with the hits.
+fn names(engine: &Engine, hits: &[&Hit]) -> Answer<HashMap<SessionId, String>> {
+    let mut sessions: Vec<_> = hits.iter().map(|hit| hit.session_id.clone()).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    let headers = engine.store().headers(&sessions)?.into_iter().flatten();
+    Ok(headers.map(|header| (header.id.clone(), shown::name(engine, &header))).collect())
+}
+
+/// Returns the sessions whose id begins or ends with the text.
+fn with_id(engine: &Engine, text: &str) -> Answer<Vec<Header>> {
+    let is_part = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    if text.chars().count() < SHORTEST_PART || !text.chars().all(is_part) {
+        return Ok(Vec::new());
+    }
+    let filter = Filter { id_part: Some(text.to_owned()), ..Filter::default() };
+    Ok(engine.store().sessions(&filter, None, SESSIONS)?.sound)
+}
+
+fn sessions(pages: &Pages, with_id: &[Header]) -> Markup {
+    html! {
+        @if !with_id.is_empty() {
+            h2 { "Sessions with this id" }
+            ul.rows {
+                @for header in with_id {
+                    li.row data-row {
+                        a.name href={ "/s/" (header.id) } data-open {
+                            (Line(&shown::name(&pages.engine, header)))
+                        }
+                        p.facts {
+                            code { (header.id) }
+                            span.label { (header.label) }
+                            (shown::ago(header.updated, pages.engine.now(), &pages.zone))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn found(pages: &Pages, hit: &Hit, name: &str) -> Markup {
+    let what = match (&hit.tool, hit.role) {
+        (Some(tool), _) => tool.as_str(),
+        (None, Some(role)) => Role::as_str(role),
+        (None, None) => hit.kind.as_str(),
+    };
+    let others = hit.branch_count.saturating_sub(1);
+    html! {
+        a.name href={
+            "/s/" (hit.session_id) @if let Some(seq) = hit.seq { "?at=" (seq) "#e-" (seq) }
+        } data-open {
+            (Line(name))
+        }
+        p.snippet { (snippet(hit)) }
+        p.facts {
+            span.agent { (Line(&hit.agent)) }
+            span { (Line(what)) }
+            span.label { (hit.label) }
+            span title=(Line(hit.workspace.as_str())) {
+                (Line(&shown::folder(hit.workspace.as_str())))
+            }
+            (shown::ago(hit.ts, pages.engine.now(), &pages.zone))
+            @if others > 0 { span { "also in " (count(others, "branch")) } }
+        }
+    }
+}
+
+/// Shows the text around the words, with the words marked.
+fn snippet(hit: &Hit) -> Markup {
+    let snippet = &hit.snippet;
+    let piece = |from: usize, to: usize| -> String {
+        snippet.text.chars().skip(from).take(to.saturating_sub(from)).collect()
+    };
+    let mut at = 0;
+    let mut text = String::new();
+    for range in &snippet.highlights {
+        Block(&piece(at, range.start)).render_to(&mut text);
+        html! { mark { (Block(&piece(range.start, range.end))) } }.render_to(&mut text);
+        at = range.end;
+    }
+    Block(&piece(at, usize::MAX)).render_to(&mut text);
+    html! {
+        @if snippet.cut_before { "…" }
+        (maud::PreEscaped(text))
+        @if snippet.cut_after { "…" }
+    }
+}

@@ -1,0 +1,96 @@
+//! The frame of every page: its head, the navigation, and the help for the keys.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::assets;
+use crate::shown::Line;
+
+/// The frame of a page.
+#[derive(Default)]
+pub(crate) struct Shell<'a> {
+    pub(crate) title: &'a str,
+    /// The address of the entry of the navigation that is this page.
+    pub(crate) current: &'a str,
+    /// What the search field contains.
+    pub(crate) query: &'a str,
+    /// The stream of events after which the page reads its parts again. Empty if there is none.
+    pub(crate) live: &'a str,
+}
+
+const KEYS: [(&str, &str); 9] = [
+    ("j k", "next and previous"),
+    ("o Enter", "open, or unfold"),
+    ("n N", "next and previous page"),
+    ("g G", "the beginning and the end"),
+    ("/", "search"),
+    ("f", "fork at this message"),
+    ("t", "the family"),
+    ("u", "all sessions"),
+    ("?", "this help"),
+];
+
+impl Shell<'_> {
+    /// Puts the content of a page into the frame.
+    pub(crate) fn page(&self, content: &Markup) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="referrer" content="same-origin";
+                    title { (Line(self.title)) " · forklore" }
+                    link rel="icon" type="image/svg+xml" href=(assets::url("icon"));
+                    link rel="stylesheet" href=(assets::url("style"));
+                    @for script in ["keys", "actions", "live"] {
+                        script type="module" src=(assets::url(script)) {}
+                    }
+                }
+                body data-live=[Some(self.live).filter(|live| !live.is_empty())] {
+                    a.skip href="#main" { "Skip to the content" }
+                    (self.top())
+                    main #main tabindex="-1" { (content) }
+                    (help())
+                    p #status .hidden role="status" {}
+                }
+            }
+        }
+    }
+
+    fn top(&self) -> Markup {
+        let current = |address: &str| (self.current == address).then_some("page");
+        html! {
+            header.top {
+                nav aria-label="Main" {
+                    a.brand href="/" { "forklore" }
+                    a href="/" aria-current=[current("/")] { "Sessions" }
+                    a href="/stats" aria-current=[current("/stats")] { "Stats" }
+                }
+                form.find role="search" action="/" {
+                    label.hidden for="q" { "Search all sessions" }
+                    input #q type="search" name="q" value=(Line(self.query))
+                        placeholder="Search, or an id" autocomplete="off" spellcheck="false";
+                    button type="submit" { "Search" }
+                }
+            }
+        }
+    }
+}
+
+fn help() -> Markup {
+    html! {
+        dialog #help aria-labelledby="help-title" {
+            h2 #help-title { "Keys" }
+            dl.keys {
+                @for (keys, what) in KEYS {
+                    div {
+                        dt { @for key in keys.split(' ') { kbd { (key) } } }
+                        dd { (what) }
+                    }
+                }
+            }
+            form method="dialog" { button { "Close" } }
+        }
+    }
+}
