@@ -7,10 +7,10 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use forklore_core::{Data, SessionId};
+use forklore_store::clock::ServerClock;
 use jiff::Timestamp;
 use lru::LruCache;
 
-use crate::clock::Clock;
 use crate::session::Session;
 
 /// How many sessions are remembered.
@@ -21,14 +21,14 @@ const LONGEST: usize = 16 << 10;
 
 /// What was seen last.
 pub(crate) struct Recent {
-    pub(crate) clock: Clock,
+    pub(crate) clock: ServerClock,
     sessions: Mutex<LruCache<SessionId, Session>>,
 }
 
 impl Recent {
     /// Begins with the time that the server states now.
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self { clock: Clock::new(now), sessions: Mutex::new(LruCache::new(MOST)) }
+        Self { clock: ServerClock::new(now), sessions: Mutex::new(LruCache::new(MOST)) }
     }
 
     /// Remembers a row as the database has it, if appends to its session are allowed.
