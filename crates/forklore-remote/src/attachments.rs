@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use forklore_core::AttachmentId;
 use forklore_store::attachments::{Attachment, Attachments, Pin, Swept};
-use forklore_store::{Error, Result};
+use forklore_store::{Error, Result, lease_owner};
 
 use crate::client::{Client, Effort};
 use crate::exchange::{Answered, doing};
 use crate::failure::Failed;
-use crate::protocol::{AttachmentMessage, Call, Pinned};
+use crate::protocol::{AttachmentMessage, Call, Holder, Pinned, ToPin};
 
 /// The attachments of a store.
 pub(crate) struct HttpAttachments {
-    pub(crate) client: Arc<Client>,
+    client: Arc<Client>,
+    /// This process, as the holder of pins.
+    holder: Holder,
 }
 
 /// Drops the pin of the server when the pin of the caller is dropped.
@@ -63,6 +65,10 @@ impl Read for Source<'_> {
 }
 
 impl HttpAttachments {
+    pub(crate) fn new(client: Arc<Client>) -> Self {
+        Self { client, holder: Holder::of(&lease_owner::name("forklore", "http")) }
+    }
+
     fn pinned(&self, pinned: Pinned) -> Pin {
         let Pinned { id, bytes, new, pin } = pinned;
         Pin::new(id, bytes, new, Unpin { client: Arc::clone(&self.client), pin })
@@ -71,8 +77,9 @@ impl HttpAttachments {
 
 impl Attachments for HttpAttachments {
     fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin> {
+        let rest = format!("{limit}/{}", self.holder.as_str());
         let mut source = Source { bytes, left: limit, limit, failed: None };
-        match self.client.upload(Call::Put, limit, &mut source) {
+        match self.client.upload(Call::Put, &rest, &mut source) {
             Ok(pinned) => Ok(self.pinned(pinned)),
             Err(failed) => Err(match (source.failed, failed) {
                 (Some(error), _) => error,
@@ -89,7 +96,8 @@ impl Attachments for HttpAttachments {
     }
 
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
-        let pinned: Option<Pinned> = self.client.read(Call::Pin, id)?;
+        let to_pin = ToPin { id: *id, holder: self.holder.clone() };
+        let pinned: Option<Pinned> = self.client.read(Call::Pin, &to_pin)?;
         Ok(pinned.map(|pinned| self.pinned(pinned)))
     }
 

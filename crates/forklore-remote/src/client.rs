@@ -4,7 +4,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use forklore_store::clock::ServerClock;
 use forklore_store::{Error, Result};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::{Agent, AsSendBody, SendBody};
@@ -12,7 +14,7 @@ use ureq::{Agent, AsSendBody, SendBody};
 use crate::address::Address;
 use crate::exchange::{self, Answered, Limit, doing};
 use crate::failure::Failed;
-use crate::protocol::Call;
+use crate::protocol::{Call, Done};
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 /// About the longest pause while no server answers. A restart takes seconds.
@@ -23,6 +25,7 @@ const STEP: Duration = Duration::from_secs(120);
 /// What executes calls on a server.
 pub(crate) struct Client {
     pub(crate) address: Address,
+    pub(crate) clock: ServerClock,
     agent: Agent,
 }
 
@@ -40,7 +43,8 @@ pub(crate) struct Effort {
 impl Client {
     pub(crate) fn new(address: Address) -> Result<Self> {
         let agent = exchange::agent(&address)?;
-        Ok(Self { address, agent })
+        // The first answer sets the clock.
+        Ok(Self { address, clock: ServerClock::new(Timestamp::UNIX_EPOCH), agent })
     }
 
     /// Executes a call that changes nothing.
@@ -72,7 +76,20 @@ impl Client {
             let answered = self.send(call.as_str(), body, Limit::Whole(left))?;
             answered.map_or_else(|| Err(nothing()), Answered::result)
         };
-        self.repeat(call, effort, once)
+        let Done { now, result } = self.repeat(call, effort, once)?;
+        self.clock.advance(now);
+        Ok(result)
+    }
+
+    /// Returns the time that the clock of the store shows.
+    pub(crate) fn look_at_clock(&self, effort: Effort) -> Result<Timestamp> {
+        let once = |left| {
+            let body = b"null".as_slice();
+            let answered = self.send(Call::Now.as_str(), body, Limit::Whole(left))?;
+            answered.map_or_else(|| Err(nothing()), Answered::result)
+        };
+        let Done { now, result: () } = self.repeat(Call::Now, effort, once)?;
+        Ok(now)
     }
 
     fn repeat<T>(
@@ -123,16 +140,19 @@ impl Client {
         )
     }
 
-    /// Sends the bytes of an attachment, which cannot be sent again.
+    /// Sends the bytes of an attachment, which cannot be sent again. `rest` is what follows the call in
+    /// the path.
     pub(crate) fn upload<T: DeserializeOwned>(
         &self,
         call: Call,
-        limit: u64,
+        rest: &str,
         bytes: &mut dyn Read,
     ) -> Result<T, Failed> {
-        let path = format!("{}/{limit}", call.as_str());
+        let path = format!("{}/{rest}", call.as_str());
         let answered = self.send(&path, SendBody::from_reader(bytes), Limit::Step(STEP))?;
-        answered.map_or_else(|| Err(nothing()), Answered::result)
+        let Done { now, result } = answered.map_or_else(|| Err(nothing()), Answered::result)?;
+        self.clock.advance(now);
+        Ok(result)
     }
 
     /// Begins to receive the bytes of an attachment; `None` if there is none.

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use self::pins::Pins;
 use crate::protocol::{
-    Call, DONE, FAILED, Failure, LONGEST_REQUEST, NO_SUCH_CALL, NOTHING, VERSION, Versions,
+    Call, DONE, Done, FAILED, Failure, LONGEST_REQUEST, NO_SUCH_CALL, NOTHING, VERSION, Versions,
 };
 
 /// Executes the requests of clients on one store. It may be called from many threads at once. A call
@@ -92,9 +92,9 @@ fn arguments<T: DeserializeOwned>(body: &mut dyn Read) -> Result<T> {
         .map_err(|error| Error::Invalid(format!("the request is not valid: {error}")))
 }
 
-/// Returns the answer with the result of a call.
-fn done(result: &impl Serialize) -> Answer {
-    json(DONE, result)
+/// Returns the answer with the result of a call, and the time after it.
+fn done(store: &dyn Store, result: &impl Serialize) -> Answer {
+    json(DONE, &Done { now: store.now(), result })
 }
 
 fn json(status: u16, body: &impl Serialize) -> Answer {

@@ -6,7 +6,7 @@
 //!
 //! | status | body |
 //! | --- | --- |
-//! | 200 | the result of the call |
+//! | 200 | the result of the call, a [`Done`] |
 //! | 204 | nothing, because there is no such attachment |
 //! | 422 | the error of the store, a [`Failure`] |
 //! | 404 | the path is not one of this version, a [`Versions`] |
@@ -19,8 +19,11 @@ mod transaction;
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forklore_core::{AttachmentId, Header, SessionId};
 use forklore_store::attachments::Attachment;
+use forklore_store::lease_owner;
 use forklore_store::port::{
     Capabilities, Committed, Cursor, Filter, Headers, Mark, Operation, OperationId, Operations,
     Page, Query, Since,
@@ -76,7 +79,7 @@ macro_rules! calls {
 calls! {
     /// Returns a [`Greeting`].
     Hello = "hello",
-    /// Returns the time of the store's clock.
+    /// Returns nothing but the time of the store's clock.
     Now = "now",
     /// Executes a [`TransactionMessage`].
     Commit = "commit",
@@ -116,10 +119,10 @@ calls! {
     Pack = "pack",
     /// Returns the size of the store.
     StoreBytes = "store-bytes",
-    /// Stores the body of the request as an attachment. The path continues with `/` and the most
-    /// bytes that it may have. Returns a [`Pinned`].
+    /// Stores the body of the request as an attachment. The path continues with `/`, the most bytes
+    /// that it may have, `/`, and the [`Holder`] of the pin. Returns a [`Pinned`].
     Put = "attachments/put",
-    /// Pins an attachment; returns a [`Pinned`] or null.
+    /// Pins an attachment, a [`ToPin`]; returns a [`Pinned`] or null.
     Pin = "attachments/pin",
     /// Drops a pin, by its name.
     Unpin = "attachments/unpin",
@@ -134,6 +137,16 @@ calls! {
     Sweep = "attachments/sweep",
 }
 
+/// The result of a call, and the time of the store's clock after it. So the client never shows an
+/// earlier time than one that the store has recorded for it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Done<T> {
+    /// The time of the store's clock.
+    pub now: Timestamp,
+    /// The result.
+    pub result: T,
+}
+
 /// What a server says about itself and its store.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Greeting {
@@ -143,8 +156,6 @@ pub struct Greeting {
     pub program: String,
     /// What the store behind the server can do.
     pub capabilities: Capabilities,
-    /// The time of the store's clock.
-    pub now: Timestamp,
 }
 
 /// What a server answers for a path that is not one of its versions of the protocol.
@@ -315,6 +326,48 @@ pub struct Step {
 
 /// The records of a source.
 pub type Records = Option<Vec<(RecordKey, RecordLocation)>>;
+
+/// The name of the process that has a pin, as text for a path. If the server runs on the same machine,
+/// it notices that the process is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Holder(String);
+
+impl Holder {
+    /// Returns the text for a process, whose name is that of a lease owner.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(name))
+    }
+
+    /// Wraps the text of a path.
+    #[must_use]
+    pub fn in_path(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// Returns the text for a path.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Checks whether the process is certainly gone.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        let name = URL_SAFE_NO_PAD.decode(&self.0).ok().and_then(|it| String::from_utf8(it).ok());
+        name.is_some_and(|name| lease_owner::is_gone(&name))
+    }
+}
+
+/// The arguments of a pin.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ToPin {
+    /// The name of the attachment.
+    pub id: AttachmentId,
+    /// Who has the pin.
+    pub holder: Holder,
+}
 
 /// An attachment that the server protects from removal for this client.
 #[derive(Clone, Debug, Serialize, Deserialize)]

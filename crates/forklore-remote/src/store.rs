@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use forklore_core::{Header, SessionId};
 use forklore_store::attachments::Attachments;
-use forklore_store::clock::ServerClock;
 use forklore_store::health::Health;
 use forklore_store::port::{
     Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, OperationId, Operations,
@@ -37,7 +36,6 @@ pub struct HttpStore {
     client: Arc<Client>,
     capabilities: Capabilities,
     attachments: Option<Arc<dyn Attachments>>,
-    clock: ServerClock,
 }
 
 impl HttpStore {
@@ -52,9 +50,9 @@ impl HttpStore {
         let capabilities = greeting.capabilities;
         let attachments = capabilities.attachments.then(|| {
             let client = Arc::clone(&client);
-            Arc::new(HttpAttachments { client }) as Arc<dyn Attachments>
+            Arc::new(HttpAttachments::new(client)) as Arc<dyn Attachments>
         });
-        Ok(Self { client, capabilities, attachments, clock: ServerClock::new(greeting.now) })
+        Ok(Self { client, capabilities, attachments })
     }
 
     /// Looks whether the server can be used. Writes nothing.
@@ -109,17 +107,19 @@ impl Store for HttpStore {
     /// Returns the time of the store's clock. If the server stated it a moment ago, or does not
     /// answer, reckons it from there.
     fn now(&self) -> Timestamp {
-        if let Some(now) = self.clock.recent() {
+        let clock = &self.client.clock;
+        if let Some(now) = clock.recent() {
             return now;
         }
         let deadline = CLOCK.min(self.client.address.deadline);
         let effort = Effort { deadline, is_repeatable: true, is_patient: false };
-        match self.client.call(Call::Now, &(), effort) {
+        match self.client.look_at_clock(effort) {
             Ok(now) => {
-                self.clock.set(now);
+                // The clock may have been set back.
+                clock.set(now);
                 now
             }
-            Err(_) => self.clock.reckoned(),
+            Err(_) => clock.reckoned(),
         }
     }
 

@@ -42,7 +42,7 @@ impl Factory for Behind {
     fn fresh(&self) -> Box<dyn TestStore> {
         let folder = tempfile::tempdir().unwrap();
         let store = sqlite(folder.path());
-        Box::new(OfServer { server: Server::start(Arc::new(store)), folder })
+        Box::new(OfServer { url: running(store), folder })
     }
 
     fn join(&self, address: &str) -> Handle {
@@ -59,7 +59,7 @@ fn sqlite(folder: &Path) -> SqliteStore {
 }
 
 struct OfServer {
-    server: Server,
+    url: String,
     folder: tempfile::TempDir,
 }
 
@@ -69,7 +69,7 @@ impl TestStore for OfServer {
     }
 
     fn address(&self) -> String {
-        self.server.url()
+        self.url.clone()
     }
 
     fn can_lose(&self) -> bool {
@@ -86,10 +86,13 @@ impl TestStore for OfServer {
 
 /// Returns a store behind a server.
 fn over_http(store: MemoryStore) -> Arc<dyn Store> {
+    Arc::new(HttpStore::open(running(store).parse().unwrap()).unwrap())
+}
+
+/// Starts a server in front of a store, which runs until the process of the test ends. Returns its URL.
+fn running(store: impl Store + 'static) -> String {
     let server = Server::start(Arc::new(store));
-    let client = HttpStore::open(server.url().parse().unwrap()).unwrap();
-    let store: Arc<dyn Store> = Arc::new(client);
-    // The server runs until the test's process ends.
+    let url = server.url();
     std::mem::forget(server);
-    store
+    url
 }

@@ -26,6 +26,15 @@ impl ServerClock {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (now, Instant::now());
     }
 
+    /// Notes a time that the server's clock has shown, unless the clock is reckoned to be later.
+    pub fn advance(&self, shown: Timestamp) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (stated, at) = *last;
+        if stated.saturating_add(at.elapsed()).unwrap_or(stated) < shown {
+            *last = (shown, Instant::now());
+        }
+    }
+
     /// Returns what the server's clock shows, if it stated its time a moment ago.
     #[must_use]
     pub fn recent(&self) -> Option<Timestamp> {
@@ -56,5 +65,9 @@ mod tests {
         let later = stated + Duration::from_secs(3600);
         clock.set(later);
         assert!(clock.reckoned() >= later);
+        clock.advance(stated);
+        assert!(clock.reckoned() >= later);
+        clock.advance(later + Duration::from_secs(60));
+        assert!(clock.reckoned() >= later + Duration::from_secs(60));
     }
 }
