@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// How an event changes the open tool calls and the turns. The effect is computed once, when the
 /// event is written, and is stored with the event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Effect {
     /// Whether the event starts a turn: it is a message that the user wrote, and not one that a
     /// program injected in the user's name. At the start of a turn, tool calls that still have no

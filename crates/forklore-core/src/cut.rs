@@ -1,6 +1,8 @@
 //! Cuts (the positions at which children begin) and selectors (the ways to name a cut)
 //! (docs/semantics.md, Where to cut).
 
+pub mod whole;
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -59,6 +59,14 @@ impl Data {
         Ok(Self(serde_json::to_string(value)?.into()))
     }
 
+    /// Deserializes a field that is absent if there is no value, so that the value `null` remains.
+    ///
+    /// # Errors
+    /// If the input is not one JSON value.
+    pub fn some<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Self>, D::Error> {
+        Self::deserialize(from).map(Some)
+    }
+
     /// Returns the JSON text.
     #[must_use]
     #[inline]

@@ -11,8 +11,9 @@ use crate::id::{EventId, SessionId};
 use crate::kind::{Class, EventType};
 use crate::payload;
 
-/// One immutable record of a log, without its log position.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One immutable record of a log, without its log position. Its serialized form is that of the
+/// protocol between stores, not that of the contract.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// The event's id. Event ids are not unique: copies of an event have the same id.
     pub id: EventId,
@@ -23,6 +24,7 @@ pub struct Event {
     /// The class, which decides whether forks inherit the event. It never changes.
     pub class: Class,
     /// The name of the agent format in which `data` is written; `None` for forklore's own format.
+    #[serde(with = "dialect")]
     pub dialect: Option<Arc<str>>,
     /// How the event changes open tool calls and turns.
     pub effect: Effect,
@@ -36,6 +38,26 @@ impl Event {
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.dialect.is_none() && payload::is_partial(&self.kind, &self.data)
+    }
+}
+
+/// The name of an agent format, which events share.
+mod dialect {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        name: &Option<Arc<str>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        name.as_deref().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Arc<str>>, D::Error> {
+        Ok(Option::<String>::deserialize(from)?.map(Into::into))
     }
 }
 

@@ -16,8 +16,9 @@ use crate::kind::SessionKind;
 use crate::usage::Usage;
 use crate::workspace::Workspace;
 
-/// Everything that a store records about a session, except its events.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything that a store records about a session, except its events. Its serialized form is that of
+/// the protocol between stores, not that of the contract.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The session's id.
     pub id: SessionId,
@@ -33,6 +34,7 @@ pub struct Header {
     /// The session's title, which is shown to people; `None` if it has none.
     pub title: Option<String>,
     /// The position in the parent's log at which the session begins; `None` for a root.
+    #[serde(with = "crate::cut::whole::optional")]
     pub cut: Option<Cut>,
     /// How the session's prefix (its inherited events) is stored; `None` for a root.
     pub strategy: Option<Strategy>,
@@ -60,8 +62,10 @@ pub struct Header {
     /// The names of the permissions that the session may use at most; `None` means no ceiling.
     pub permissions: Option<BTreeSet<String>>,
     /// The application's own metadata. forklore does not interpret it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "Data::some")]
     pub metadata: Option<Data>,
     /// The application's own configuration. forklore does not interpret it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "Data::some")]
     pub config: Option<Data>,
     /// The dialect (the agent's record format) of the imported records in the session's history.
     /// `None` if the history contains no imported records.
@@ -142,7 +146,7 @@ impl Header {
 
 /// The exclusive right of one runtime to write a session for the duration of a turn
 /// (docs/semantics.md, Writing).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     /// The name of the runtime (a process that runs turns) that has the lease.
     pub owner: String,
@@ -167,7 +171,7 @@ impl Lease {
 
 /// The part of a session's header that records its deletion. The header of a deleted session
 /// remains, with its position in the lineage (docs/semantics.md, Delete, detach).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstone {
     /// When the session was deleted.
     pub deleted: Timestamp,

@@ -162,7 +162,7 @@ impl Staged {
     pub(crate) fn publish(&self, folder: &Folder, segment: &Segment) -> Result<()> {
         if folder.open(&self.path, Open::Read)?.is_none() {
             let message = "a gc took it for one that a killed writer left".into();
-            return Err(Error::Stale { what: "the copy of the prefix", message });
+            return Err(Error::Stale { what: "the copy of the prefix".into(), message });
         }
         folder.publish(&self.path, &folder.layout.segment(&segment.prefix()))
     }

@@ -41,7 +41,7 @@ impl Index {
     /// # Errors
     /// `Stale` if another import has read the file meanwhile.
     fn target(&self, step: &SourceStep) -> Result<u64> {
-        let stale = |message: String| Err(Error::Stale { what: "the source", message });
+        let stale = |message: String| Err(Error::Stale { what: "the source".into(), message });
         match &step.target {
             Target::New { latest, .. } => {
                 let by = FindSource::Path(step.seen.path.clone());

@@ -17,7 +17,6 @@ mod address;
 mod attachments;
 mod attempts;
 mod checksum;
-mod clock;
 mod connection;
 mod costs;
 mod database;

@@ -7,10 +7,10 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use forklore_core::{Data, SessionId};
+use forklore_store::clock::ServerClock;
 use jiff::Timestamp;
 use lru::LruCache;
 
-use crate::clock::Clock;
 use crate::history::{Ancestor, History};
 use crate::session::{Inheritance, Session};
 
@@ -22,7 +22,7 @@ const LONGEST: usize = 16 << 10;
 
 /// What was seen last.
 pub(crate) struct Recent {
-    pub(crate) clock: Clock,
+    pub(crate) clock: ServerClock,
     sessions: Mutex<LruCache<SessionId, Session>>,
     /// The ancestors of sessions that were read. They never change while the session inherits from
     /// the same one.
@@ -33,7 +33,7 @@ impl Recent {
     /// Begins with the time that the server states now.
     pub(crate) fn new(now: Timestamp) -> Self {
         Self {
-            clock: Clock::new(now),
+            clock: ServerClock::new(now),
             sessions: Mutex::new(LruCache::new(MOST)),
             ancestors: Mutex::new(LruCache::new(MOST)),
         }

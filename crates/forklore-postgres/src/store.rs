@@ -12,9 +12,9 @@ use forklore_store::health::Health;
 use forklore_store::meter::Meter;
 use forklore_store::port::{
     Capabilities, Changes, Collected, Committed, Cursor, Filter, Headers, OperationId, Operations,
-    Page, Query, Since, Store, Transaction, Verification, Write,
+    Page, Query, Since, Store, Transaction, Verification,
 };
-use forklore_store::rules::check_attachments;
+use forklore_store::rules::{self, check_attachments};
 use forklore_store::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan,
 };
@@ -147,17 +147,6 @@ pub(crate) fn without_database(location: &str) -> Error {
     ))
 }
 
-/// Checks whether a second execution of the transaction does no harm if the first one succeeded: the
-/// rules of repeated appends recognise it.
-fn is_repeatable(transaction: &Transaction) -> bool {
-    let Transaction { writes, source, operation, .. } = transaction;
-    let is_append = |write: &Write| match write {
-        Write::Append { append, .. } => append.expect.is_some(),
-        _ => false,
-    };
-    source.is_none() && operation.is_none() && writes.iter().all(is_append)
-}
-
 impl Store for PostgresStore {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
@@ -190,7 +179,7 @@ impl Store for PostgresStore {
     fn commit(&self, transaction: Transaction) -> Result<Committed> {
         let identity = self.shared.create(Layout::default())?;
         check_attachments(Some(&self.attachments), &transaction.attachments)?;
-        let is_repeatable = is_repeatable(&transaction);
+        let is_repeatable = rules::is_repeatable(&transaction);
         let execute = |connection: &Connection| {
             let database = Database { connection, tenant: self.shared.tenant() };
             write::execute(database, &self.recent, &transaction)

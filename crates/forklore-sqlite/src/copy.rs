@@ -129,7 +129,7 @@ impl Staged {
 
     fn lost(&self) -> crate::fault::Fault {
         let message = format!("the copy of {} is no longer whole", self.of);
-        Error::Stale { what: "the copied history", message }.into()
+        Error::Stale { what: "the copied history".into(), message }.into()
     }
 }
 

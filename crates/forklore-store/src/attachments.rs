@@ -15,6 +15,7 @@ use std::fmt;
 use std::io::Read;
 
 use forklore_core::AttachmentId;
+use serde::{Deserialize, Serialize};
 
 pub use checked::{Checked, Damaged, check, failure};
 pub use folder::AttachmentFolder;
@@ -128,7 +129,7 @@ pub struct Attachment {
 }
 
 /// The result of a sweep, which removes attachments that no event needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Swept {
     /// The number of attachments removed.
     pub attachments: u64,

@@ -1,10 +1,14 @@
 //! The clock of a store. The clock decides whether leases are valid, and the store records no time
 //! later than the clock's time.
 
+mod server;
+
 use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+
+pub use server::ServerClock;
 
 /// The time source of a store: the system's clock, unless a test sets another one.
 #[derive(Clone)]

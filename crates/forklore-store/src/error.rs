@@ -1,5 +1,7 @@
 //! The error type of stores.
 
+use std::borrow::Cow;
+
 use forklore_core::report::Problem;
 use forklore_core::{ErrorKind, Label, SessionId};
 use serde_json::{Value, json};
@@ -48,7 +50,7 @@ pub enum Error {
     #[error("{what} changed meanwhile: {message}")]
     Stale {
         /// What has changed, as a noun phrase for people, such as `the source` (an imported file).
-        what: &'static str,
+        what: Cow<'static, str>,
         /// The current state of what has changed, as text for people.
         message: String,
     },

@@ -20,6 +20,7 @@ use std::time::Duration;
 use forklore_core::redaction::may_be_redacted;
 use forklore_core::{Header, SessionId, Strategy};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 pub use feed::{Changes, Mark, SessionChange, Since};
 pub use forklore_core::operation::{Operation, OperationId, OperationKind, Outcome};
@@ -42,7 +43,7 @@ use crate::sources::{
 const REDACTED_PAGE: usize = 1000;
 
 /// The optional features of the `Store` interface that a store supports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// Whether committed data is still present when the store is opened again. If true, two handles
     /// of the store may also be open at once.

@@ -7,6 +7,7 @@ mod depth;
 mod family;
 mod operation;
 mod redaction;
+mod repeat;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ pub use depth::{ForkDepth, Link, fork_depth};
 pub use family::{builds_on_parent, check_cut, check_kind, refuse_children};
 pub use operation::{Outcomes, RETAINED_OPERATIONS, Recorded, Recording, mark_undone};
 pub use redaction::is_redacted_by;
+pub use repeat::is_repeatable;
 
 impl NewSession {
     /// Returns the header of the new session, before its own events are counted. `inherited` are

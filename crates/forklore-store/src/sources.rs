@@ -11,13 +11,15 @@ mod sidecar;
 mod waiting;
 
 use forklore_core::SessionId;
+use serde::{Deserialize, Serialize};
 
 pub use ranges::{LineEnd, Patch, RangeError, SourceSpan, decode, encode};
 pub use sidecar::{check_sidecar, sidecar_key};
 pub use waiting::WaitingLine;
 
 /// The number by which the store identifies a source (an imported file).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct SourceId(pub u64);
 
 /// A hash that identifies a record, a name of a file, or a file's first line. It is the first 8
@@ -26,7 +28,8 @@ pub struct SourceId(pub u64);
 pub type RecordKey = u64;
 
 /// Selects the sources (imported files) to find.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FindSource {
     /// The sources read from this path, including earlier revisions.
     Path(String),
@@ -72,7 +75,7 @@ pub struct Source {
 }
 
 /// A path at which a file was seen, with metadata that shows cheaply whether the file has changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenFile {
     /// The path, with symbolic links resolved.
     pub path: String,
@@ -85,7 +88,7 @@ pub struct SeenFile {
 }
 
 /// A session that was imported from a source (a file of another agent).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceSession {
     /// The id of the session.
     pub id: SessionId,
@@ -107,7 +110,7 @@ pub struct Progress {
 
 /// The location of a record in the store: a session of the record's source, and the position of an
 /// event of that session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RecordLocation {
     /// The session's index in [`Source::sessions`], at most [`RecordLocation::LAST_SESSION`].
     pub session: u32,
@@ -163,7 +166,8 @@ pub struct SourceStep {
 }
 
 /// The source that an import step writes to, with the state that the caller expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Target {
     /// The step creates a new source. If `latest` is given, the new source is the next revision of
     /// that source: the file after a rewrite.

@@ -36,7 +36,7 @@ fn check_target(
     database: Database<'_>,
     step: &SourceStep,
 ) -> Result<(SourceId, Vec<SourceSession>)> {
-    let stale = |message: String| Err(Error::Stale { what: "the source", message }.into());
+    let stale = |message: String| Err(Error::Stale { what: "the source".into(), message }.into());
     match &step.target {
         Target::New { latest, .. } => {
             let now = find(database, &FindSource::Latest(step.seen.path.clone()))?;
@@ -68,7 +68,9 @@ pub(crate) fn record(
     let mut source = match by_id(database, id)?.or_else(|| Source::begun_by(step, id)) {
         Some(source) => source,
         None => {
-            return Err(Error::Stale { what: "the source", message: "it is gone".into() }.into());
+            return Err(
+                Error::Stale { what: "the source".into(), message: "it is gone".into() }.into()
+            );
         }
     };
     source.apply(step, sessions);

@@ -100,7 +100,8 @@ impl Preview {
                 Ok(self.header_in(layer, id)?.deleted.is_some())
             })?;
         }
-        let stale = |message: &str| Error::Stale { what: "the source", message: message.into() };
+        let stale =
+            |message: &str| Error::Stale { what: "the source".into(), message: message.into() };
         match &step.target {
             Target::New { latest, .. } => {
                 let by = FindSource::Latest(step.seen.path.clone());

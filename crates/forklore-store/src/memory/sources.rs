@@ -97,7 +97,7 @@ impl State {
     }
 
     fn check_target(&self, step: &SourceStep) -> Result<SourceId> {
-        let stale = |message: String| Err(Error::Stale { what: "the source", message });
+        let stale = |message: String| Err(Error::Stale { what: "the source".into(), message });
         match &step.target {
             Target::New { latest, .. } => {
                 let by = FindSource::Path(step.seen.path.clone());

@@ -11,7 +11,8 @@ use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
 /// The position at which a reader of the feed (the sequence of changed sessions) begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Since {
     /// The reader begins before all changes. It first gets one entry for each session that is not
     /// deleted, and then the changes that were committed after this first read.
@@ -59,7 +60,7 @@ impl FromStr for Mark {
 }
 
 /// A page of the feed, which is the sequence of changed sessions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     /// The sessions that were written to after the reader's position. Each session occurs once.
     /// After the initial list of all sessions, the order is that of the sessions' last commits.
@@ -73,7 +74,7 @@ pub struct Changes {
 
 /// The changes to one session since the reader's mark (its last position). The flags may repeat a
 /// change from before the mark, but never omit a change after it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionChange {
     /// The id of the session.
     pub session: SessionId,

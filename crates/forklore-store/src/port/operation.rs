@@ -2,6 +2,7 @@
 //! (docs/semantics.md, Operations).
 
 use forklore_core::operation::{Operation, OperationId, OperationKind, Outcome};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
@@ -9,7 +10,7 @@ use crate::error::Error;
 /// operation from these writes, and records the operation in the same transaction. If the writes
 /// have no outcomes, the store records nothing. The store also records nothing if all outcomes are
 /// appends, unless the transaction continues a recorded operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewOperation {
     /// The kind of the operation: what a person or a program requested.
     pub kind: OperationKind,

@@ -3,11 +3,12 @@
 use forklore_core::workspace::Workspace;
 use forklore_core::{Counts, Event, EventId, Header, Label, Origin, SessionId, SessionKind};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
 /// Selects the events of one session to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
     /// The position of the first event to read.
     pub at: At,
@@ -23,7 +24,8 @@ pub struct Query {
 
 /// The position of an event in the history of a session, i.e. among its inherited and its own
 /// events.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum At {
     /// The event at this log position (seq). If there is no such event, reading begins at the next
     /// one in the direction of reading.
@@ -39,7 +41,8 @@ pub enum At {
 }
 
 /// The direction in which a page is read, which is also the order of its events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// In the order of ascending seq.
     Forward,
@@ -48,7 +51,7 @@ pub enum Direction {
 }
 
 /// A page of events from the history of one session.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Page {
     /// The events of the page, in the order of reading. Empty if no event is at the requested
     /// position or follows it in the direction of reading.
@@ -58,7 +61,7 @@ pub struct Page {
 }
 
 /// An event in the history of the session that was read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogEntry {
     /// The event's seq in the session that was read.
     pub seq: u64,
@@ -71,7 +74,7 @@ pub struct LogEntry {
 }
 
 /// Selects the sessions to list. A session must match all conditions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filter {
     /// Selects the family (a root session and its descendants) with this root. `None` selects all
     /// families.
@@ -121,7 +124,7 @@ impl Headers {
 
 /// A position in the list of [`crate::Store::sessions`]: directly after the session with this
 /// update time and id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     /// The update time of the session directly before this position in the list.
     pub updated: Timestamp,

@@ -1,11 +1,12 @@
 //! The write that takes the content of stored events away (docs/semantics.md, Redaction).
 
 use forklore_core::{Data, EventId, Origin, SessionId};
+use serde::{Deserialize, Serialize};
 
 use crate::sources::SourceId;
 
 /// What one [`Write::Redact`](super::Write::Redact) takes away.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Redactions {
     /// The events whose payloads are replaced.
     pub events: Vec<EventRedaction>,
@@ -17,7 +18,7 @@ pub struct Redactions {
 }
 
 /// An event whose payload is replaced wherever the store has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRedaction {
     /// The session and seq where the event was first written.
     pub origin: Origin,
@@ -29,7 +30,7 @@ pub struct EventRedaction {
 }
 
 /// What a [`Write::Redact`](super::Write::Redact) has changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Redacted {
     /// The origins of the events whose payloads were replaced, in the order of the write. Events
     /// that were redacted before are left out.

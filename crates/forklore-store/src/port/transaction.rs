@@ -3,6 +3,7 @@
 use forklore_core::operation::OperationId;
 use forklore_core::{AttachmentId, Header, SessionId};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::operation::NewOperation;
 use super::redaction::{Redacted, Redactions};
@@ -27,7 +28,8 @@ pub struct Transaction {
 }
 
 /// One write of a [`Transaction`], with the state that its writer expects.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Write {
     /// Creates a session with its first events. The session becomes visible only when all of these
     /// events are written (docs/semantics.md, Fork).
@@ -89,7 +91,7 @@ pub enum Write {
 }
 
 /// A set of sessions to delete together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removal {
     /// The ids of the sessions to delete.
     pub sessions: Vec<SessionId>,
@@ -103,7 +105,8 @@ pub struct Removal {
 }
 
 /// What becomes of deleted sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Deletion {
     /// Living sessions go into the trash. The store retains all of their data except the leases,
     /// but answers nothing from it. Their labels become free.
@@ -116,7 +119,7 @@ pub enum Deletion {
 }
 
 /// The results of a transaction, which [`crate::Store::commit`] returns.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Committed {
     /// The result of each write, in the order of the writes.
     pub written: Vec<Written>,
@@ -127,7 +130,8 @@ pub struct Committed {
 }
 
 /// The result of one [`Write`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Written {
     /// The header of the created session.
     Created(Box<Header>),

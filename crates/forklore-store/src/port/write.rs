@@ -9,9 +9,10 @@ use forklore_core::{
     Cut, Data, Event, Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy,
 };
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// A session to create.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewSession {
     /// The session's id.
     pub id: SessionId,
@@ -29,8 +30,10 @@ pub struct NewSession {
     /// The names of the permissions that the session may use at most; `None` means no ceiling.
     pub permissions: Option<BTreeSet<String>>,
     /// The application's own metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "Data::some")]
     pub metadata: Option<Data>,
     /// The application's own configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "Data::some")]
     pub config: Option<Data>,
     /// The dialect (an agent's record format) of the session's imported records; `None` if there
     /// are none.
@@ -52,13 +55,14 @@ pub struct NewSession {
 }
 
 /// The parent of a child, and the position in the parent's log where the child begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginning {
     /// The id of the parent session.
     pub parent: SessionId,
     /// The position in the parent's log where the child begins. A branch inherits the parent's
     /// first `cut.inheritable` inheritable events; a delegate (a sub-agent with a fresh context)
     /// inherits none.
+    #[serde(with = "forklore_core::cut::whole")]
     pub cut: Cut,
     /// How the child's prefix (its inherited events) is stored: shared or copied.
     pub strategy: Strategy,
@@ -67,7 +71,7 @@ pub struct Beginning {
 }
 
 /// Events to append to a session, with the state that their writer expects.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Append {
     /// The events, in log order.
     pub events: Vec<Event>,
@@ -84,7 +88,7 @@ pub struct Append {
 }
 
 /// The result of an append.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Appended {
     /// The seq of the first appended event.
     pub from_seq: u64,
@@ -99,7 +103,8 @@ pub struct Appended {
 }
 
 /// A change to a session, other than an append to its log.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Sets the label.
     Label(Label),
@@ -136,7 +141,7 @@ pub enum Change {
 }
 
 /// The result of a [`Change`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     /// The header after the change.
     pub header: Header,
@@ -145,7 +150,8 @@ pub struct Changed {
 }
 
 /// How a delete treats branch children that are not deleted together with their parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Children {
     /// Reject the delete if a branch child would remain that depends on its parent. A detached
     /// child does not depend on its parent, because the child has its own copy of its history.
@@ -155,7 +161,7 @@ pub enum Children {
 }
 
 /// The result of a delete.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removed {
     /// The ids of the sessions that this call deleted or erased, in the order of the request.
     pub deleted: Vec<SessionId>,

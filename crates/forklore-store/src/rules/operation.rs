@@ -39,7 +39,7 @@ impl<'t> Recording<'t> {
             let session = outcome.session();
             if let Some(obstacle) = outcome.changed_since(&header(session)?) {
                 let message = format!("session {session} {obstacle}");
-                return Err(Error::Stale { what: "what the operation did", message }.into());
+                return Err(Error::Stale { what: "what the operation did".into(), message }.into());
             }
         }
         Ok(Self { operation, outcomes: Outcomes::default(), former: None })
@@ -305,11 +305,11 @@ pub fn mark_undone<E: From<Error>>(
     let what = "the operation";
     if !is_there {
         let message = format!("operation {undone} is not recorded any more");
-        return Err(Error::Stale { what, message }.into());
+        return Err(Error::Stale { what: what.into(), message }.into());
     }
     if let Some(already) = already {
         let message = format!("operation {already} has undone it");
-        return Err(Error::Stale { what, message }.into());
+        return Err(Error::Stale { what: what.into(), message }.into());
     }
     // In a chain of undos, every second operation is in effect.
     let (mut in_effect, mut undoer) = (true, undone);

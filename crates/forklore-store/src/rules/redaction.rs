@@ -20,7 +20,7 @@ pub fn is_redacted_by(stored: &Event, redaction: &EventRedaction) -> Result<bool
             "event {} of session {} is not {}",
             redaction.origin.seq, redaction.origin.session_id, redaction.event_id
         );
-        return Err(Error::Stale { what: "the event", message });
+        return Err(Error::Stale { what: "the event".into(), message });
     }
     Ok(Redaction::of(&stored.data).is_none())
 }

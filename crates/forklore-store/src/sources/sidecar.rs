@@ -29,7 +29,7 @@ pub fn check_sidecar<E: From<Error>>(
 ) -> Result<(), E> {
     let stale = |message: &str| {
         let message = message.to_owned();
-        Err(Error::Stale { what: "the session that the file lies beside", message }.into())
+        Err(Error::Stale { what: "the session that the file lies beside".into(), message }.into())
     };
     let Some(latest) = latest.filter(|source| !source.sessions.is_empty()) else {
         return stale("it is not there");

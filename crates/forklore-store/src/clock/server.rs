@@ -12,27 +12,40 @@ const RECENT: Duration = Duration::from_secs(2);
 ///
 /// While the server does not answer, its time is reckoned from there. The wall clock of this machine
 /// may be set wrong, so it is never used instead.
-pub(crate) struct Clock(Mutex<(Timestamp, Instant)>);
+pub struct ServerClock(Mutex<(Timestamp, Instant)>);
 
-impl Clock {
-    pub(crate) fn new(now: Timestamp) -> Self {
+impl ServerClock {
+    /// Creates a clock. `now` is the time that the server states now.
+    #[must_use]
+    pub fn new(now: Timestamp) -> Self {
         Self(Mutex::new((now, Instant::now())))
     }
 
     /// Notes the time that the server states now.
-    pub(crate) fn set(&self, now: Timestamp) {
+    pub fn set(&self, now: Timestamp) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (now, Instant::now());
     }
 
+    /// Notes a time that the server's clock has shown, unless the clock is reckoned to be later.
+    pub fn advance(&self, shown: Timestamp) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (stated, at) = *last;
+        if stated.saturating_add(at.elapsed()).unwrap_or(stated) < shown {
+            *last = (shown, Instant::now());
+        }
+    }
+
     /// Returns what the server's clock shows, if it stated its time a moment ago.
-    pub(crate) fn recent(&self) -> Option<Timestamp> {
+    #[must_use]
+    pub fn recent(&self) -> Option<Timestamp> {
         let (stated, at) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let since = at.elapsed();
         (since < RECENT).then(|| stated.saturating_add(since).unwrap_or(stated))
     }
 
     /// Returns what the server's clock shows if it went on as that of this machine.
-    pub(crate) fn reckoned(&self) -> Timestamp {
+    #[must_use]
+    pub fn reckoned(&self) -> Timestamp {
         let (stated, at) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         stated.saturating_add(at.elapsed()).unwrap_or(stated)
     }
@@ -45,12 +58,16 @@ mod tests {
     #[test]
     fn time_goes_on_from_what_the_server_stated() {
         let stated: Timestamp = "2001-02-03T04:05:06Z".parse().unwrap();
-        let clock = Clock::new(stated);
+        let clock = ServerClock::new(stated);
         let first = clock.reckoned();
         assert!(stated <= first && first < stated + Duration::from_secs(60), "{first}");
         assert!(first <= clock.reckoned());
         let later = stated + Duration::from_secs(3600);
         clock.set(later);
         assert!(clock.reckoned() >= later);
+        clock.advance(stated);
+        assert!(clock.reckoned() >= later);
+        clock.advance(later + Duration::from_secs(60));
+        assert!(clock.reckoned() >= later + Duration::from_secs(60));
     }
 }
