@@ -16,12 +16,12 @@ use crate::{
     Attachments, BackedUp, BlameAnswer, Branches, Brought, Collected, CompletionScript,
     ConfigCheck, ConfigCreated, ConfigEdited, ConfigSettings, Deleted, Detached, Difference,
     DifferenceStats, Discovery, Doctor, Envelope, EventLine, Exploration, ExportedFile, FlatNode,
-    Forked, Form, GraphFile, HandedOff, HelpText, Imported, Inspection, Lineage, ManPage, ManPages,
-    OperationAnswer, OperationPage, Packed, ProgramVersion, QueryAnswer, Record, Recovered,
-    Redacted, Refusal, Remote, Remotes, Request, RequestPreview, RestoredFile, RestoredFiles,
-    RestoredStore, ResumeIn, SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer,
-    TierStatus, TierTables, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification,
-    VerifiedSample, Vocabulary, WatchLine,
+    Forked, Form, GraphFile, HandedOff, HelpText, Imported, Inspection, Installed, Lineage,
+    ManPage, ManPages, OperationAnswer, OperationPage, Packed, ProgramVersion, QueryAnswer, Record,
+    Recovered, Redacted, Refusal, Remote, Remotes, Request, RequestPreview, RestoredFile,
+    RestoredFiles, RestoredStore, ResumeIn, SearchAnswer, SessionAnswer, SessionFiles, SessionPage,
+    StatsAnswer, TierStatus, TierTables, Transferred, Tree, TurnAnswer, Undeleted, Undone,
+    Verification, VerifiedSample, Vocabulary, WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

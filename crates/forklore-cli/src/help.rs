@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
     ("Move between stores", &["push", "pull", "clone", "handoff", "remote"]),
     ("Take care", &["verify", "anchor", "doctor", "backup", "gc", "pack"]),
-    ("Set up", &["config", "tier", "completions", "man", "help"]),
+    ("Set up", &["mcp", "install", "config", "tier", "completions", "man", "help"]),
 ];
 
 /// Returns the definition of the program with a help text that groups the commands.

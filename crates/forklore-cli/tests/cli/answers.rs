@@ -93,6 +93,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         HelpText,
         Imported,
         Inspection,
+        Installed,
         Lineage,
         ManPage,
         ProgramVersion,
