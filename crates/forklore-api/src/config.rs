@@ -131,3 +131,19 @@ pub struct ConfigEdited {
     /// The problems and warnings of the file as it now is.
     pub problems: Vec<ConfigProblem>,
 }
+
+/// The answer of `install mcp`: the entry of forklore in the configuration of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Installed {
+    /// The agent, such as `claude`.
+    pub agent: String,
+    /// The path of the agent's configuration file.
+    pub path: PathBuf,
+    /// Whether the file was written.
+    pub written: bool,
+    /// Whether the file had exactly this entry already.
+    pub existing: bool,
+    /// The entry, in the format of the file.
+    pub entry: String,
+}

@@ -88,7 +88,7 @@ pub use bring::{Bring, Brought, Summarize};
 pub use chat::{TurnAnswer, TurnOutcome, TurnRequest};
 pub use config::{
     ConfigCheck, ConfigCreated, ConfigEdited, ConfigProblem, ConfigSetting, ConfigSettings,
-    LocalServer, SettingOrigin,
+    Installed, LocalServer, SettingOrigin,
 };
 pub use envelope::Envelope;
 pub use error::{ErrorObject, Refusal};

@@ -16,7 +16,7 @@ use crate::{
     Attached, AttachmentFile, Attachments, BackedUp, BlameAnswer, Branches, Brought, Collected,
     CompletionScript, ConfigCheck, ConfigCreated, ConfigEdited, ConfigSettings, Deleted, Detached,
     Difference, DifferenceStats, Discovery, Doctor, Envelope, EventLine, Exploration, ExportedFile,
-    FlatNode, Forked, Form, GraphFile, HandedOff, HelpText, Imported, Inspection, Lineage,
+    FlatNode, Forked, Form, GraphFile, HandedOff, HelpText, Imported, Inspection, Installed, Lineage,
     Listening, ManPage, ManPages, NewAccessToken, OperationAnswer, OperationPage, Packed,
     ProgramVersion, QueryAnswer, Record, Recovered, Redacted, Refusal, Remote, Remotes, Request,
     RequestPreview, RestoredFile, RestoredFiles, RestoredStore, ResumeIn, SearchAnswer,

@@ -106,6 +106,7 @@ macro_rules! with_answers {
             "config check", - => ConfigCheck, Object;
             "config init", - => ConfigCreated, Object;
             "config edit", - => ConfigEdited, Object;
+            "install mcp", - => Installed, Object;
             "completions", - => CompletionScript, Object;
             "man", - => ManPage, Object;
             "man --out DIR", - => ManPages, Object;

@@ -27,12 +27,14 @@ mod graph;
 mod handoff;
 mod import;
 mod inspect;
+mod install;
 mod interface;
 mod label;
 mod lineage;
 mod list;
 mod log;
 mod man;
+mod mcp;
 mod new;
 mod op;
 mod other_store;
@@ -132,6 +134,8 @@ pub(crate) enum Command {
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
+    Mcp(mcp::Args),
+    Install(install::Args),
 }
 
 /// Runs a command. Without a command, shows the last updated sessions and what to do next.
@@ -199,5 +203,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Config(args) => config::run(&args, app, output),
         Command::Completions(args) => completions::run(&args, output),
         Command::Man(args) => man::run(&args, app, output),
+        Command::Mcp(args) => mcp::run(&args, app, output),
+        Command::Install(args) => install::run(&args, app, output),
     }
 }

@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
     ("Move between stores", &["push", "pull", "clone", "handoff", "remote"]),
     ("Take care", &["verify", "anchor", "doctor", "backup", "gc", "pack"]),
-    ("Serve others", &["serve", "token"]),
+    ("Serve others", &["serve", "token", "mcp", "install"]),
     ("Set up", &["config", "tier", "completions", "man", "help"]),
 ];
 

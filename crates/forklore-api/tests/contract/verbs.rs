@@ -30,6 +30,7 @@ const ONLY_IN_A_TERMINAL: &[&str] = &[
     "config check",
     "config init",
     "config edit",
+    "install mcp",
     "completions",
     "man",
     "man --out DIR",

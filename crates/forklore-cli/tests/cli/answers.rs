@@ -95,6 +95,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         HelpText,
         Imported,
         Inspection,
+        Installed,
         Lineage,
         Listening,
         ManPage,

@@ -33,6 +33,7 @@ mod images;
 mod logging;
 mod man;
 mod matrix;
+mod mcp;
 mod operations;
 mod paging;
 mod policy;

@@ -23,13 +23,15 @@ const LEFT_BEHIND: [&str; 5] = [
 /// Texts that write to standard output or error. The files in `OUTPUT` are the only ones that may
 /// contain them.
 const PRINTS: [&str; 4] = ["println!(", "print!(", "stdout()", "stderr()"];
-const OUTPUT: [&str; 8] = [
+const OUTPUT: [&str; 9] = [
     "dev/agent-compat/src/output.rs",
     "crates/forklore-chat/src/input/terminal.rs",
     "dev/faults/src/process.rs",
     "crates/forklore-cli/src/output",
     // The interface draws on the terminal; everything it draws is escaped when it is loaded.
     "crates/forklore-ui/src/terminal.rs",
+    // The protocol is spoken over standard output.
+    "crates/forklore-mcp/src/stdio.rs",
     "dev/bench/src/output.rs",
     "dev/xtask/src/",
     "crates/forklore-conformance/src/",
@@ -116,6 +118,7 @@ fn no_library_proposes_a_command_line() {
         "crates/forklore-cli/",
         "crates/forklore-chat/",
         "crates/forklore-host/",
+        "crates/forklore-mcp/",
         "crates/forklore-ui/",
     ];
     let mut code = code_of("crates/");

@@ -342,6 +342,7 @@ fields! {
     ConfigCheck { path, exists, problems }
     ConfigCreated { path, dry_run, replaces, text, servers, keys }
     ConfigEdited { path, changed, problems }
+    Installed { agent, path, written, existing, entry }
     ConfigProblem { path, line, setting, warning, kind, message, hint }
     ConfigSetting { key, value, hidden, from, line, variable }
     ConfigSettings { path, exists, settings }
