@@ -2,7 +2,7 @@
 
 mod attachments;
 pub(crate) mod body;
-mod bytes;
+pub(crate) mod bytes;
 pub(crate) mod events;
 mod families;
 mod forks;

@@ -12,9 +12,11 @@ mod api;
 mod audit;
 mod connection;
 mod live;
+mod mcp;
 mod problem;
 mod routes;
 mod service;
+mod store;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -173,10 +175,11 @@ impl Server {
     /// requests that are being answered.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let router = routes::router(&self.service, self.pages);
-        let stopping = self.service.stopping.clone();
+        let (stopping, agents) = (self.service.stopping.clone(), self.service.agents.clone());
         let stop = async move {
             stop.await;
             stopping.send_replace(true);
+            agents.stop();
         };
         connection::serve(self.listener, router, stop).await;
     }

@@ -3,14 +3,14 @@
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 
 use forklore_web::Pages;
 
 use crate::access::{guard, login, page};
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::{api, audit};
+use crate::{api, audit, mcp, store};
 
 /// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
 const BODY: usize = 64 << 20;
@@ -19,6 +19,8 @@ pub(crate) fn router(service: &Service, pages: Pages) -> Router {
     let pages = forklore_web::router(pages).layer(from_fn(guard::pages));
     let known = Router::new()
         .nest("/api/v1", api::router().fallback(nothing).method_not_allowed_fallback(not_allowed))
+        .route("/store/{*call}", post(store::call))
+        .route("/mcp", any(mcp::answer))
         .fallback_service(pages)
         .layer(from_fn_with_state(service.clone(), audit::log))
         .layer(from_fn_with_state(service.clone(), guard::caller));

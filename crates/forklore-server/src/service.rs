@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, StatusCode, header};
 use forklore::{Engine, Error};
 use forklore_core::ErrorKind;
+use forklore_remote::Dispatcher;
 use jiff::Timestamp;
 use tokio::sync::{Semaphore, watch};
 
@@ -14,16 +15,23 @@ use crate::access::login::Logins;
 use crate::access::token::{self, TokenFile};
 use crate::audit::Audit;
 use crate::live::feed::Feed;
+use crate::mcp::Agents;
 use crate::problem::Problem;
 
 /// How many calls of the engine run at the same time. Others wait without a thread.
 const AT_ONCE: usize = 32;
+/// How many programs may wait for changes of the store at the same time, each on a thread.
+const WAITING: usize = 256;
 
 /// The state of the server. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Service {
     engine: Engine,
-    steps: Arc<Semaphore>,
+    pub(crate) steps: Arc<Semaphore>,
+    /// Limits those who wait for changes of the store.
+    pub(crate) waiting: Arc<Semaphore>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) agents: Agents,
     pub(crate) feed: Feed,
     pub(crate) hosts: Arc<Hosts>,
     pub(crate) tokens: TokenFile,
@@ -44,9 +52,13 @@ impl Service {
         audit: Audit,
     ) -> Self {
         let feed = Feed::follow(engine.clone());
+        let (agents, dispatcher) = (Agents::new(&engine), Dispatcher::new(engine.shared_store()));
         Self {
             engine,
             steps: Arc::new(Semaphore::new(AT_ONCE)),
+            waiting: Arc::new(Semaphore::new(WAITING)),
+            dispatcher: Arc::new(dispatcher),
+            agents,
             feed,
             hosts: Arc::new(hosts),
             tokens,

@@ -178,3 +178,46 @@ fn followers_of_servers_that_are_killed_miss_nothing_and_repeat_nothing() {
     read_events(stream, &mut next, &mut seen, acknowledged.len());
     assert_eq!(seen, acknowledged);
 }
+
+#[test]
+#[cfg(feature = "http")]
+fn a_server_is_a_store_for_every_verb() {
+    let sandbox = Sandbox::with_a_plan();
+    let server = Serving::start(&sandbox);
+    let url = server.line["url"].as_str().unwrap().to_owned();
+    let there = |words: &[&str]| {
+        let words = [&["--store", &url, "--json"], words].concat();
+        let mut command = sandbox.command(&words);
+        let done = command.env("FORKLORE_TOKEN", server.token()).output().unwrap();
+        let text = String::from_utf8(done.stdout).unwrap();
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(done.status.success(), "{words:?}: {text}");
+        lines
+    };
+    there(&["new", "--id", "far", "--title", "over HTTP"]);
+    there(&["append", "far", "--text", "one"]);
+    there(&["append", "far", "--text", "two", "--expect", "0"]);
+    there(&["fork", "far", "--at", "turn:1", "--id", "near", "--label", "b"]);
+    there(&["rename", "near", "a branch"]);
+    for words in [
+        ["log", "far"].as_slice(),
+        &["replay", "near"],
+        &["tree", "far"],
+        &["diff", "far", "near"],
+        &["search", "two"],
+        &["stats", "far"],
+        &["verify"],
+        &["op", "log"],
+    ] {
+        let here = sandbox.command(&[&["--json"], words].concat()).output().unwrap();
+        let here = String::from_utf8(here.stdout).unwrap();
+        let here: Vec<Value> =
+            here.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(there(words), here, "{words:?}");
+    }
+    there(&["delete", "near"]);
+    there(&["undelete", "near"]);
+    let refused = sandbox.error(&["--store", &url, "list"]);
+    assert_eq!((refused.0, &refused.1["kind"]), (3, &json!("permission_denied")), "{refused:?}");
+}

@@ -18,14 +18,14 @@ const PIECES: usize = 4;
 const PIECE: usize = 64 << 10;
 
 /// Reads the body of a request.
-pub(super) struct Upload {
+pub(crate) struct Upload {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
     rest: Bytes,
 }
 
 impl Upload {
     /// Begins to receive the body of a request.
-    pub(super) fn of(request: Request) -> Self {
+    pub(crate) fn of(request: Request) -> Self {
         let (sender, pieces) = mpsc::channel(PIECES);
         tokio::spawn(async move {
             let mut body = request.into_body().into_data_stream();

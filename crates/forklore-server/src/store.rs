@@ -1,0 +1,105 @@
+//! The store itself, for programs that name this server as their store (`--store http://...`).
+
+use std::io::Read;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use forklore_api::Scope;
+use forklore_core::ErrorKind;
+use forklore_remote::Answer;
+use forklore_remote::protocol::{Call, VERSION};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::access::Caller;
+use crate::api::bytes::Upload;
+use crate::api::params::Path;
+use crate::problem::Problem;
+use crate::service::Service;
+
+/// How many bytes of an attachment are sent at once.
+const PIECE: usize = 64 << 10;
+
+/// Executes a call of the store's port.
+pub(crate) async fn call(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    Path(path): Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let call = path.strip_prefix(&format!("v{VERSION}/")).and_then(named);
+    caller.needs(call.map_or(Scope::Read, scope))?;
+    // A reader that waits for changes must not hold up others.
+    let permit = match call {
+        Some(Call::Changes) => service.waiting.clone().acquire_owned().await,
+        _ => service.steps.clone().acquire_owned().await,
+    };
+    let stopped = |_| Problem::new(ErrorKind::Interrupted, "the server is stopping");
+    let permit = permit.map_err(stopped)?;
+    let mut body = Upload::of(request);
+    let dispatcher = service.dispatcher.clone();
+    let answering = tokio::task::spawn_blocking(move || {
+        let answer = dispatcher.answer(&path, &mut body);
+        drop(permit);
+        answer
+    });
+    let ended = |_| Problem::new(ErrorKind::Internal, "the call ended without an answer");
+    Ok(response(answering.await.map_err(ended)?))
+}
+
+fn named(path: &str) -> Option<Call> {
+    // `attachments/put` is followed by its arguments.
+    let is_it = |call: &&Call| {
+        path.strip_prefix(call.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    Call::ALL.iter().find(is_it).copied()
+}
+
+/// Returns the scope that a call needs.
+fn scope(call: Call) -> Scope {
+    match call {
+        Call::Commit | Call::CommitAll | Call::Put | Call::Pin | Call::Unpin => Scope::Write,
+        Call::Gc | Call::Pack | Call::Sweep => Scope::Admin,
+        _ => Scope::Read,
+    }
+}
+
+fn response(answer: Answer) -> Response {
+    let Answer { status, content_type, length, body } = answer;
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = match body {
+        forklore_remote::Body::Bytes(bytes) => Body::from(bytes),
+        forklore_remote::Body::Stream(bytes) => streamed(bytes),
+    };
+    let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(content_type))];
+    let mut response = (status, kind, body).into_response();
+    if let Some(length) = length {
+        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    response
+}
+
+/// Sends bytes as they are read. An error breaks the connection off, so that nobody takes a part for
+/// the whole.
+fn streamed(mut bytes: Box<dyn Read + Send>) -> Body {
+    let (sender, receiver) = mpsc::channel(4);
+    tokio::task::spawn_blocking(move || {
+        loop {
+            let mut piece = vec![0; PIECE];
+            let read = bytes.read(&mut piece).map(|read| {
+                piece.truncate(read);
+                Bytes::from(piece)
+            });
+            let is_end = read.as_ref().map_or(true, Bytes::is_empty);
+            let is_error = read.is_err();
+            if (is_end && !is_error) || sender.blocking_send(read).is_err() || is_end {
+                return;
+            }
+        }
+    });
+    Body::from_stream(ReceiverStream::new(receiver))
+}
