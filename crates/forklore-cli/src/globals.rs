@@ -37,8 +37,8 @@ pub(crate) struct Globals {
     /// The settings that override the configuration file, in their order ([`config_option`]).
     #[arg(skip)]
     pub(crate) config: Vec<Setting>,
-    /// The store: sqlite:PATH, files:DIR, graph:DIR, postgres://USER@HOST/DATABASE or memory:
-    /// [default: sqlite: in the data directory]
+    /// The store: sqlite:PATH, files:DIR, graph:DIR, postgres://USER@HOST/DATABASE, https://HOST or
+    /// memory: [default: sqlite: in the data directory]
     #[arg(long, global = true, value_name = "URL", env = "FORKLORE_STORE", hide_env_values = true)]
     pub(crate) store: Option<String>,
     /// Use the sessions of this folder [default: the current directory]

@@ -177,6 +177,11 @@ pub fn store_at(path: &Path) -> Option<StoreUrl> {
 fn uncopied(url: &StoreUrl) -> BackupError {
     let message = match url {
         StoreUrl::Memory => "a store in memory ends with the program; there is nothing to copy",
+        #[cfg(feature = "http")]
+        StoreUrl::Http(_) => {
+            "the store of a server is backed up and restored where the server runs, or copied to \
+             another store with clone; see docs/remote.md"
+        }
         _ => {
             "a store in a PostgreSQL database is backed up and restored with the database's own \
              tools, pg_basebackup or pg_dump; see docs/tier.md"

@@ -26,6 +26,8 @@ pub fn health(url: &StoreUrl) -> Health {
         StoreUrl::Graph(path, _) => forklore_graph::GraphStore::health(path),
         #[cfg(feature = "postgres")]
         StoreUrl::Postgres(address) => forklore_postgres::PostgresStore::health(address),
+        #[cfg(feature = "http")]
+        StoreUrl::Http(address) => forklore_remote::HttpStore::health(address),
         StoreUrl::Memory => {
             let mut health = Health::default();
             health.ok("store", "in memory: gone with the program");

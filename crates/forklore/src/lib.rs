@@ -71,6 +71,8 @@ pub use forklore_import as import;
 pub use forklore_page as page;
 #[cfg(feature = "postgres")]
 pub use forklore_postgres as postgres;
+#[cfg(feature = "http")]
+pub use forklore_remote as remote;
 pub use forklore_search as search;
 pub use forklore_store as store;
 

@@ -13,6 +13,8 @@ use forklore_files::FilesStore;
 use forklore_graph::Profile;
 #[cfg(feature = "postgres")]
 use forklore_postgres::{Address, PostgresStore};
+#[cfg(feature = "http")]
+use forklore_remote::{self as remote, HttpStore};
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
@@ -34,24 +36,33 @@ pub enum StoreUrl {
     /// many processes on many machines may share.
     #[cfg(feature = "postgres")]
     Postgres(Box<Address>),
+    /// `https://HOST:PORT`, or `http://` on the same machine: the store of a forklore server.
+    #[cfg(feature = "http")]
+    Http(Box<remote::Address>),
     /// `memory:`: a store in memory, which is lost when the process ends.
     Memory,
 }
 
-/// The forms of a store URL that this build accepts, as text for error messages.
-const FORMS: &str = match (cfg!(feature = "graph"), cfg!(feature = "postgres")) {
-    (true, true) => "sqlite:PATH, files:DIR, graph:DIR, postgres://USER@HOST/DATABASE or memory:",
-    (true, false) => "sqlite:PATH, files:DIR, graph:DIR or memory:",
-    (false, true) => "sqlite:PATH, files:DIR, postgres://USER@HOST/DATABASE or memory:",
-    (false, false) => "sqlite:PATH, files:DIR or memory:",
-};
+/// Returns the forms of a store URL that this build accepts, as text for error messages.
+fn forms() -> String {
+    let of = |is_supported: bool, form| is_supported.then_some(form);
+    let forms = [
+        Some("sqlite:PATH"),
+        Some("files:DIR"),
+        of(cfg!(feature = "graph"), "graph:DIR"),
+        of(cfg!(feature = "postgres"), "postgres://USER@HOST/DATABASE"),
+        of(cfg!(feature = "http"), "https://HOST"),
+    ];
+    let forms: Vec<_> = forms.into_iter().flatten().collect();
+    format!("{} or memory:", forms.join(", "))
+}
 
 /// The reason why a store was not opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The store URL is not valid, or names a kind of store that this build does not support.
-    #[error("{0:?} is no store; use {FORMS}")]
+    #[error("{0:?} is no store; use {}", forms())]
     Url(String),
     /// The store exists but cannot be used, for example because it is damaged or locked.
     #[error(transparent)]
@@ -59,7 +70,7 @@ pub enum OpenError {
 }
 
 impl StoreUrl {
-    /// Returns the store's path on disk; `None` for a store in memory or in a database.
+    /// Returns the store's path on disk; `None` for a store in memory, in a database or on a server.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -68,6 +79,8 @@ impl StoreUrl {
             Self::Graph(path, _) => Some(path),
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => None,
+            #[cfg(feature = "http")]
+            Self::Http(_) => None,
             Self::Memory => None,
         }
     }
@@ -78,14 +91,16 @@ impl StoreUrl {
         match self {
             #[cfg(feature = "postgres")]
             Self::Postgres(address) => address.to_string(),
+            #[cfg(feature = "http")]
+            Self::Http(address) => address.to_string(),
             _ => self.path().map_or("memory:".to_owned(), |path| path.display().to_string()),
         }
     }
 }
 
 impl StoreUrl {
-    /// Returns the URL of a store of the same kind at another path; `None` for a store in memory or
-    /// in a database.
+    /// Returns the URL of a store of the same kind at another path; `None` for a store in memory,
+    /// in a database or on a server.
     pub(crate) fn with_path(&self, path: &Path) -> Option<Self> {
         match self {
             Self::Sqlite(_) => Some(Self::Sqlite(path.to_owned())),
@@ -94,18 +109,22 @@ impl StoreUrl {
             Self::Graph(_, profile) => Some(Self::Graph(path.to_owned(), *profile)),
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => None,
+            #[cfg(feature = "http")]
+            Self::Http(_) => None,
             Self::Memory => None,
         }
     }
 
-    /// Names a folder of this machine for what is computed from a store in a database, such as the
-    /// index of a search, unless the URL says something about it (`cache=DIR`, `cache=no`). Every
+    /// Names a folder of this machine for what is computed from a store in a database or on a server, such
+    /// as the index of a search, unless the URL says something about it (`cache=DIR`, `cache=no`). Every
     /// other store has its own folder.
     #[must_use]
     pub fn with_cache(self, folder: &Path) -> Self {
         match self {
             #[cfg(feature = "postgres")]
             Self::Postgres(address) => Self::Postgres(Box::new(address.with_cache(folder))),
+            #[cfg(feature = "http")]
+            Self::Http(address) => Self::Http(Box::new(address.with_cache(folder))),
             url => {
                 let _ = folder;
                 url
@@ -123,13 +142,15 @@ impl StoreUrl {
             Self::Graph(..) => "graph",
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => "postgres",
+            #[cfg(feature = "http")]
+            Self::Http(_) => "http",
             Self::Memory => "memory",
         }
     }
 
     /// Checks whether something exists at this location: a store, or something that [`open`]
-    /// refuses. In both cases `open` creates no store. Writes nothing. A store in memory always
-    /// exists.
+    /// refuses. In both cases `open` creates no store. Writes nothing. A store in memory or on a
+    /// server always exists.
     #[must_use]
     pub fn exists(&self) -> bool {
         match self {
@@ -142,6 +163,8 @@ impl StoreUrl {
             Self::Postgres(address) => {
                 PostgresStore::exists(Address::clone(address)).unwrap_or(true)
             }
+            #[cfg(feature = "http")]
+            Self::Http(_) => true,
             Self::Memory => true,
         }
     }
@@ -157,6 +180,8 @@ impl StoreUrl {
             Self::Graph(path, _) => Some(far(path, &forklore_store::disk::network(path)?)),
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => None,
+            #[cfg(feature = "http")]
+            Self::Http(_) => None,
             Self::Sqlite(_) | Self::Memory => None,
         }
     }
@@ -210,6 +235,8 @@ impl FromStr for StoreUrl {
             Some(("graph", location)) if !location.is_empty() => graph(location, url),
             #[cfg(feature = "postgres")]
             Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(Box::new(url.parse()?))),
+            #[cfg(feature = "http")]
+            Some(("http" | "https", _)) => Ok(Self::Http(Box::new(url.parse()?))),
             Some(("memory", "")) => Ok(Self::Memory),
             _ => Err(OpenError::Url(without_password(url))),
         }
@@ -266,6 +293,11 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
         #[cfg(feature = "postgres")]
         StoreUrl::Postgres(address) => {
             let store = Arc::new(PostgresStore::open(Address::clone(address))?);
+            Engine::new(store.clone())
+        }
+        #[cfg(feature = "http")]
+        StoreUrl::Http(address) => {
+            let store = Arc::new(HttpStore::open(remote::Address::clone(address))?);
             Engine::new(store.clone())
         }
         StoreUrl::Memory => {

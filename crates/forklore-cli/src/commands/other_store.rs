@@ -137,14 +137,16 @@ impl OtherStore {
     }
 
     /// Returns a name for the store: that of its file or folder without the extension, or that of
-    /// the database.
+    /// the database or the server.
     pub(super) fn name(&self) -> Option<String> {
         match self.url.path() {
             Some(path) => Some(path.file_stem()?.to_string_lossy().into_owned()),
             None => {
                 let shown = self.shown();
                 let before_options = shown.split('?').next()?;
-                before_options.rsplit('/').next().map(str::to_owned)
+                let name = before_options.rsplit('/').next()?;
+                // A server that has one store is named by its host, without the port.
+                name.split(':').next().map(str::to_owned)
             }
         }
     }

@@ -49,11 +49,14 @@ impl Dispatcher {
 }
 
 fn hello(store: &dyn Store) -> Result<Answer> {
-    Ok(done(store, &Greeting {
-        forklore_store: VERSION,
-        program: format!("forklore {}", env!("CARGO_PKG_VERSION")),
-        capabilities: store.capabilities(),
-    }))
+    Ok(done(
+        store,
+        &Greeting {
+            forklore_store: VERSION,
+            program: format!("forklore {}", env!("CARGO_PKG_VERSION")),
+            capabilities: store.capabilities(),
+        },
+    ))
 }
 
 fn write(store: &dyn Store, call: Call, body: &mut dyn Read) -> Result<Answer> {

@@ -8,4 +8,8 @@
 )]
 
 mod conformance;
+mod cuts;
+mod proxy;
+mod refusals;
+mod restart;
 mod server;
