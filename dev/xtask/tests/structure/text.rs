@@ -117,6 +117,7 @@ fn no_library_proposes_a_command_line() {
         "crates/forklore-chat/",
         "crates/forklore-host/",
         "crates/forklore-ui/",
+        "crates/forklore-web/",
     ];
     let mut code = code_of("crates/");
     code.retain(|file| !faces.iter().any(|face| file.path.starts_with(face)));
