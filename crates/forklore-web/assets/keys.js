@@ -3,12 +3,13 @@
 const rows = () => [...document.querySelectorAll("#fragment [data-row]")];
 let current = null;
 
+const key = (row) => row.id || row.querySelector("a")?.getAttribute("href");
+
 // The row that is current, also after the rows were replaced by newer ones.
 function position() {
   const all = rows();
   const at = all.indexOf(current);
-  if (at >= 0 || !current) return at;
-  return current.id ? all.findIndex((row) => row.id === current.id) : -1;
+  return at >= 0 || !current ? at : all.findIndex((row) => key(row) === key(current));
 }
 
 function select(row) {

@@ -6,11 +6,13 @@ const DELAY = 300;
 let waiting = null;
 let isReading = false;
 
+const keyOf = (row) => row.id || row.querySelector("a")?.getAttribute("href");
+
 // Remembers what is unfolded, by the entry that contains it and its number there.
 function unfolded(root) {
   const open = new Set();
   for (const row of root.querySelectorAll("[data-row]")) {
-    const key = row.id || row.querySelector("a")?.getAttribute("href");
+    const key = keyOf(row);
     [...row.querySelectorAll("details")].forEach((part, at) => part.open && open.add(`${key} ${at}`));
   }
   return open;
@@ -18,21 +20,24 @@ function unfolded(root) {
 
 function unfold(root, open) {
   for (const row of root.querySelectorAll("[data-row]")) {
-    const key = row.id || row.querySelector("a")?.getAttribute("href");
+    const key = keyOf(row);
     [...row.querySelectorAll("details")].forEach((part, at) => (part.open = open.has(`${key} ${at}`)));
   }
 }
 
-// Replaces the rows that differ, so that the others stay as the reader left them.
+// Replaces the rows. What is unfolded, current or focused stays so.
 function replace(text) {
   const fresh = new DOMParser().parseFromString(text, "text/html").body;
   const open = unfolded(region);
   const focused = document.activeElement?.getAttribute("href");
   const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 80;
-  const current = region.querySelector(".is-current")?.id;
+  const current = region.querySelector(".is-current");
   unfold(fresh, open);
   region.replaceChildren(...fresh.childNodes);
-  if (current) document.getElementById(current)?.classList.add("is-current");
+  if (current) {
+    const rows = [...region.querySelectorAll("[data-row]")];
+    rows.find((row) => keyOf(row) === keyOf(current))?.classList.add("is-current");
+  }
   if (focused && !document.activeElement?.closest("#fragment")) {
     const links = [...region.querySelectorAll("a[href]")];
     links.find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });

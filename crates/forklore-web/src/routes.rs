@@ -18,7 +18,6 @@ use crate::{
 
 /// Returns the pages as a router, to be mounted at `/`. The caller checks who may see them, and sets
 /// the content security policy.
-#[must_use]
 pub fn router(pages: Pages) -> Router {
     let app = App { pages, report: Cached::default() };
     Router::new()

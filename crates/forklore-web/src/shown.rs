@@ -77,7 +77,7 @@ pub(crate) fn tokens(tokens: u64) -> String {
     };
     match tokens {
         ..1_000 => tokens.to_string(),
-        ..1_000_000 => format!("{} k", scaled(1_000)),
+        1_000..1_000_000 => format!("{} k", scaled(1_000)),
         _ => format!("{} M", scaled(1_000_000)),
     }
 }

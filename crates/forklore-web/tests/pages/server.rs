@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::map_response;
 use axum::response::Response;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::{Event, Sse};
 use axum::routing::get;
 use forklore_engine::Engine;
 use forklore_store::port::Since;
@@ -68,5 +68,5 @@ fn stream(engine: Engine, session: Option<String>) -> Sse<impl Stream<Item = Ans
         }
     };
     let stream = futures_util::stream::unfold(Since::Now, next);
-    Sse::new(stream).keep_alive(KeepAlive::default())
+    Sse::new(stream)
 }

@@ -120,6 +120,7 @@ fn no_library_proposes_a_command_line() {
         "crates/forklore-host/",
         "crates/forklore-mcp/",
         "crates/forklore-ui/",
+        "crates/forklore-web/",
     ];
     let mut code = code_of("crates/");
     code.retain(|file| !faces.iter().any(|face| file.path.starts_with(face)));
