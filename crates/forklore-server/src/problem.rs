@@ -25,7 +25,7 @@ pub struct Problem {
     /// The kind of the error. The names of kinds do not change between versions.
     pub kind: ErrorKind,
     /// Machine-readable details of the error. Which fields they have depends on the error.
-    pub details: Facts,
+    pub details: Box<Facts>,
     /// Suggestions for what to do next.
     pub next_actions: Vec<String>,
 }
@@ -48,7 +48,7 @@ impl Problem {
             status: status.as_u16(),
             detail: detail.into(),
             kind,
-            details: Facts::none(),
+            details: Box::new(Facts::none()),
             next_actions: Vec::new(),
         }
     }
@@ -95,7 +95,8 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let kind = error.kind();
         let mut problem = Self::new(kind, error.to_string());
-        problem.details = serde_json::from_value(error.details()).unwrap_or_else(|_| Facts::none());
+        *problem.details =
+            serde_json::from_value(error.details()).unwrap_or_else(|_| Facts::none());
         if let Error::Store(StoreError::Io { .. } | StoreError::StoreGone { .. }) = &error {
             // The store may be back soon; nothing says that the request was wrong.
             let status = StatusCode::SERVICE_UNAVAILABLE;

@@ -94,9 +94,9 @@ fn streamed(mut bytes: Box<dyn Read + Send>) -> Body {
                 piece.truncate(read);
                 Bytes::from(piece)
             });
-            let is_end = read.as_ref().map_or(true, Bytes::is_empty);
-            let is_error = read.is_err();
-            if (is_end && !is_error) || sender.blocking_send(read).is_err() || is_end {
+            let is_last = read.is_err();
+            let is_end = read.as_ref().is_ok_and(Bytes::is_empty);
+            if is_end || sender.blocking_send(read).is_err() || is_last {
                 return;
             }
         }

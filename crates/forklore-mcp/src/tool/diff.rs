@@ -73,14 +73,14 @@ impl Verb for DiffTool {
         let compared = access.engine.compare(&a.id, &b.id)?;
         Ok(Noticed::of(Output {
             shared_messages: compared.common,
-            a: side(stats.a, compared.only_a)?,
-            b: side(stats.b, compared.only_b)?,
+            a: side(&stats.a, compared.only_a)?,
+            b: side(&stats.b, compared.only_b)?,
         }))
     }
 }
 
 fn side(
-    stats: SideStats,
+    stats: &SideStats,
     records: impl Iterator<Item = EngineResult<Record>>,
 ) -> Result<Side, Refusal> {
     let mut first = Fitting::new(SIDE);

@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    fn headers(name: header::HeaderName, values: &[&str]) -> HeaderMap {
+    fn headers(name: &header::HeaderName, values: &[&str]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append(name.clone(), HeaderValue::from_str(value).unwrap());
@@ -72,7 +72,7 @@ mod tests {
     fn only_the_names_of_the_server_are_hosts() {
         let public = "https://lore.example".parse().unwrap();
         let hosts = Hosts::of("127.0.0.1:4747".parse().unwrap(), Some(&public));
-        let is_host = |values: &[&str]| hosts.has_host(&headers(header::HOST, values));
+        let is_host = |values: &[&str]| hosts.has_host(&headers(&header::HOST, values));
         for host in
             ["127.0.0.1:4747", "localhost:4747", "LocalHost:4747", "[::1]:4747", "lore.example"]
         {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_page_of_another_site_is_no_origin() {
         let hosts = Hosts::of("127.0.0.1:4747".parse().unwrap(), None);
-        let is_origin = |values: &[&str]| hosts.has_origin(&headers(header::ORIGIN, values));
+        let is_origin = |values: &[&str]| hosts.has_origin(&headers(&header::ORIGIN, values));
         assert!(is_origin(&[]));
         assert!(is_origin(&["http://localhost:4747"]));
         for origin in ["null", "http://evil.example", "https://localhost:4747", "http://localhost"]

@@ -48,7 +48,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     forklore_api::read(text).map_err(|error| {
         let mut problem = Problem::invalid(format!("the body is not as it should be: {error}"));
-        problem.details = details(error.path());
+        *problem.details = details(error.path());
         problem
     })
 }

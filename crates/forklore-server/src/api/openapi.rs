@@ -25,7 +25,7 @@ struct Route {
 /// Returns the description. `contract` is the JSON Schema of the contract.
 #[must_use]
 pub fn document(contract: &Value) -> Value {
-    let mut schemas = contract["$defs"].as_object().cloned().unwrap_or_default();
+    let mut schemas = contract.get("$defs").and_then(Value::as_object).cloned().unwrap_or_default();
     let problem = schemars::generate::SchemaSettings::draft2020_12()
         .into_generator()
         .into_root_schema_for::<Problem>();
@@ -43,7 +43,9 @@ pub fn document(contract: &Value) -> Value {
     let mut paths = Map::new();
     for route in routes() {
         let path = paths.entry(format!("/api/v1{}", route.path)).or_insert_with(|| json!({}));
-        path[route.method] = operation(&route);
+        if let Some(methods) = path.as_object_mut() {
+            methods.insert(route.method.to_owned(), operation(&route));
+        }
     }
     let text = json!({
         "openapi": "3.1.0",
@@ -64,6 +66,10 @@ pub fn document(contract: &Value) -> Value {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
+fn copied((name, value): (&String, &Value)) -> (String, Value) {
+    (name.clone(), value.clone())
+}
+
 fn of(name: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{name}") })
 }
@@ -74,35 +80,34 @@ fn own_schemas(schemas: &mut Map<String, Value>) {
         [("Fork", "parent_session_id"), ("Bring", "into_session_id"), ("Undelete", "session_id")]
     {
         let Some(mut schema) = schemas.get(name).cloned() else { continue };
-        if let Some(required) = schema["required"].as_array_mut() {
+        if let Some(Value::Array(required)) = schema.get_mut("required") {
             required.retain(|one| one != field);
         }
-        if let Some(properties) = schema["properties"].as_object_mut() {
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             properties.remove(field);
         }
         schemas.insert(format!("{name}Body"), schema);
     }
-    let page = |items: &str, of_items: Value, more: Value| {
-        let mut properties = json!({
+    let page = |items: &str, of_items: Value, more: &Value| {
+        let own = json!({
             "session_id": of("SessionId"),
             "next": { "type": "integer", "minimum": 0 },
+            items: { "type": "array", "items": of_items },
         });
-        properties[items] = json!({ "type": "array", "items": of_items });
-        for (name, schema) in more.as_object().into_iter().flatten() {
-            properties[name] = schema.clone();
-        }
+        let properties: Map<_, _> =
+            [&own, more].into_iter().filter_map(Value::as_object).flatten().map(copied).collect();
         json!({ "type": "object", "properties": properties, "required": ["session_id", items] })
     };
     let own = [
         (
             "EventPage",
-            page("events", of("EventLine"), json!({ "head_seq": { "type": "integer" } })),
+            page("events", of("EventLine"), &json!({ "head_seq": { "type": "integer" } })),
         ),
         (
             "MessagePage",
-            page("records", of("Record"), json!({ "messages": { "type": "integer" } })),
+            page("records", of("Record"), &json!({ "messages": { "type": "integer" } })),
         ),
-        ("Files", page("files", json!({ "type": "string" }), json!({}))),
+        ("Files", page("files", json!({ "type": "string" }), &json!({}))),
         ("OpenApi", json!({ "type": "object" })),
         (
             "SessionChanges",
@@ -172,9 +177,10 @@ fn operation(route: &Route) -> Value {
             "default": failed,
         },
     });
-    if let Some(schema) = &route.body {
-        operation["requestBody"] =
-            json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    if let (Some(schema), Some(fields)) = (&route.body, operation.as_object_mut()) {
+        let content = json!({ "application/json": { "schema": schema } });
+        let body = json!({ "required": true, "content": content });
+        fields.insert("requestBody".to_owned(), body);
     }
     operation
 }
