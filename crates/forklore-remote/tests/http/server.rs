@@ -90,7 +90,7 @@ async fn serve(
     let mut incoming = request.into_body();
     tokio::spawn(async move {
         while let Some(frame) = incoming.frame().await {
-            let chunk = frame.map_err(io::Error::other).map(|frame| frame.into_data());
+            let chunk = frame.map_err(io::Error::other).map(Frame::into_data);
             let chunk = chunk.map(Result::unwrap_or_default);
             let is_end = chunk.is_err();
             if to_body.send(chunk).await.is_err() || is_end {
