@@ -62,7 +62,7 @@ fn forms() -> String {
 #[non_exhaustive]
 pub enum OpenError {
     /// The store URL is not valid, or names a kind of store that this build does not support.
-    #[error("{0:?} is no store; use {}", forms())]
+    #[error("{0:?} is no store; use {forms}", forms = forms())]
     Url(String),
     /// The store exists but cannot be used, for example because it is damaged or locked.
     #[error(transparent)]

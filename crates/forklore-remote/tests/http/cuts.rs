@@ -136,7 +136,7 @@ fn an_attachment_is_whole_or_absent_wherever_its_connection_is_cut() {
 }
 
 #[test]
-fn a_part_of_an_attachment_is_never_taken_for_the_whole() {
+fn a_part_of_an_attachment_never_passes_for_the_whole() {
     let behind = Behind::proxy();
     let attachments = behind.store.attachments().unwrap();
     let bytes = b"0123456789abcdef".repeat(1_000);
