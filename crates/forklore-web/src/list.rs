@@ -17,7 +17,7 @@ const FAMILIES: usize = 60;
 /// The largest number of sessions of a family that the list looks at.
 const MEMBERS: usize = 50;
 /// The largest number of sessions that one page looks at.
-const LOOKED_AT: usize = 50_000;
+const LOOKED_AT: usize = 10_000;
 
 /// What the list shows.
 #[derive(Clone, Debug, Default)]

@@ -81,7 +81,12 @@ fn families(pages: &Pages, list: &List, params: &Params) -> Markup {
             p.note.bad { (count(list.damaged as u64, "session")) " cannot be read." }
         }
         @if list.families.is_empty() {
-            p.empty { "No session is here." }
+            p.empty {
+                @match list.next {
+                    Some(_) => "None of the latest sessions is one of these. Older ones may be.",
+                    None => "No session is here.",
+                }
+            }
         } @else {
             ul.rows {
                 @for family in &list.families { li.row data-row { (row(pages, family)) } }

@@ -21,7 +21,9 @@ pub fn html(markdown: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut links = Links::default();
-    let events = Parser::new_ext(&markdown, options).filter_map(|event| safe(event, &mut links));
+    let mut headings = Headings::default();
+    let events = Parser::new_ext(&markdown, options);
+    let events = events.filter_map(|event| safe(event, &mut links, &mut headings));
     let mut out = String::with_capacity(markdown.len() * 3 / 2);
     pulldown_cmark::html::push_html(&mut out, events);
     out
@@ -51,7 +53,7 @@ impl Links {
 
 /// Converts a parsed piece of Markdown to a safe one. Returns `None` if the page omits the piece.
 /// An image becomes a link to it, because the page loads nothing from a server.
-fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
+fn safe<'a>(event: Event<'a>, links: &mut Links, headings: &mut Headings) -> Option<Event<'a>> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
         Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
@@ -62,14 +64,12 @@ fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
         Event::Start(Tag::HtmlBlock) => Some(Event::Start(Tag::Paragraph)),
         Event::End(TagEnd::HtmlBlock) => Some(Event::End(TagEnd::Paragraph)),
         Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
-            level: below_message(level),
+            level: headings.open(level),
             id: None,
             classes: Vec::new(),
             attrs: Vec::new(),
         })),
-        Event::End(TagEnd::Heading(level)) => {
-            Some(Event::End(TagEnd::Heading(below_message(level))))
-        }
+        Event::End(TagEnd::Heading(_)) => Some(Event::End(TagEnd::Heading(headings.level()))),
         // The alignment of a column would be a style attribute, which content policies forbid.
         Event::Start(Tag::Table(columns)) => {
             Some(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])))
@@ -78,12 +78,46 @@ fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
     }
 }
 
-/// Returns the level for a heading in a message. It is below the level of the page's own headings,
-/// so that no text of a session looks like them.
-fn below_message(level: HeadingLevel) -> HeadingLevel {
-    match level {
-        HeadingLevel::H1 => HeadingLevel::H4,
-        HeadingLevel::H2 => HeadingLevel::H5,
-        _ => HeadingLevel::H6,
+/// The headings that contain the current position in a message, outermost first. A heading's level in
+/// the page follows from the number of headings around it. It is below the level of the page's own
+/// headings, so that no text of a session looks like them, and no level is left out.
+#[derive(Default)]
+struct Headings(Vec<HeadingLevel>);
+
+impl Headings {
+    fn open(&mut self, level: HeadingLevel) -> HeadingLevel {
+        self.0.retain(|outer| *outer < level);
+        self.0.push(level);
+        self.level()
+    }
+
+    fn level(&self) -> HeadingLevel {
+        match self.0.len() {
+            ..=1 => HeadingLevel::H4,
+            2 => HeadingLevel::H5,
+            _ => HeadingLevel::H6,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_leave_out_no_level() {
+        let levels = |markdown: &str| {
+            let html = html(markdown);
+            let begins = html.match_indices("<h").map(|(at, _)| html[at + 2..at + 3].to_owned());
+            begins.collect::<String>()
+        };
+        assert_eq!(levels("# a\n## b\n# c\n### d\n### e\n#### f"), "454556");
+        assert_eq!(levels("### a\n# b"), "44");
+    }
+
+    #[test]
+    fn tables_have_no_style() {
+        let table = html("| a | b |\n| :-: | --: |\n| c | d |");
+        assert!(table.contains("<th>a</th>") && table.contains("<td>d</td>"), "{table}");
     }
 }
