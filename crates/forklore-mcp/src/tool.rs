@@ -10,6 +10,7 @@ mod message;
 mod messages;
 mod overview;
 mod resume_command;
+mod schema;
 mod search;
 mod stats;
 mod tree;
@@ -143,10 +144,10 @@ impl Entry {
     /// Returns the description of the tool for clients.
     pub(crate) fn described(&self) -> Tool {
         // A schema of a struct is always an object, so the input is never refused.
-        let input = (self.input)().unwrap_or_default();
+        let input = schema::plain_input(&(self.input)().unwrap_or_default());
         Tool::new(self.name, self.description, input)
             .with_title(self.title)
-            .with_raw_output_schema((self.output)())
+            .with_raw_output_schema(schema::plain(&(self.output)()))
             .with_annotations(self.annotations())
     }
 

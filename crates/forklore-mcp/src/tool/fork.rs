@@ -22,7 +22,7 @@ pub(super) struct Input {
     /// complete turn.
     #[serde(default)]
     at: Option<String>,
-    /// A short name for the fork, such as plan-b. Default: fork-1, fork-2 and so on.
+    /// A short name for the fork, such as plan-b. Default: two random words.
     #[serde(default)]
     label: Option<String>,
     /// A title for people.

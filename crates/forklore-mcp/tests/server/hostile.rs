@@ -59,7 +59,7 @@ async fn hostile_text_is_escaped_and_only_in_marked_fields() {
     let client = client(&engine, &[]).await;
     for answer in answers(&client).await {
         check("", &answer);
-        assert!(answer["notice"].as_str().unwrap().starts_with("Fields whose names begin with"));
+        assert!(answer["_notice"].as_str().unwrap().starts_with("Fields whose names begin with"));
         assert!(answer.to_string().contains("untrusted_"), "{answer}");
     }
     let read = client.answer("messages", json!({ "session": "evil-1", "limit": 1 })).await;

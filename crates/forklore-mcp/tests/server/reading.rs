@@ -38,14 +38,17 @@ async fn words_and_files_are_found() {
 #[tokio::test]
 async fn families_are_shown_and_compared() {
     let engine = with_a_plan();
-    let fork =
-        Fork { id: Some(id("plan-2")), ..Fork::of(id("plan-1")).at("turn:1".parse().unwrap()) };
+    let fork = Fork {
+        id: Some(id("plan-2")),
+        label: Some("wait".parse().unwrap()),
+        ..Fork::of(id("plan-1")).at("turn:1".parse().unwrap())
+    };
     let fork = engine.fork(&fork).unwrap().child_session_id;
     say(&engine, &fork, "Wait for the audit");
     reply(&engine, &fork, "I wait");
     let client = client(&engine, &[]).await;
     insta::assert_json_snapshot!("tree", client.answer("tree", json!({})).await);
-    let compared = client.answer("diff", json!({ "a": "plan-1", "b": "@fork-1" })).await;
+    let compared = client.answer("diff", json!({ "a": "plan-1", "b": "@wait" })).await;
     insta::assert_json_snapshot!("diff", compared);
     let stats = client.answer("stats", json!({ "session": "plan-1", "family": true })).await;
     assert_eq!((&stats["sessions"], &stats["usage"]["input"]), (&json!(2), &json!(0)));
