@@ -4,6 +4,7 @@ pub(crate) mod guard;
 pub(crate) mod hosts;
 pub(crate) mod login;
 pub(crate) mod page;
+pub(crate) mod sign_in;
 pub(crate) mod token;
 
 use forklore_api::Scope;

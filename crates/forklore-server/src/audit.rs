@@ -6,15 +6,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{Request, State};
-use axum::http::Method;
-use axum::middleware::Next;
-use axum::response::Response;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::access::Caller;
-use crate::service::Service;
 
 /// The log of writes. Clones share the file.
 #[derive(Clone, Default)]
@@ -40,33 +35,15 @@ impl Audit {
         Ok(Self(Some(Arc::new(Mutex::new(options.open(path)?)))))
     }
 
-    fn add(&self, line: &Line<'_>) {
+    /// Adds a request that was answered.
+    pub(crate) fn add(&self, caller: &Caller, method: &str, path: &str, status: u16) {
         let Some(file) = &self.0 else { return };
-        let Ok(mut text) = serde_json::to_vec(line) else { return };
+        let (time, scope) = (Timestamp::now(), caller.scope.as_str());
+        let line = Line { time, caller: &caller.name, scope, method, path, status };
+        let Ok(mut text) = serde_json::to_vec(&line) else { return };
         text.push(b'\n');
         // One write for each line, so that lines of several servers do not mix. A full disk must not
         // stop requests that the store accepts.
         let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&text);
     }
-}
-
-/// Logs a request that may write, after it was answered.
-pub(crate) async fn log(State(service): State<Service>, request: Request, next: Next) -> Response {
-    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
-        return next.run(request).await;
-    }
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let caller = request.extensions().get::<Caller>().cloned();
-    let response = next.run(request).await;
-    if let Some(caller) = caller {
-        service.audit.add(&Line {
-            time: Timestamp::now(),
-            caller: &caller.name,
-            scope: caller.scope.as_str(),
-            method: method.as_str(),
-            path: &path,
-            status: response.status().as_u16(),
-        });
-    }
-    response
 }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::response::Response;
 use forklore::Engine;
 use forklore_api::Scope;
@@ -12,7 +11,6 @@ use forklore_mcp::{Allow, HttpOptions, HttpService, McpServer, Options, http_ser
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Caller;
-use crate::service::Service;
 
 /// The endpoint for those who may only read, and for those who may also fork, bring and label.
 #[derive(Clone)]
@@ -37,21 +35,16 @@ impl Agents {
         Self { reading, writing, stop: Arc::new(stop) }
     }
 
+    /// Answers a request of an agent.
+    pub(crate) async fn answer(&self, caller: &Caller, mut request: Request) -> Response {
+        let endpoint = if caller.scope >= Scope::Write { &self.writing } else { &self.reading };
+        // The guard has checked it against the names of this server.
+        request.headers_mut().remove(axum::http::header::ORIGIN);
+        endpoint.handle(request).await.map(Body::new)
+    }
+
     /// Ends the connections of agents.
     pub(crate) fn stop(&self) {
         self.stop.cancel();
     }
-}
-
-/// Answers a request of an agent.
-pub(crate) async fn answer(
-    State(service): State<Service>,
-    Extension(caller): Extension<Caller>,
-    mut request: Request,
-) -> Response {
-    let Agents { reading, writing, .. } = &service.agents;
-    let endpoint = if caller.scope >= Scope::Write { writing } else { reading };
-    // The guard has checked it against the names of this server.
-    request.headers_mut().remove(axum::http::header::ORIGIN);
-    endpoint.handle(request).await.map(Body::new)
 }

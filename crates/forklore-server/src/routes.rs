@@ -1,38 +1,47 @@
 //! All routes, with the checks in front of them.
 
-use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::{any, get, post};
+use axum::{Extension, Router};
 
 use forklore_web::Pages;
 
-use crate::access::{guard, login, page};
+use crate::access::{Caller, guard, page, sign_in};
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::{api, audit, mcp, store};
+use crate::{api, store};
 
 /// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
 const BODY: usize = 64 << 20;
 
 pub(crate) fn router(service: &Service, pages: Pages) -> Router {
     let pages = forklore_web::router(pages).layer(from_fn(guard::pages));
-    let known = Router::new()
+    let guarded = Router::new()
         .nest("/api/v1", api::router().fallback(nothing).method_not_allowed_fallback(not_allowed))
         .route("/store/{*call}", post(store::call))
-        .route("/mcp", any(mcp::answer))
+        .route("/mcp", any(agents))
         .fallback_service(pages)
-        .layer(from_fn_with_state(service.clone(), audit::log))
+        .layer(from_fn_with_state(service.clone(), guard::log))
         .layer(from_fn_with_state(service.clone(), guard::caller));
     let open = Router::new()
-        .route("/login", post(login::log_in).delete(login::log_out))
+        .route("/login", post(sign_in::log_in).delete(sign_in::log_out))
         .route("/login.css", get(page::style))
         .route("/login.js", get(page::script))
         .route("/health", get(health));
-    open.merge(known)
+    open.merge(guarded)
         .layer(DefaultBodyLimit::max(BODY))
         .layer(from_fn_with_state(service.clone(), guard::site))
         .with_state(service.clone())
+}
+
+async fn agents(
+    State(service): State<Service>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Response {
+    service.agents.answer(&caller, request).await
 }
 
 /// Says that the server answers. Needs no token and says nothing of the store.

@@ -78,7 +78,7 @@ impl Drop for Serving {
 }
 
 #[test]
-fn a_server_says_where_it_listens_and_ends_when_it_is_asked_to() {
+fn a_server_says_where_it_listens_and_ends_by_a_signal() {
     let sandbox = Sandbox::with_a_plan();
     let mut server = Serving::start(&sandbox);
     let (status, body) = server.ask("GET", "/sessions", server.token(), "").unwrap();
@@ -155,15 +155,15 @@ fn followers_of_servers_that_are_killed_miss_nothing_and_repeat_nothing() {
         std::thread::scope(|scope| {
             let (next, seen) = (&mut next, &mut seen);
             scope.spawn(move || read_events(stream, next, seen, usize::MAX));
-            let mut said = 0;
-            while said < EACH {
-                let text = format!("{round}.{said}");
+            let mut count = 0;
+            while count < EACH {
+                let text = format!("{round}.{count}");
                 let event = json!({ "type": "user_message", "id": format!("e-{text}"), "data": { "content": text } });
                 let body = json!({ "events": [event], "expect": head }).to_string();
                 let (status, answer) =
                     server.ask("POST", "/sessions/plan/events", server.token(), &body).unwrap();
                 assert_eq!(status, 201, "{answer}");
-                (head, said) = (head + 1, said + 1);
+                (head, count) = (head + 1, count + 1);
                 acknowledged.push(text);
             }
             server.kill();

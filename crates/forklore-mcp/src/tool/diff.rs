@@ -5,8 +5,8 @@ use forklore_engine::Result as EngineResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verb;
 use super::message::MessageOut;
+use super::verb::Verb;
 use crate::answer::{Fitting, LIST_CHARS, Noticed, Quoted};
 use crate::refusal::Refusal;
 use crate::scope::Access;

@@ -92,6 +92,20 @@ pub(crate) async fn pages(request: Request, next: Next) -> Response {
     }
 }
 
+/// Logs a request that may write, after it was answered.
+pub(crate) async fn log(State(service): State<Service>, request: Request, next: Next) -> Response {
+    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+        return next.run(request).await;
+    }
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let caller = request.extensions().get::<Caller>().cloned();
+    let response = next.run(request).await;
+    if let Some(caller) = caller {
+        service.audit.add(&caller, method.as_str(), &path, response.status().as_u16());
+    }
+    response
+}
+
 impl Caller {
     /// Refuses a caller whose token has a narrower scope.
     pub(crate) fn needs(&self, scope: Scope) -> Result<(), Problem> {

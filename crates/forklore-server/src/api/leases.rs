@@ -27,11 +27,11 @@ pub(crate) async fn take(
     Body(Owner { owner }): Body<Owner>,
 ) -> Result<Json<SessionAnswer>, Problem> {
     caller.needs(Scope::Write)?;
-    let taken = service.call_as(&caller, move |engine| {
+    let leased = service.call_as(&caller, move |engine| {
         let header = engine.take_lease(&id, &owner)?;
         Ok(answer(engine, &header))
     });
-    Ok(Json(taken.await?.0))
+    Ok(Json(leased.await?.0))
 }
 
 pub(crate) async fn release(

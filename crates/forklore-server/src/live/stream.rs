@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::{Event, Sse};
 use forklore::store::port::{At, Direction, Mark, Query as PageQuery, Since};
 use forklore_core::{ErrorKind, SessionId};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(15);
 /// The header with which a client says which event it received last.
 const LAST: &str = "last-event-id";
 
-type Stream = Sse<axum::response::sse::KeepAliveStream<ReceiverStream<Result<Event, Gone>>>>;
+type Stream = Sse<ReceiverStream<Result<Event, Gone>>>;
 
 /// The end of a stream whose client is gone.
 #[derive(Debug, thiserror::Error)]
@@ -181,7 +181,8 @@ async fn wait(
         _ = stopping.wait_for(|stopping| *stopping) => false,
         changed = changed.changed() => changed.is_ok(),
         () = sender.closed() => false,
-        () = tokio::time::sleep(LOOK) => true,
+        // A line without an event shows a client, and what is between, that the server is there.
+        () = tokio::time::sleep(LOOK) => sender.send(Ok(Event::default().comment(""))).await.is_ok(),
     }
 }
 
@@ -196,5 +197,5 @@ fn spawn<F: Future<Output = ()> + Send + 'static>(
     // A client that does not read fills this, and its task waits.
     let (sender, receiver) = mpsc::channel(16);
     tokio::spawn(follow(sender));
-    Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::new().interval(LOOK))
+    Sse::new(ReceiverStream::new(receiver))
 }

@@ -15,8 +15,8 @@ async fn a_stranger_learns_nothing() {
     for path in
         ["/api/v1/sessions", "/api/v1/sessions/plan", "/api/v1/sessions/none", "/api/v1/events"]
     {
-        let asked = server.bare(Method::GET, path).send().await.unwrap();
-        let found = problem(asked, 401, "permission_denied").await;
+        let answer = server.bare(Method::GET, path).send().await.unwrap();
+        let found = problem(answer, 401, "permission_denied").await;
         assert!(!found.to_string().contains("plan"), "{found}");
         let wrong = server.bare(Method::GET, path).bearer_auth("fkl_guess").send().await.unwrap();
         problem(wrong, 401, "permission_denied").await;
@@ -28,8 +28,8 @@ async fn a_stranger_learns_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_host_or_origin_is_refused_even_with_a_token() {
     let server = Running::start().await;
-    let asked = server.request(Method::GET, "/sessions").header("host", "evil.example");
-    problem(asked.send().await.unwrap(), 421, "permission_denied").await;
+    let answer = server.request(Method::GET, "/sessions").header("host", "evil.example");
+    problem(answer.send().await.unwrap(), 421, "permission_denied").await;
     let body = json!({ "id": "x", "workspace": "/w" });
     for origin in ["http://evil.example", "null"] {
         let forged = server.request(Method::POST, "/sessions").header("origin", origin);
@@ -97,11 +97,11 @@ async fn the_link_logs_one_browser_in_once() {
     problem(login(secret).await, 401, "permission_denied").await;
 
     let pair = cookie.split(';').next().unwrap();
-    let asked = || server.bare(Method::GET, "/api/v1/sessions").header("cookie", pair);
-    assert_eq!(asked().send().await.unwrap().status(), 200);
+    let answer = || server.bare(Method::GET, "/api/v1/sessions").header("cookie", pair);
+    assert_eq!(answer().send().await.unwrap().status(), 200);
     let out = server.bare(Method::DELETE, "/login").header("cookie", pair).send().await.unwrap();
     assert_eq!(out.status(), 204);
-    problem(asked().send().await.unwrap(), 401, "permission_denied").await;
+    problem(answer().send().await.unwrap(), 401, "permission_denied").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

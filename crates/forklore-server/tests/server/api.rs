@@ -98,8 +98,8 @@ async fn pages_go_in_both_directions() {
     }
     for wrong in ["?limit=0", "?limit=1001", "?seq=1&turn=1", "?seq=-1", "?x=1", "?event=%00"] {
         let path = format!("/sessions/plan/events{wrong}");
-        let asked = server.request(Method::GET, &path).send().await.unwrap();
-        problem(asked, 400, "invalid_args").await;
+        let got = server.request(Method::GET, &path).send().await.unwrap();
+        problem(got, 400, "invalid_args").await;
     }
 }
 
@@ -166,12 +166,12 @@ async fn bad_requests_are_named_and_change_nothing() {
     let named = problem(post(r#"{"workspace":7}"#, "application/json").await, 400, "invalid_args");
     assert_eq!(named.await["details"]["path"], "workspace");
     for path in ["/sessions/no", "/sessions/no/events", "/sessions/no/tree", "/diff?a=no&b=no"] {
-        let asked = server.request(Method::GET, path).send().await.unwrap();
-        problem(asked, 404, "not_found").await;
+        let got = server.request(Method::GET, path).send().await.unwrap();
+        problem(got, 404, "not_found").await;
     }
     for path in ["/sessions/%00", "/sessions/a%2F..%2Fb", "/sessions?limit=x", "/operations/x"] {
-        let asked = server.request(Method::GET, path).send().await.unwrap();
-        problem(asked, 400, "invalid_args").await;
+        let got = server.request(Method::GET, path).send().await.unwrap();
+        problem(got, 400, "invalid_args").await;
     }
     let nothing = server.request(Method::GET, "/nothing").send().await.unwrap();
     problem(nothing, 404, "not_found").await;

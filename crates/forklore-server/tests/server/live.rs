@@ -140,11 +140,11 @@ async fn the_next_server_goes_on_where_the_last_one_stopped() {
 async fn a_wrong_position_is_refused() {
     let server = Running::start().await;
     server.create("plan").await;
-    let asked = server.request(Method::GET, "/sessions/plan/events/live");
-    let asked = asked.header("last-event-id", "x").send().await.unwrap();
-    crate::problem(asked, 400, "invalid_args").await;
-    let asked = server.request(Method::GET, "/events").header("last-event-id", "x");
-    crate::problem(asked.send().await.unwrap(), 400, "invalid_args").await;
-    let asked = server.request(Method::GET, "/sessions/none/events/live").send().await.unwrap();
-    crate::problem(asked, 404, "not_found").await;
+    let answer = server.request(Method::GET, "/sessions/plan/events/live");
+    let answer = answer.header("last-event-id", "x").send().await.unwrap();
+    crate::problem(answer, 400, "invalid_args").await;
+    let answer = server.request(Method::GET, "/events").header("last-event-id", "x");
+    crate::problem(answer.send().await.unwrap(), 400, "invalid_args").await;
+    let answer = server.request(Method::GET, "/sessions/none/events/live").send().await.unwrap();
+    crate::problem(answer, 404, "not_found").await;
 }

@@ -1,4 +1,4 @@
-//! The server, asked over HTTP by a real client.
+//! The server, answer over HTTP by a real client.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

@@ -35,13 +35,13 @@ async fn the_server_has_every_route_that_it_describes() {
             let path = path.replace("{id}", "none").replace("{number}", "1");
             let path = path.replace("{attachment}", &format!("sha256:{}", "0".repeat(64)));
             let method: Method = method.to_uppercase().parse().unwrap();
-            let asked = server.bare(method.clone(), &path).bearer_auth(&server.token);
-            let asked = asked.send().await.unwrap();
-            let media = asked.headers()["content-type"].to_str().unwrap().to_owned();
+            let answer = server.bare(method.clone(), &path).bearer_auth(&server.token);
+            let answer = answer.send().await.unwrap();
+            let media = answer.headers()["content-type"].to_str().unwrap().to_owned();
             if media == "text/event-stream" {
                 continue;
             }
-            let text = asked.text().await.unwrap();
+            let text = answer.text().await.unwrap();
             assert!(!text.contains("this server has no such path"), "{method} {path}: {text}");
             assert!(!text.contains("does not have the method"), "{method} {path}: {text}");
         }
