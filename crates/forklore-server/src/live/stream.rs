@@ -178,12 +178,13 @@ async fn wait(
 ) -> bool {
     let mut stopping = service.stopping.subscribe();
     tokio::select! {
-        _ = stopping.wait_for(|stopping| *stopping) => false,
-        changed = changed.changed() => changed.is_ok(),
-        () = sender.closed() => false,
-        // A line without an event shows a client, and what is between, that the server is there.
-        () = tokio::time::sleep(LOOK) => sender.send(Ok(Event::default().comment(""))).await.is_ok(),
+        () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => return false,
+        changed = changed.changed() => return changed.is_ok(),
+        () = sender.closed() => return false,
+        () = tokio::time::sleep(LOOK) => {}
     }
+    // A line without an event shows a client, and what is between, that the server is there.
+    sender.send(Ok(Event::default().comment(""))).await.is_ok()
 }
 
 fn failure(problem: &Problem) -> Event {
