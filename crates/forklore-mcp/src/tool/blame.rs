@@ -7,8 +7,8 @@ use forklore_search::SearchIndex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verb;
 use super::search::{HitOut, fitting};
+use super::verb::Verb;
 use crate::answer::Noticed;
 use crate::refusal::Refusal;
 use crate::scope::Access;

@@ -4,7 +4,7 @@ use forklore_api::Bring;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Verb};
+use super::verb::{Effect, Verb};
 use crate::answer::{Noticed, Quoted};
 use crate::options::Allow;
 use crate::refusal::Refusal;

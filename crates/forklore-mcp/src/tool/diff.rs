@@ -5,8 +5,8 @@ use forklore_engine::Result as EngineResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verb;
 use super::message::MessageOut;
+use super::verb::Verb;
 use crate::answer::{Fitting, LIST_CHARS, Noticed, Quoted};
 use crate::refusal::Refusal;
 use crate::scope::Access;
@@ -73,14 +73,14 @@ impl Verb for DiffTool {
         let compared = access.engine.compare(&a.id, &b.id)?;
         Ok(Noticed::of(Output {
             shared_messages: compared.common,
-            a: side(stats.a, compared.only_a)?,
-            b: side(stats.b, compared.only_b)?,
+            a: side(&stats.a, compared.only_a)?,
+            b: side(&stats.b, compared.only_b)?,
         }))
     }
 }
 
 fn side(
-    stats: SideStats,
+    stats: &SideStats,
     records: impl Iterator<Item = EngineResult<Record>>,
 ) -> Result<Side, Refusal> {
     let mut first = Fitting::new(SIDE);

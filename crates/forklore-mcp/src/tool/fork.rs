@@ -6,7 +6,7 @@ use forklore_engine::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Verb};
+use super::verb::{Effect, Verb};
 use crate::options::Allow;
 use crate::refusal::Refusal;
 use crate::scope::Access;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fork::label;
-use super::{Effect, Verb};
+use super::verb::{Effect, Verb};
 use crate::answer::Noticed;
 use crate::options::Allow;
 use crate::refusal::Refusal;

@@ -4,7 +4,7 @@ use forklore_api::ListRequest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verb;
+use super::verb::Verb;
 use crate::answer::{Fitting, LIST_CHARS, Noticed};
 use crate::refusal::Refusal;
 use crate::scope::Access;

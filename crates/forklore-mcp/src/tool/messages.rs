@@ -4,8 +4,8 @@ use forklore_core::Header;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verb;
 use super::message::{MESSAGE_CHARS, MessageOut};
+use super::verb::Verb;
 use crate::answer::{Fitting, LIST_CHARS, Noticed};
 use crate::refusal::Refusal;
 use crate::scope::Access;

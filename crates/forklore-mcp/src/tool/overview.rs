@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Verb;
+use super::verb::Verb;
 use crate::answer::{Noticed, Quoted};
 use crate::refusal::Refusal;
 use crate::scope::Access;

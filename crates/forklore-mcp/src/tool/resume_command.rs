@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verb;
+use super::verb::Verb;
 use crate::refusal::Refusal;
 use crate::scope::Access;
 

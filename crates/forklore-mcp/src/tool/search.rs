@@ -6,7 +6,7 @@ use forklore_search::SearchIndex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verb;
+use super::verb::Verb;
 use crate::answer::{Fitting, LIST_CHARS, Noticed, Quoted};
 use crate::refusal::Refusal;
 use crate::scope::Access;

@@ -5,7 +5,7 @@ use forklore_core::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verb;
+use super::verb::Verb;
 use crate::answer::{Noticed, Quoted};
 use crate::refusal::Refusal;
 use crate::scope::Access;
