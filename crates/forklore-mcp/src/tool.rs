@@ -1,4 +1,4 @@
-//! The tools, one per file, and their list.
+//! The tools: their list, and how a call reaches one.
 
 mod blame;
 mod bring;
@@ -17,9 +17,8 @@ mod tree;
 mod verb;
 
 use crate::options::Options;
-
-pub(crate) use self::verb::Entry;
-use self::verb::entry;
+pub(crate) use verb::Entry;
+use verb::entry;
 
 /// All tools, in the order in which clients see them.
 const TOOLS: [Entry; 12] = [

@@ -119,9 +119,9 @@ fn described(part: &Part) -> (&'static str, Option<&str>, bool, String) {
             let text = content.read::<String>().unwrap_or_else(|_| content.get().to_owned());
             ("tool_result", name.as_deref(), *is_error, text)
         }
-        Part::Attachment { r#ref: id, media_type, name, .. } => {
+        Part::Attachment { r#ref: reference, media_type, name, .. } => {
             let name = name.as_deref().unwrap_or_default();
-            ("attachment", None, false, format!("{media_type} {name} {id}"))
+            ("attachment", None, false, format!("{media_type} {name} {reference}"))
         }
         Part::Other { value } => ("other", None, false, value.readable().get().to_owned()),
     }

@@ -1,4 +1,4 @@
-//! A tool: how it is described to clients, and how a call reaches its function.
+//! What a tool is: its description for clients, and the function that answers a call.
 
 use std::sync::Arc;
 
@@ -86,7 +86,6 @@ impl Entry {
         (self.run)(access, input)
     }
 
-    /// Refuses a tool that the server does not offer.
     pub(super) fn allowed(&self, options: &Options) -> Result<(), Refusal> {
         let allow = match self.effect {
             Effect::Reads => return Ok(()),
