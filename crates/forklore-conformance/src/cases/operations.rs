@@ -199,8 +199,10 @@ pub(super) fn a_later_transaction_continues_an_operation(scene: &Scene<'_>) {
 
 pub(super) fn what_is_expected_must_be_as_it_was(scene: &Scene<'_>) {
     scene.root("a", turns(1));
-    let stale =
-        |message: &str| Error::Stale { what: "what the operation did".into(), message: message.into() };
+    let stale = |message: &str| Error::Stale {
+        what: "what the operation did".into(),
+        message: message.into(),
+    };
     let expecting = |expected: Outcome, write: Write| {
         let operation =
             NewOperation { expected: vec![expected], ..NewOperation::of(OperationKind::Undo) };
@@ -240,7 +242,8 @@ pub(super) fn an_undo_marks_what_it_undoes(scene: &Scene<'_>) {
     };
     undo(first, "old").unwrap();
     assert_eq!(marks(), [Some(2), None]);
-    let stale = |message: &str| Error::Stale { what: "the operation".into(), message: message.into() };
+    let stale =
+        |message: &str| Error::Stale { what: "the operation".into(), message: message.into() };
     refused(undo(first, "x"), &stale("operation 2 has undone it"));
     undo(Some(2), "redone").unwrap();
     assert_eq!(marks(), [None, Some(3), None]);

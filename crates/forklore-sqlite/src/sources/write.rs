@@ -79,7 +79,8 @@ fn count(conn: &Connection, source: i64) -> Result<i64> {
 /// # Errors
 /// `Stale` if another import has read the file meanwhile.
 fn target(tx: &WriteTx<'_>, step: &SourceStep) -> Result<i64> {
-    let stale = |message: String| Fault::Refused(Error::Stale { what: "the source".into(), message });
+    let stale =
+        |message: String| Fault::Refused(Error::Stale { what: "the source".into(), message });
     match &step.target {
         Target::New { dialect, revision, first_line, latest } => {
             let sql = "SELECT max(source) FROM source_path WHERE path = ?";
