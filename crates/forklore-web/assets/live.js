@@ -102,3 +102,6 @@ if (region && stream) {
   });
   connect();
 }
+
+// A part that takes long to read comes after the page.
+if (region?.dataset.load) read();

@@ -30,6 +30,7 @@ pub fn router(pages: Pages) -> Router {
         .route("/compare", get(compare_chosen))
         .route("/compare/{a}/{b}", get(compare_page))
         .route("/stats", get(stats))
+        .route("/fragments/stats", get(stats_part))
         .route("/s/{id}/e/{seq}", get(event_page))
         .route("/s/{id}/e/{seq}/file/{number}", get(file))
         .route("/attachment/{id}", get(attachment))
@@ -83,9 +84,17 @@ async fn compare_page(
     page(&app, move |pages| compare::page(pages, &session(&a)?, &session(&b)?, &params)).await
 }
 
-async fn stats(State(app): State<Shared>) -> Page {
+async fn stats(State(app): State<Shared>, params: Params) -> Page {
+    let report = on_thread(move || match params.get("wait") {
+        Some(_) => app.report.read(&app.pages).map(Some),
+        None => app.report.read_if_fast(&app.pages),
+    });
+    Ok(Html(stats_view::page(report.await?.as_deref()).into_string()))
+}
+
+async fn stats_part(State(app): State<Shared>) -> Page {
     let report = on_thread(move || app.report.read(&app.pages)).await?;
-    Ok(Html(stats_view::page(&report).into_string()))
+    Ok(Html(stats_view::sums(&report).into_string()))
 }
 
 async fn file(

@@ -8,7 +8,7 @@ use std::time::Duration;
 use forklore_api::{Stats, UsageGrouping, UsageReport, UsageScope};
 use forklore_core::{SessionId, Usage};
 use forklore_engine::UsageOptions;
-use forklore_store::port::{Mark, Since};
+use forklore_store::port::{Filter, Mark, Since};
 
 use crate::answer::Answer;
 use crate::{Pages, shown};
@@ -39,6 +39,16 @@ pub(crate) struct Sum {
 pub(crate) struct Cached(Mutex<Option<(Mark, Arc<Report>)>>);
 
 impl Cached {
+    /// Returns the sums if that takes no time: they are up to date, or the store is small.
+    pub(crate) fn read_if_fast(&self, pages: &Pages) -> Answer<Option<Arc<Report>>> {
+        // Another request may be reading the sums.
+        let Ok(last) = self.0.try_lock() else { return Ok(None) };
+        let mark = pages.engine.store().changes(&Since::Now, 1, Duration::ZERO)?.mark;
+        let is_fast = last.as_ref().is_some_and(|(at, _)| *at == mark) || is_small(pages)?;
+        drop(last);
+        is_fast.then(|| self.read(pages)).transpose()
+    }
+
     /// Returns the sums. Reads the store only if it has changed. Several callers at once wait for
     /// the first.
     pub(crate) fn read(&self, pages: &Pages) -> Answer<Arc<Report>> {
@@ -53,6 +63,16 @@ impl Cached {
         *last = Some((mark, Arc::clone(&report)));
         Ok(report)
     }
+}
+
+/// The number of sessions and of their events up to which the sums are read at once.
+const FEW_SESSIONS: usize = 300;
+const FEW_EVENTS: u64 = 20_000;
+
+fn is_small(pages: &Pages) -> Answer<bool> {
+    let found = pages.engine.store().sessions(&Filter::default(), None, FEW_SESSIONS)?.sound;
+    let events: u64 = found.iter().map(|header| header.own_events).sum();
+    Ok(found.len() < FEW_SESSIONS && events < FEW_EVENTS)
 }
 
 fn read(pages: &Pages) -> Answer<Report> {

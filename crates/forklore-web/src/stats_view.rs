@@ -47,8 +47,30 @@ impl Measure {
     }
 }
 
-/// The page of the statistics.
-pub(crate) fn page(report: &Report) -> Markup {
+/// The page of the statistics. Without sums, it loads them when it is shown.
+pub(crate) fn page(report: Option<&Report>) -> Markup {
+    let shell = Shell { title: "Stats", current: "/stats", ..Shell::default() };
+    shell.page(&html! {
+        div.column {
+            h1 { "Stats" }
+            @match report {
+                Some(report) => (sums(report)),
+                None => {
+                    section #fragment aria-label="Sums" data-fragment="/fragments/stats"
+                        data-load="now" {
+                        p.empty {
+                            "Reading all sessions takes a while. "
+                            a href="/stats?wait=yes" { "Wait for it" }
+                        }
+                    }
+                },
+            }
+        }
+    })
+}
+
+/// The sums alone.
+pub(crate) fn sums(report: &Report) -> Markup {
     // Costs say little if the cost of most tokens is not known.
     let (all, unpriced) = (report.usage.usage.tokens(), report.usage.unpriced_tokens);
     let is_priced = report.usage.usage.cost > 0.0 && unpriced <= all / 2;
@@ -59,31 +81,27 @@ pub(crate) fn page(report: &Report) -> Markup {
         .collect();
     let agents: Vec<_> = report.agents.iter().map(of_sum).collect();
     let families: Vec<_> = report.families.iter().map(of_sum).collect();
-    let shell = Shell { title: "Stats", current: "/stats", ..Shell::default() };
-    shell.page(&html! {
-        div.column {
-            h1 { "Stats" }
-            (totals(report))
-            (by_day(&report.usage.groups, measure))
-            div.charts {
-                (table("By model", &models, measure))
-                (table("By agent", &agents, measure))
-            }
-            (table("The largest families", &families, measure))
-            @if report.usage.unpriced_tokens > 0 {
-                p.note {
-                    "The cost of " (shown::tokens(report.usage.unpriced_tokens))
-                    " tokens is not known: their models have no price."
-                }
-            }
-            @if !report.usage.problems.is_empty() {
-                p.note.bad {
-                    (count(report.usage.problems.len() as u64, "session"))
-                    " could not be read whole, and are counted in part."
-                }
+    html! {
+        (totals(report))
+        (by_day(&report.usage.groups, measure))
+        div.charts {
+            (table("By model", &models, measure))
+            (table("By agent", &agents, measure))
+        }
+        (table("The largest families", &families, measure))
+        @if report.usage.unpriced_tokens > 0 {
+            p.note {
+                "The cost of " (shown::tokens(report.usage.unpriced_tokens))
+                " tokens is not known: their models have no price."
             }
         }
-    })
+        @if !report.usage.problems.is_empty() {
+            p.note.bad {
+                (count(report.usage.problems.len() as u64, "session"))
+                " could not be read whole, and are counted in part."
+            }
+        }
+    }
 }
 
 fn of_sum(sum: &Sum) -> (&str, Option<&SessionId>, &Usage) {

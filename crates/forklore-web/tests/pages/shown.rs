@@ -1,6 +1,7 @@
 //! What each page shows, of a small family.
 
 use axum::http::{StatusCode, header};
+use serde_json::json;
 
 use crate::parsed::outline;
 use crate::world::{Answer, PNG, family};
@@ -36,6 +37,7 @@ fn a_fragment_is_a_part_of_its_page() {
         ("/fragments/sessions", "/"),
         ("/fragments/s/main?from=0", "/s/main"),
         ("/fragments/f/main?from=0", "/f/main"),
+        ("/fragments/stats", "/stats"),
     ] {
         let (fragment, page) = (world.page(fragment), world.page(page));
         assert!(page.contains(&fragment), "{fragment}\n\n{page}");
@@ -99,4 +101,18 @@ fn a_page_shows_what_was_written_since() {
     let world = family();
     world.user("main", "one more thing");
     assert!(world.page("/fragments/s/main?at=end").contains("one more thing"));
+}
+
+#[test]
+fn sums_of_many_events_come_after_the_page() {
+    let world = family();
+    let many = vec![("user_message", json!({"content": "x"})); 1_000];
+    for _ in 0..20 {
+        world.append_all("main", &many);
+    }
+    let page = world.page("/stats");
+    assert!(page.contains("data-load") && !page.contains("demo-1"));
+    assert!(world.page("/stats?wait=yes").contains("demo-1"));
+    // They are up to date now.
+    assert!(!world.page("/stats").contains("data-load"));
 }
