@@ -140,8 +140,9 @@ mod tests {
         let takes_json =
             |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_id() == "json");
         let commands = program.get_subcommands().filter(takes_json);
-        // The interface is for people: it refuses `--json`.
-        let commands = commands.map(clap::Command::get_name).filter(|verb| *verb != "ui");
+        // The interface is for people, and the output of `mcp` is its protocol: both refuse `--json`.
+        let commands = commands.map(clap::Command::get_name);
+        let commands = commands.filter(|verb| !["ui", "mcp"].contains(verb));
         let commands: BTreeSet<_> = commands.collect();
         let is_there = |verb: &&str| cfg!(feature = "graph") || !["graph", "sparql"].contains(verb);
         let verbs = ANSWERS.iter().filter_map(|answer| answer.usage.split(' ').next());

@@ -93,8 +93,8 @@ fn an_agent_finds_reads_and_forks_an_earlier_session() {
     assert_eq!(found["hits"][0]["session_id"], fork);
     let labelled = client.call("label", &json!({ "session": fork, "label": "zebra" }));
     assert_eq!(labelled["session"]["label"], "zebra");
-    let operations = sandbox.ok(&["op", "log"]);
-    assert!(operations.contains("forklore mcp"), "{operations}");
+    let operations = sandbox.json(&["op", "log"]);
+    assert_eq!(operations["operations"][0]["program"], "forklore mcp", "{operations}");
     assert_eq!(client.close(), Some(0));
 }
 

@@ -46,6 +46,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
 
 /// Reads a value of the contract.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    // Serde also reads a list as a struct.
+    if !text.trim_start().starts_with('{') {
+        return Err(Problem::invalid("the body is not as it should be: it is no JSON object"));
+    }
     forklore_api::read(text).map_err(|error| {
         let mut problem = Problem::invalid(format!("the body is not as it should be: {error}"));
         *problem.details = details(error.path());

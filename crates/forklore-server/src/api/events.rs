@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::body::Body;
 use super::tag;
 use crate::access::Caller;
+use crate::api::params;
 use crate::api::params::{Path, Query};
 use crate::problem::Problem;
 use crate::service::Service;
@@ -49,7 +50,7 @@ pub(crate) struct EventPage {
 
 impl Wanted {
     fn query(&self) -> Result<PageQuery, Problem> {
-        let limit = limit(self.limit)?;
+        let limit = params::limit(self.limit, USUAL, MOST)?;
         let direction = if self.backward { Direction::Backward } else { Direction::Forward };
         let seq = if self.backward { i64::MAX as u64 } else { 0 };
         let at = match (self.seq, self.index, self.turn, &self.event) {
@@ -65,14 +66,6 @@ impl Wanted {
         };
         Ok(PageQuery { at, direction, limit, bare: false })
     }
-}
-
-fn limit(limit: Option<usize>) -> Result<usize, Problem> {
-    let limit = limit.unwrap_or(USUAL);
-    if limit == 0 || limit > MOST {
-        return Err(Problem::invalid(format!("limit is a number from 1 to {MOST}")));
-    }
-    Ok(limit)
 }
 
 pub(crate) async fn list(
@@ -167,7 +160,7 @@ pub(crate) async fn messages(
     Path(id): Path<SessionId>,
     Query(part): Query<Part>,
 ) -> Result<Json<MessagePage>, Problem> {
-    let limit = limit(part.limit)? as u64;
+    let limit = params::limit(part.limit, USUAL, MOST)? as u64;
     let page = service.call(move |engine| {
         let header = engine.show(&id)?;
         let to = part.from.saturating_add(limit);

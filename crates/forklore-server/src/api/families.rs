@@ -31,7 +31,7 @@ pub(crate) async fn tree(
 ) -> Result<Json<Tree>, Problem> {
     let workspace = workspace.as_deref().map(Workspace::new);
     let request = TreeRequest { session: None, workspace, after };
-    let levels = levels.unwrap_or(LEVELS).min(LEVELS);
+    let levels = depth(levels)?;
     Ok(Json(service.call(move |engine| trees(engine, &request, levels)).await?))
 }
 
@@ -48,8 +48,15 @@ pub(crate) async fn tree_of(
     Query(Levels { levels }): Query<Levels>,
 ) -> Result<Json<Tree>, Problem> {
     let request = TreeRequest { session: Some(id), workspace: None, after: None };
-    let levels = levels.unwrap_or(LEVELS).min(LEVELS);
+    let levels = depth(levels)?;
     Ok(Json(service.call(move |engine| trees(engine, &request, levels)).await?))
+}
+
+fn depth(levels: Option<usize>) -> Result<usize, Problem> {
+    match levels.unwrap_or(LEVELS) {
+        levels if (1..=LEVELS).contains(&levels) => Ok(levels),
+        _ => Err(Problem::invalid(format!("levels is a number from 1 to {LEVELS}"))),
+    }
 }
 
 fn trees(engine: &Engine, request: &TreeRequest, levels: usize) -> Result<Tree, forklore::Error> {

@@ -13,6 +13,9 @@ use crate::api::params::Path;
 use crate::problem::Problem;
 use crate::service::Service;
 
+/// The most characters of an owner's name.
+const LONGEST_OWNER: usize = 200;
+
 /// Who takes or gives back a lease.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +30,7 @@ pub(crate) async fn take(
     Body(Owner { owner }): Body<Owner>,
 ) -> Result<Json<SessionAnswer>, Problem> {
     caller.needs(Scope::Write)?;
+    check(&owner)?;
     let leased = service.call_as(&caller, move |engine| {
         let header = engine.take_lease(&id, &owner)?;
         Ok(answer(engine, &header))
@@ -41,9 +45,18 @@ pub(crate) async fn release(
     Body(Owner { owner }): Body<Owner>,
 ) -> Result<Json<SessionAnswer>, Problem> {
     caller.needs(Scope::Write)?;
+    check(&owner)?;
     let released = service.call_as(&caller, move |engine| {
         let header = engine.release(&id, &owner)?;
         Ok(answer(engine, &header))
     });
     Ok(Json(released.await?.0))
+}
+
+/// Refuses an owner that nobody could name.
+fn check(owner: &str) -> Result<(), Problem> {
+    if owner.is_empty() || owner.chars().count() > LONGEST_OWNER {
+        return Err(Problem::invalid(format!("owner has 1 to {LONGEST_OWNER} characters")));
+    }
+    Ok(())
 }

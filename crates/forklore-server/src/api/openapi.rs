@@ -14,6 +14,8 @@ struct Route {
     query: Vec<(&'static str, Value)>,
     /// The schema of the body.
     body: Option<Value>,
+    /// Whether the body is bytes of any media type.
+    is_upload: bool,
     /// The schema of the answer; `None` for bytes and streams.
     answer: Option<Value>,
     status: u16,
@@ -62,7 +64,9 @@ pub fn document(contract: &Value) -> Value {
             "schemas": schemas,
         },
     });
+    // A repeated item of a set counts once.
     let text = text.to_string().replace("#/$defs/", "#/components/schemas/");
+    let text = text.replace(",\"uniqueItems\":true", "");
     serde_json::from_str(&text).unwrap_or_default()
 }
 
@@ -177,6 +181,10 @@ fn operation(route: &Route) -> Value {
             "default": failed,
         },
     });
+    if let (true, Some(fields)) = (route.is_upload, operation.as_object_mut()) {
+        let body = json!({ "required": true, "content": { "application/octet-stream": {} } });
+        fields.insert("requestBody".to_owned(), body);
+    }
     if let (Some(schema), Some(fields)) = (&route.body, operation.as_object_mut()) {
         let content = json!({ "application/json": { "schema": schema } });
         let body = json!({ "required": true, "content": content });
@@ -196,7 +204,18 @@ fn route(method: &'static str, path: &'static str, summary: &'static str, answer
     let answer = (!answer.is_empty()).then(|| of(answer));
     let (query, headers) = (Vec::new(), Vec::new());
     let media = "application/octet-stream";
-    Route { method, path, summary, query, body: None, answer, status: 200, media, headers }
+    Route {
+        method,
+        path,
+        summary,
+        query,
+        body: None,
+        is_upload: false,
+        answer,
+        status: 200,
+        media,
+        headers,
+    }
 }
 
 impl Route {
@@ -207,6 +226,11 @@ impl Route {
 
     fn taking(mut self, body: &str) -> Self {
         self.body = Some(of(body));
+        self
+    }
+
+    fn uploading(mut self) -> Self {
+        self.is_upload = true;
         self
     }
 
@@ -298,6 +322,18 @@ fn routes() -> Vec<Route> {
         route("delete", "/sessions/{id}/lease", "Gives the lease back", "SessionAnswer")
             .taking("LeaseOwner"),
         route("get", "/sessions/{id}/attachments", "The attachments", "Attachments"),
+        route(
+            "post",
+            "/sessions/{id}/attachments",
+            "Stores an attachment with a message",
+            "Attached",
+        )
+        .uploading()
+        .with("name", text())
+        .with("text", text())
+        .with("owner", text())
+        .header("If-Match", if_match)
+        .creating(),
         route("get", "/sessions/{id}/attachments/{attachment}", "The bytes of an attachment", ""),
         route("get", "/sessions/{id}/files", "The files of an imported session", "Files"),
         route("get", "/sessions/{id}/file", "The imported file, byte for byte", ""),

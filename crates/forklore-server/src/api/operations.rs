@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::body::Body;
 use crate::access::Caller;
+use crate::api::params;
 use crate::api::params::{Path, Query};
 use crate::problem::Problem;
 use crate::service::Service;
@@ -27,7 +28,7 @@ pub(crate) async fn list(
     State(service): State<Service>,
     Query(Wanted { before, limit }): Query<Wanted>,
 ) -> Result<Json<OperationPage>, Problem> {
-    let limit = limit.unwrap_or(OperationsRequest::LIMIT).clamp(1, MOST);
+    let limit = params::limit(limit, OperationsRequest::LIMIT, MOST)?;
     let request = OperationsRequest { before: before.map(OperationId), limit };
     Ok(Json(service.call(move |engine| engine.operations(&request)).await?))
 }

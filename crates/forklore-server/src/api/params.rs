@@ -33,3 +33,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         Ok(Self(found))
     }
 }
+
+/// Returns how many items an answer has, if the number that a request names is one from 1 to `most`.
+pub(crate) fn limit(limit: Option<usize>, usual: usize, most: usize) -> Result<usize, Problem> {
+    match limit.unwrap_or(usual) {
+        limit if (1..=most).contains(&limit) => Ok(limit),
+        _ => Err(Problem::invalid(format!("limit is a number from 1 to {most}"))),
+    }
+}

@@ -9,6 +9,7 @@ use forklore_core::workspace::Workspace;
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::api::params;
 use crate::api::params::Query;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -43,7 +44,7 @@ pub(crate) async fn search(
         tool: wanted.tool,
         kind: wanted.kind,
         since: wanted.since,
-        limit: wanted.limit.unwrap_or(Search::LIMIT).clamp(1, MOST),
+        limit: params::limit(wanted.limit, Search::LIMIT, MOST)?,
         after: wanted.after,
     };
     Ok(Json(service.call(move |engine| SearchIndex::of(engine).search(&request)).await?))
@@ -62,6 +63,6 @@ pub(crate) async fn blame(
     State(service): State<Service>,
     Query(File { path, since, limit }): Query<File>,
 ) -> Result<Json<BlameAnswer>, Problem> {
-    let request = Blame { path, since, limit: limit.unwrap_or(Search::LIMIT).clamp(1, MOST) };
+    let request = Blame { path, since, limit: params::limit(limit, Search::LIMIT, MOST)? };
     Ok(Json(service.call(move |engine| SearchIndex::of(engine).blame(&request)).await?))
 }

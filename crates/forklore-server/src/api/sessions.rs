@@ -17,6 +17,7 @@ use serde::Deserialize;
 use super::body::{Body, JsonText, read_with};
 use super::tag;
 use crate::access::Caller;
+use crate::api::params;
 use crate::api::params::{Path, Query};
 use crate::problem::Problem;
 use crate::service::Service;
@@ -42,10 +43,7 @@ pub(crate) async fn list(
     State(service): State<Service>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Json<SessionPage>, Problem> {
-    let limit = wanted.limit.unwrap_or(USUAL);
-    if limit == 0 || limit > MOST {
-        return Err(Problem::invalid(format!("limit is a number from 1 to {MOST}")));
-    }
+    let limit = params::limit(wanted.limit, USUAL, MOST)?;
     let request = ListRequest {
         workspace: wanted.workspace.as_deref().map(Workspace::new),
         kind: wanted.kind,

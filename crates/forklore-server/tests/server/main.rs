@@ -6,6 +6,7 @@ mod access;
 mod api;
 mod live;
 mod openapi;
+mod schemathesis;
 
 use std::path::PathBuf;
 
