@@ -2,8 +2,9 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
+use forklore::Engine;
 use forklore_api::{Scope, SessionAnswer};
-use forklore_core::SessionId;
+use forklore_core::{Header, SessionId};
 use serde::Deserialize;
 
 use super::body::Body;
@@ -29,13 +30,7 @@ pub(crate) async fn take(
     Path(id): Path<SessionId>,
     Body(Owner { owner }): Body<Owner>,
 ) -> Result<Json<SessionAnswer>, Problem> {
-    caller.needs(Scope::Write)?;
-    check(&owner)?;
-    let leased = service.call_as(&caller, move |engine| {
-        let header = engine.take_lease(&id, &owner)?;
-        Ok(answer(engine, &header))
-    });
-    Ok(Json(leased.await?.0))
+    change(&service, &caller, id, owner, Engine::take_lease).await
 }
 
 pub(crate) async fn release(
@@ -44,13 +39,23 @@ pub(crate) async fn release(
     Path(id): Path<SessionId>,
     Body(Owner { owner }): Body<Owner>,
 ) -> Result<Json<SessionAnswer>, Problem> {
+    change(&service, &caller, id, owner, Engine::release).await
+}
+
+async fn change(
+    service: &Service,
+    caller: &Caller,
+    id: SessionId,
+    owner: String,
+    verb: fn(&Engine, &SessionId, &str) -> Result<Header, forklore::Error>,
+) -> Result<Json<SessionAnswer>, Problem> {
     caller.needs(Scope::Write)?;
     check(&owner)?;
-    let released = service.call_as(&caller, move |engine| {
-        let header = engine.release(&id, &owner)?;
+    let changed = service.call_as(caller, move |engine| {
+        let header = verb(engine, &id, &owner)?;
         Ok(answer(engine, &header))
     });
-    Ok(Json(released.await?.0))
+    Ok(Json(changed.await?.0))
 }
 
 /// Refuses an owner that nobody could name.
