@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::access::Caller;
 use crate::access::hosts::Hosts;
-use crate::access::login::Logins;
+use crate::access::login::{Logins, Who};
 use crate::access::token::{self, TokenFile};
 use crate::audit::Audit;
 use crate::live::feed::Feed;
@@ -110,25 +110,27 @@ impl Service {
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
         let now = Timestamp::now();
         let Some(given) = headers.get(header::AUTHORIZATION) else {
-            return self.logins.caller(headers, now).ok_or_else(|| {
-                refused("this request has no token")
+            return match self.logins.who(headers, now) {
+                Some(Who::Starter(caller)) => Ok(caller),
+                Some(Who::Owner(sha256)) => self.owner(&sha256),
+                None => Err(refused("this request has no token")
                     .or_try("send the header: Authorization: Bearer TOKEN")
-                    .or_try("open the link that forklore serve printed")
-            });
+                    .or_try("open the link that forklore serve printed")),
+            };
         };
         let secret = given.to_str().ok().and_then(|given| given.strip_prefix("Bearer "));
         let secret =
             secret.ok_or_else(|| refused("the header Authorization has no bearer token"))?;
-        self.owner(secret)
+        self.owner(&token::hash(secret))
     }
 
-    /// Returns who has a token.
-    pub(crate) fn owner(&self, secret: &str) -> Result<Caller, Problem> {
+    /// Returns who has the token with this hash.
+    pub(crate) fn owner(&self, sha256: &str) -> Result<Caller, Problem> {
         let (own, caller) = self.own.as_ref();
-        if token::hash(secret) == *own {
+        if sha256 == own {
             return Ok(caller.clone());
         }
-        let found = self.tokens.caller(secret, Timestamp::now());
+        let found = self.tokens.caller(sha256, Timestamp::now());
         let found = found.map_err(|error| Problem::new(ErrorKind::Internal, error.to_string()))?;
         found.ok_or_else(|| {
             refused("the token is unknown, revoked or expired").or_try("forklore token add NAME")

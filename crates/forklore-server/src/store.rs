@@ -30,7 +30,7 @@ pub(crate) async fn call(
     Path(path): Path<String>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let call = path.strip_prefix(&format!("v{VERSION}/")).and_then(named);
+    let call = path.strip_prefix(&prefix()).and_then(named);
     caller.needs(call.map_or(Scope::Read, scope))?;
     // A reader that waits for changes must not hold up others.
     let permit = match call {
@@ -48,6 +48,17 @@ pub(crate) async fn call(
     });
     let ended = |_| Problem::new(ErrorKind::Internal, "the call ended without an answer");
     Ok(response(answering.await.map_err(ended)?))
+}
+
+/// Checks whether the path is that of a call that changes nothing.
+pub(crate) fn is_reading(path: &str) -> bool {
+    let call = path.strip_prefix("/store/").and_then(|path| path.strip_prefix(&prefix()));
+    call.and_then(named).is_some_and(|call| scope(call) == Scope::Read)
+}
+
+/// What the path of each call begins with.
+fn prefix() -> String {
+    format!("v{VERSION}/")
 }
 
 fn named(path: &str) -> Option<Call> {

@@ -10,6 +10,7 @@ use forklore_core::ErrorKind;
 use super::{Caller, page};
 use crate::problem::Problem;
 use crate::service::Service;
+use crate::store;
 
 /// What every answer says to the browser: no script, style, picture or frame but this server's own.
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
@@ -94,7 +95,8 @@ pub(crate) async fn pages(request: Request, next: Next) -> Response {
 
 /// Logs a request that may write, after it was answered.
 pub(crate) async fn log(State(service): State<Service>, request: Request, next: Next) -> Response {
-    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if is_reading || store::is_reading(request.uri().path()) {
         return next.run(request).await;
     }
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());

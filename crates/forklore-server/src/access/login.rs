@@ -30,7 +30,23 @@ struct Open {
     /// The hashes of the links that were not yet used.
     links: HashMap<String, Caller>,
     /// The hashes of the cookies, with the time at which they end.
-    browsers: HashMap<String, (Caller, Timestamp)>,
+    browsers: HashMap<String, Browser>,
+}
+
+/// A browser that is logged in.
+#[derive(Debug)]
+struct Browser {
+    who: Who,
+    ends: Timestamp,
+}
+
+/// Who is logged in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// Whoever used the link that the server printed.
+    Starter(Caller),
+    /// The owner of the token with this hash, for as long as the token is valid.
+    Owner(String),
 }
 
 impl Logins {
@@ -54,29 +70,30 @@ impl Logins {
     /// Logs a browser in. Returns the value of `Set-Cookie`.
     pub(crate) fn begin(
         &self,
-        caller: Caller,
+        who: Who,
         now: Timestamp,
         is_encrypted: bool,
     ) -> Result<String, getrandom::Error> {
         let secret = secret()?;
         let mut state = self.state();
-        state.browsers.retain(|_, (_, ends)| now < *ends);
+        state.browsers.retain(|_, browser| now < browser.ends);
         if state.browsers.len() >= MOST {
-            let first = state.browsers.iter().min_by_key(|(_, (_, ends))| *ends);
+            let first = state.browsers.iter().min_by_key(|(_, browser)| browser.ends);
             let first = first.map(|(key, _)| key.clone());
             first.and_then(|first| state.browsers.remove(&first));
         }
-        state.browsers.insert(hash(&secret), (caller, now.saturating_add(LASTS).unwrap_or(now)));
+        let ends = now.saturating_add(LASTS).unwrap_or(now);
+        state.browsers.insert(hash(&secret), Browser { who, ends });
         let secure = if is_encrypted { "; Secure" } else { "" };
         let age = LASTS.as_secs();
         Ok(format!("{COOKIE}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={age}{secure}"))
     }
 
     /// Returns who is logged in with the cookie of a request.
-    pub(crate) fn caller(&self, headers: &HeaderMap, now: Timestamp) -> Option<Caller> {
+    pub(crate) fn who(&self, headers: &HeaderMap, now: Timestamp) -> Option<Who> {
         let state = self.state();
-        let (caller, ends) = state.browsers.get(&hash(cookie(headers)?))?;
-        (now < *ends).then(|| caller.clone())
+        let browser = state.browsers.get(&hash(cookie(headers)?))?;
+        (now < browser.ends).then(|| browser.who.clone())
     }
 
     /// Logs the browser of a request out. Returns the value of `Set-Cookie`.
@@ -103,18 +120,18 @@ mod tests {
         let (logins, now) = (Logins::default(), Timestamp::from_second(1_000).unwrap());
         let link = logins.link("ann").unwrap();
         assert_eq!(logins.take("fkl_guess"), None);
-        let caller = logins.take(&link).unwrap();
+        let who = Who::Starter(logins.take(&link).unwrap());
         assert_eq!(logins.take(&link), None);
 
-        let cookie = logins.begin(caller.clone(), now, true).unwrap();
+        let cookie = logins.begin(who.clone(), now, true).unwrap();
         assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000; Secure"));
         let pair = cookie.split(';').next().unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(header::COOKIE, format!("a=b; {pair}; c=d").parse().unwrap());
         let later = now + LASTS;
-        assert_eq!(logins.caller(&headers, now), Some(caller.clone()));
-        assert_eq!(logins.caller(&headers, later), None);
+        assert_eq!(logins.who(&headers, now), Some(who));
+        assert_eq!(logins.who(&headers, later), None);
         logins.end(&headers);
-        assert_eq!(logins.caller(&headers, now), None);
+        assert_eq!(logins.who(&headers, now), None);
     }
 }

@@ -7,6 +7,8 @@ use forklore_core::ErrorKind;
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use super::login::Who;
+use super::token::hash;
 use crate::api::body::Body;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -24,11 +26,15 @@ pub(crate) async fn log_in(
     State(service): State<Service>,
     Body(login): Body<Login>,
 ) -> Result<Response, Problem> {
-    let caller = match service.logins.take(&login.secret) {
-        Some(caller) => caller,
-        None => service.owner(&login.secret)?,
+    let who = match service.logins.take(&login.secret) {
+        Some(caller) => Who::Starter(caller),
+        None => {
+            let sha256 = hash(&login.secret);
+            service.owner(&sha256)?;
+            Who::Owner(sha256)
+        }
     };
-    let cookie = service.logins.begin(caller, Timestamp::now(), service.is_encrypted);
+    let cookie = service.logins.begin(who, Timestamp::now(), service.is_encrypted);
     let cookie = cookie.map_err(|error| Problem::new(ErrorKind::Internal, error.to_string()))?;
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }

@@ -145,13 +145,12 @@ impl TokenFile {
         Ok(removed.token)
     }
 
-    /// Returns who has this secret, if it is valid at this time.
+    /// Returns who has the token with this hash, if it is valid at this time.
     pub(crate) fn caller(
         &self,
-        secret: &str,
+        sha256: &str,
         now: Timestamp,
     ) -> Result<Option<Caller>, TokenError> {
-        let sha256 = hash(secret);
         let is_valid = |entry: &Entry| {
             entry.sha256 == sha256 && entry.token.expires.is_none_or(|expires| now < expires)
         };
@@ -210,12 +209,12 @@ mod tests {
         let (_, ci) = file.add("ci", Scope::Read, at(10), Some(at(20))).unwrap();
         let (_, ann) = file.add("ann", Scope::Admin, at(10), None).unwrap();
         let caller = |name: &str, scope| Some(Caller { name: name.to_owned(), scope });
-        assert_eq!(file.caller(&ci, at(19)).unwrap(), caller("ci", Scope::Read));
-        assert_eq!(file.caller(&ci, at(20)).unwrap(), None);
-        assert_eq!(file.caller(&ann, at(99)).unwrap(), caller("ann", Scope::Admin));
-        assert_eq!(file.caller("", at(99)).unwrap(), None);
+        assert_eq!(file.caller(&hash(&ci), at(19)).unwrap(), caller("ci", Scope::Read));
+        assert_eq!(file.caller(&hash(&ci), at(20)).unwrap(), None);
+        assert_eq!(file.caller(&hash(&ann), at(99)).unwrap(), caller("ann", Scope::Admin));
+        assert_eq!(file.caller(&hash(""), at(99)).unwrap(), None);
         file.revoke("ann").unwrap();
-        assert_eq!(file.caller(&ann, at(99)).unwrap(), None);
+        assert_eq!(file.caller(&hash(&ann), at(99)).unwrap(), None);
         let names: Vec<_> = file.list().unwrap().into_iter().map(|token| token.name).collect();
         assert_eq!(names, ["ci"]);
     }

@@ -2,10 +2,13 @@
 //! pieces are in memory at a time.
 
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -14,6 +17,9 @@ use crate::service::Service;
 
 /// How many pieces wait.
 const PIECES: usize = 4;
+/// How long a client may take for the next piece. Until then it holds a thread and one of the calls that
+/// run at once.
+const STALLED: Duration = Duration::from_secs(30);
 /// How many bytes are collected before they are sent.
 const PIECE: usize = 64 << 10;
 
@@ -29,10 +35,16 @@ impl Upload {
         let (sender, pieces) = mpsc::channel(PIECES);
         tokio::spawn(async move {
             let mut body = request.into_body().into_data_stream();
-            while let Some(piece) = body.next().await {
+            let stalled = || io::Error::from(io::ErrorKind::TimedOut);
+            loop {
+                let piece = match timeout(STALLED, body.next()).await {
+                    Ok(None) => return,
+                    Ok(Some(piece)) => piece.map_err(io::Error::other),
+                    Err(_) => Err(stalled()),
+                };
                 let is_last = piece.is_err();
                 // The call has ended, so nobody wants the rest.
-                if sender.send(piece.map_err(io::Error::other)).await.is_err() || is_last {
+                if sender.send(piece).await.is_err() || is_last {
                     return;
                 }
             }
@@ -79,8 +91,12 @@ impl Write for Download {
             return Ok(());
         }
         let piece = Bytes::from(std::mem::take(&mut self.waiting));
-        let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
-        self.pieces.blocking_send(Ok(piece)).map_err(gone)
+        let sending = timeout(STALLED, self.pieces.send(Ok(piece)));
+        match Handle::current().block_on(sending) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 }
 

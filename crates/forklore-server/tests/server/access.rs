@@ -138,6 +138,9 @@ async fn a_browser_sees_the_login_and_then_the_pages() {
     let fork = server.bare(Method::POST, "/s/plan/fork").header("cookie", &cookie);
     let fork = fork.header("content-type", "application/x-www-form-urlencoded").body("at=0");
     problem(fork.send().await.unwrap(), 403, "permission_denied").await;
+    // A token that is revoked ends the browsers that logged in with it.
+    file.revoke("reader").unwrap();
+    assert_eq!(show("/s/plan", &cookie).await.0, 401);
 }
 
 #[tokio::test(flavor = "multi_thread")]
