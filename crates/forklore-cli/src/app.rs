@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::globals::Globals;
 use crate::output::Output;
 use crate::session_ref::{self, SessionRef};
-use crate::{metrics, store, workspace};
+use crate::{metrics, store, waiting, workspace};
 
 /// One run of the program: its global options, its command line and its engine.
 pub(crate) struct App {
@@ -59,7 +59,7 @@ impl App {
         if let Some(engine) = self.engine.get().or_else(|| self.empty.get()) {
             return Ok(engine);
         }
-        match store::open_existing(self.globals.store.as_deref())? {
+        match self.opening(|| store::open_existing(self.globals.store.as_deref()))? {
             Some(engine) => Ok(self.engine.get_or_init(|| self.limited(engine))),
             None => self.empty(),
         }
@@ -75,10 +75,17 @@ impl App {
         if let Some(engine) = self.engine.get() {
             return Ok(engine);
         }
-        match blocking::open_existing(&self.store_url()?)? {
+        let url = self.store_url()?;
+        match self.opening(|| Ok(blocking::open_existing(&url)?))? {
             Some(engine) => Ok(self.engine.get_or_init(|| self.limited(engine))),
             None => self.empty(),
         }
+    }
+
+    /// Opens the store with `open`, and says so if a server does not answer soon.
+    fn opening<T>(&self, open: impl FnOnce() -> Result<T>) -> Result<T> {
+        let url = self.store_url()?;
+        if self.globals.silent { open() } else { waiting::for_server(&url, open) }
     }
 
     fn empty(&self) -> Result<&Engine> {
@@ -95,7 +102,7 @@ impl App {
         if let Some(engine) = self.engine.get() {
             return Ok(engine);
         }
-        let engine = store::open(self.globals.store.as_deref())?;
+        let engine = self.opening(|| store::open(self.globals.store.as_deref()))?;
         Ok(self.engine.get_or_init(|| self.limited(engine)))
     }
 

@@ -19,6 +19,7 @@ mod session_ref;
 mod store;
 mod synonyms;
 mod usage;
+mod waiting;
 mod wiring;
 mod workspace;
 

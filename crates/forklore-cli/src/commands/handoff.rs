@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let request = Transfer { session_id, name: transfer::host(), dry_run: false };
     let transferred = transfer::copy(app.engine()?, &into, &request, output)?;
     let arrived = arrived(&header, &transferred)?;
-    let url = other.shown();
+    let url = without_local_paths(&other.shown());
     let command = format!("forklore --store {} resume {arrived}", quoted(&url));
     let to = args.to.clone();
     let answer = HandedOff { session_id: arrived, to, url, command, transferred };
@@ -63,6 +63,18 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         page.put(Tone::Strong, &answer.to).put(Tone::Plain, " goes on with: ");
         page.put(Tone::Good, &answer.command).end();
     })
+}
+
+/// Returns the URL of a server without the options that name files of this machine.
+fn without_local_paths(url: &str) -> String {
+    let Some((server, options)) = url.split_once('?').filter(|_| url.contains("://")) else {
+        return url.to_owned();
+    };
+    let is_path =
+        |option: &&str| option.starts_with("sslrootcert=") || option.starts_with("cache=");
+    let options: Vec<_> = options.split('&').filter(|option| !is_path(option)).collect();
+    let mark = if options.is_empty() { "" } else { "?" };
+    format!("{server}{mark}{}", options.join("&"))
 }
 
 fn refuse_running(header: &Header, app: &App) -> Result<()> {
@@ -100,4 +112,20 @@ fn arrived(header: &Header, done: &Transferred) -> Result<SessionId> {
     }
     let of = done.sessions.iter().rfind(|session| session.session_id == header.id);
     Ok(of.map_or_else(|| header.id.clone(), |session| session.target_id.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_local_paths;
+
+    #[test]
+    fn the_other_person_gets_no_path_of_this_machine() {
+        let url = "postgres://db.example/team?tenant=blue&sslrootcert=/home/ann/ca.pem&cache=/tmp";
+        assert_eq!(without_local_paths(url), "postgres://db.example/team?tenant=blue");
+        assert_eq!(
+            without_local_paths("postgres://db.example/team?cache=no"),
+            "postgres://db.example/team"
+        );
+        assert_eq!(without_local_paths("files:/mnt/odd?cache=1"), "files:/mnt/odd?cache=1");
+    }
 }

@@ -75,8 +75,13 @@ pub(super) fn show(page: &mut Page, done: &Transferred) {
         page.put(Tone::Dim, format!("and {} more", count(others as u64, "session"))).end();
     }
     for skipped in &done.skipped {
-        page.put(Tone::Bad, "skipped    ").put(Tone::Id, &skipped.session_id);
-        page.put(Tone::Plain, "  ").put(Tone::Plain, &skipped.reason).end();
+        // The sessions of an imported file that was not copied are there all the same.
+        let (tone, state, what) = match skipped.why {
+            SkipReason::Source => (Tone::Warn, "no file    ", "its imported file was not copied: "),
+            _ => (Tone::Bad, "skipped    ", ""),
+        };
+        page.put(tone, state).put(Tone::Id, &skipped.session_id);
+        page.put(Tone::Plain, "  ").put(Tone::Plain, what).put(Tone::Plain, &skipped.reason).end();
     }
     let verb = if done.dry_run { "Would copy " } else { "Copied " };
     let copied = [

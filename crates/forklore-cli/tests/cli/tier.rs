@@ -1,7 +1,10 @@
 //! Tests of `tier`, and of searches, on a real PostgreSQL.
 
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use forklore_pgserver::Tenant;
 use serde_json::{Value, json};
@@ -230,4 +233,19 @@ fn the_state_is_shown_without_tables_and_for_no_other_store() {
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")));
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("is no PostgreSQL database, and `tier status`"), "{message}");
+}
+
+/// A command says which server it waits for, long before its deadline.
+#[test]
+fn a_server_that_does_not_answer_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://ann:secret@{}/team", listener.local_addr().unwrap());
+    let mut command = Sandbox::new().command(&["--store", &url, "list", "--all"]);
+    let mut running = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(running.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let shown = url.replace(":secret", "");
+    assert_eq!(line, format!("waiting for {shown}; Ctrl-C ends this\n"));
 }
