@@ -34,6 +34,8 @@
 //! `FORKLORE_SEED` to the printed seed. The variable `FORKLORE_CASES` sets the number of random
 //! histories.
 //!
+//! [`proxy::Proxy`] cuts the connections of a store that is on a server; the cases do not.
+//!
 //! The cases do not measure speed and do not inject disk faults. `docs/conformance.md` in the
 //! repository describes each group of cases.
 #![allow(
@@ -46,6 +48,7 @@
 )]
 
 pub mod events;
+pub mod proxy;
 pub mod scene;
 
 mod cases;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use forklore_conformance::Handle;
 use forklore_conformance::events::{turns, user};
+use forklore_conformance::proxy::{Proxy, Side};
 use forklore_conformance::scene::{Scene, id};
 use forklore_remote::HttpStore;
 use forklore_sqlite::{Options, SqliteStore};
@@ -13,7 +14,6 @@ use forklore_store::Store;
 use forklore_store::attachments::check;
 use forklore_store::port::Append;
 
-use crate::proxy::{Proxy, Side};
 use crate::server::Server;
 
 /// A store behind a server, which is behind a proxy.
@@ -29,7 +29,7 @@ impl Behind {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("store.db"), Options::default()).unwrap();
         let server = Server::start(Arc::new(store));
-        let proxy = Proxy::before(&server.address.to_string());
+        let proxy = Proxy::before(&server.address.to_string()).unwrap();
         let url = format!("http://{}?deadline=60", proxy.address());
         let store = Arc::new(HttpStore::open(url.parse().unwrap()).unwrap());
         Self { store, proxy, _server: server, _folder: folder }

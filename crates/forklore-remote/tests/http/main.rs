@@ -9,7 +9,6 @@
 
 mod conformance;
 mod cuts;
-mod proxy;
 mod refusals;
 mod restart;
 mod server;

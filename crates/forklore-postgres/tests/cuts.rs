@@ -8,20 +8,17 @@
     reason = "a broken expectation ends the test"
 )]
 
-mod proxy;
-
 use std::sync::Arc;
 
 use forklore_conformance::Handle;
 use forklore_conformance::events::{turns, user};
+use forklore_conformance::proxy::{Proxy, Side};
 use forklore_conformance::scene::{Scene, id};
 use forklore_pgserver::{Target, Tenant};
 use forklore_postgres::PostgresStore;
 use forklore_store::Store;
 use forklore_store::attachments::check;
 use forklore_store::port::Append;
-
-use self::proxy::{Proxy, Side};
 
 /// Creates the tests of a target, in a module of its name.
 macro_rules! tests_on {
@@ -55,7 +52,7 @@ fn behind_proxy(tenant: &Tenant) -> (Arc<PostgresStore>, Proxy) {
     let url = tenant.url();
     let (_, after) = url.split_once('@').unwrap();
     let (server, _) = after.split_once('/').unwrap();
-    let proxy = Proxy::before(server);
+    let proxy = Proxy::before(server).unwrap();
     let url = url.replace(server, &proxy.address());
     let address = format!("{url}&pool=1&listen=no&deadline=60").parse().unwrap();
     (Arc::new(PostgresStore::open(address).unwrap()), proxy)
