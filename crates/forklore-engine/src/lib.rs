@@ -81,6 +81,7 @@ mod operations;
 mod other_session;
 mod pack;
 mod playback;
+pub mod reading;
 mod recover;
 mod redact;
 mod rename;

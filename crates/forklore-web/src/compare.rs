@@ -3,6 +3,7 @@
 use forklore_core::units::count;
 use forklore_core::{Header, SessionId};
 use forklore_engine::Engine;
+use forklore_engine::reading::open_calls;
 use forklore_store::port::{At, LogEntry};
 use maud::{Markup, html};
 
@@ -13,7 +14,6 @@ use crate::entry_view::Writer;
 use crate::params::{self, Params};
 use crate::shell::Shell;
 use crate::shown::{self, Line};
-use crate::window::open_before;
 
 /// The number of messages of each session on a page.
 const MESSAGES: u64 = 30;
@@ -130,7 +130,7 @@ fn messages(engine: &Engine, header: &Header, index: u64) -> Answer<Vec<Entry>> 
     let mut entries = Entries::of(engine, header);
     let mut events = engine.events(&header.id, At::Index(index)).peekable();
     if let Some(Ok(first)) = events.peek() {
-        entries.after(&open_before(engine, &header.id, first.seq));
+        entries.after(&open_calls(engine, &header.id, first.seq));
     }
     for stored in events {
         let stored: LogEntry = stored?;

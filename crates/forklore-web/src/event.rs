@@ -2,6 +2,7 @@
 
 use forklore_core::SessionId;
 use forklore_core::units::bytes;
+use forklore_engine::reading::open_calls;
 use forklore_store::port::{At, Direction, Query};
 use maud::{Markup, html};
 
@@ -11,7 +12,6 @@ use crate::entry::Entries;
 use crate::entry_view::Writer;
 use crate::shell::Shell;
 use crate::shown::{Block, Line};
-use crate::window::open_before;
 
 /// The size of a payload that is shown, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -25,7 +25,7 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, seq: u64) -> Answer<Marku
     let page = engine.store().read(session, &query)?;
     let stored = page.events.into_iter().find(|stored| stored.seq == seq).ok_or_else(missing)?;
     let mut entries = Entries::of(engine, &header);
-    entries.after(&open_before(engine, session, seq));
+    entries.after(&open_calls(engine, session, seq));
     entries.add(&stored);
     let entries = entries.finish();
     let writer = Writer::new(pages, &header, &entries)?.whole();

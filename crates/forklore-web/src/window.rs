@@ -1,9 +1,10 @@
 //! Reads a part of a session's history: the events around a position.
 
 use forklore_core::call::CallStep;
-use forklore_core::{ErrorKind, Header, OpenCalls, SessionId};
+use forklore_core::{Header, SessionId};
 use forklore_engine::Engine;
-use forklore_store::port::{At, Direction, LogEntry, Query};
+use forklore_engine::reading::{Readable, open_calls, readable};
+use forklore_store::port::{At, Direction, Query};
 
 use crate::answer::{Answer, Problem};
 use crate::entry::{Entries, Entry};
@@ -19,8 +20,6 @@ const LOOKED_AT: u64 = 4_096;
 const BYTES: usize = 1 << 20;
 /// The number of events of one read of the store.
 const PAGE: usize = 64;
-/// The number of events before the first one that are searched for its open tool calls.
-const CALLS_BEFORE: usize = 128;
 
 /// The position at which a page of the reader begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,8 +128,8 @@ fn before(engine: &Engine, header: &Header, at: u64, wanted: usize) -> Answer<u6
     {
         for event in events(engine, &header.id, last, Direction::Backward)? {
             from = event.seq();
-            shown += usize::from(event.is_shown());
-            bytes += event.bytes();
+            shown += usize::from(is_shown(&event));
+            bytes += bytes_of(&event);
             if shown >= wanted || bytes >= BYTES {
                 return Ok(from);
             }
@@ -144,106 +143,57 @@ fn before(engine: &Engine, header: &Header, at: u64, wanted: usize) -> Answer<u6
 /// result if the result follows soon.
 fn forward(engine: &Engine, header: &Header, from: u64, most: u64) -> Answer<(Vec<Entry>, u64)> {
     let mut entries = Entries::of(engine, header);
-    entries.after(&open_before(engine, &header.id, from));
+    entries.after(&open_calls(engine, &header.id, from));
     let (mut next, mut shown, mut bytes) = (from, 0, 0);
     while next < most {
         for event in events(engine, &header.id, next, Direction::Forward)? {
             let is_full = shown >= SHOWN || bytes >= BYTES || next - from >= LOOKED_AT;
             let is_far = shown >= 2 * SHOWN || bytes >= 2 * BYTES;
-            let goes_on = event.is_result() && entries.has_open_calls() && !is_far;
+            let goes_on = is_result(&event) && entries.has_open_calls() && !is_far;
             if event.seq() >= most || (is_full && !goes_on) {
                 return Ok((entries.finish(), next));
             }
             next = event.seq() + 1;
-            shown += usize::from(event.is_shown());
-            bytes += event.bytes();
+            shown += usize::from(is_shown(&event));
+            bytes += bytes_of(&event);
             match event {
-                Read::Event(stored) => entries.add(&stored),
-                Read::Damaged(seq, message) => entries.add_damaged(seq, message),
+                Readable::Event(stored) => entries.add(&stored),
+                Readable::Damaged(seq, message) => entries.add_damaged(seq, message),
             }
         }
     }
     Ok((entries.finish(), next))
 }
 
-/// An event that was read, or the reason why it cannot be read.
-enum Read {
-    Event(Box<LogEntry>),
-    Damaged(u64, String),
-}
-
-impl Read {
-    fn seq(&self) -> u64 {
-        match self {
-            Self::Event(stored) => stored.seq,
-            Self::Damaged(seq, _) => *seq,
-        }
-    }
-
-    fn is_shown(&self) -> bool {
-        match self {
-            Self::Event(stored) => Entries::shows(&stored.event),
-            Self::Damaged(..) => true,
-        }
-    }
-
-    fn is_result(&self) -> bool {
-        let Self::Event(stored) = self else { return false };
-        stored.event.effect.calls.iter().any(|step| matches!(step, CallStep::Close(_)))
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Event(stored) => stored.event.data.get().len(),
-            Self::Damaged(..) => 0,
-        }
+fn is_shown(event: &Readable) -> bool {
+    match event {
+        Readable::Event(stored) => Entries::shows(&stored.event),
+        Readable::Damaged(..) => true,
     }
 }
 
-/// Reads a page of events. If an event of the page is damaged, reads fewer events. If the first
-/// event is damaged, returns its damage instead.
+fn is_result(event: &Readable) -> bool {
+    let Readable::Event(stored) = event else { return false };
+    stored.event.effect.calls.iter().any(|step| matches!(step, CallStep::Close(_)))
+}
+
+fn bytes_of(event: &Readable) -> usize {
+    match event {
+        Readable::Event(stored) => stored.event.data.get().len(),
+        Readable::Damaged(..) => 0,
+    }
+}
+
+/// Reads a page of events, which has at least one.
 fn events(
     engine: &Engine,
     session: &SessionId,
     at: u64,
     direction: Direction,
-) -> Answer<Vec<Read>> {
-    let mut limit = PAGE;
-    loop {
-        let query = Query { at: At::Seq(at), direction, limit, bare: false };
-        match engine.store().read(session, &query) {
-            Ok(page) if page.events.is_empty() => {
-                return Err(Problem::missing(format!("This session has no event {at}.")));
-            }
-            Ok(page) => {
-                return Ok(page.events.into_iter().map(Box::new).map(Read::Event).collect());
-            }
-            Err(error) if !is_damage(error.kind()) => return Err(error.into()),
-            Err(_) if limit > 1 => limit /= 4,
-            Err(error) => return Ok(vec![Read::Damaged(at, error.to_string())]),
-        }
+) -> Answer<Vec<Readable>> {
+    let events = readable(engine, session, at, direction, PAGE)?;
+    if events.is_empty() {
+        return Err(Problem::missing(format!("This session has no event {at}.")));
     }
-}
-
-fn is_damage(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::Corrupt | ErrorKind::MissingAncestor)
-}
-
-/// Returns the tool calls that are open before the log position `at`, from a bounded number of
-/// events. If these events cannot be read, returns none, and results are shown without the names of
-/// their tools.
-pub(crate) fn open_before(engine: &Engine, session: &SessionId, at: u64) -> OpenCalls {
-    let Some(last) = at.checked_sub(1) else { return OpenCalls::default() };
-    let direction = Direction::Backward;
-    let mut query = Query { at: At::Seq(last), direction, limit: 1, bare: true };
-    let mut read = |limit| {
-        query.limit = limit;
-        engine.store().read(session, &query).map(|page| page.events).unwrap_or_default()
-    };
-    if read(1).first().is_none_or(|stored| stored.counts.open == 0) {
-        return OpenCalls::default();
-    }
-    let mut events = read(CALLS_BEFORE);
-    events.reverse();
-    events.into_iter().map(|stored| stored.event.effect).collect()
+    Ok(events)
 }

@@ -1,11 +1,11 @@
 //! Reads the messages that only one of two sessions has, as pairs at the same position.
 
 use forklore_core::{Header, SessionId};
+use forklore_engine::reading::open_calls;
 use forklore_engine::{Engine, Result};
 use forklore_store::port::{At, LogEntry};
 
 use super::entry::Entries;
-use super::events::open_before;
 use crate::model::Entry;
 use crate::request::{Answer, Compared};
 
@@ -53,7 +53,7 @@ fn messages(
     let mut entries = Entries::of(engine, header, false);
     let mut events = engine.events(&header.id, At::Index(index)).peekable();
     if let Some(Ok(first)) = events.peek() {
-        entries.after(&open_before(engine, &header.id, first.seq));
+        entries.after(&open_calls(engine, &header.id, first.seq));
     }
     let mut found = Vec::new();
     for stored in events {

@@ -1,10 +1,11 @@
 //! Finds a text in a session, a bounded number of events at a time.
 
+use forklore_engine::reading::readable;
 use forklore_engine::{Engine, Result};
 use forklore_store::port::Direction;
 
 use super::entry::Entries;
-use super::events::page;
+use super::events::{self, PAGE};
 use crate::found::Needle;
 use crate::request::{Answer, FindAnswer, FindRequest};
 
@@ -22,10 +23,10 @@ pub(super) fn find(engine: &Engine, request: &FindRequest) -> Result<Answer> {
         return Ok(Answer::Find(FindAnswer::Nothing));
     }
     loop {
-        let page = page(engine, &header.id, at, direction)?;
+        let page = readable(engine, &header.id, at, direction, PAGE)?;
         let Some(last) = page.last() else { return Ok(Answer::Find(FindAnswer::Nothing)) };
         let next = if request.backward { last.seq().checked_sub(1) } else { Some(last.seq() + 1) };
-        let mut events = page.iter().filter_map(|event| event.entry(&mut entries));
+        let mut events = page.iter().filter_map(|event| events::entry(event, &mut entries));
         if let Some(entry) = events.find(|entry| needle.is_in(entry)) {
             return Ok(Answer::Find(FindAnswer::Found(entry.seq)));
         }
