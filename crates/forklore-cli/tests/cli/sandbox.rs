@@ -1,8 +1,10 @@
 //! The environment of a single test: one folder with a home directory, a store and files.
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -58,6 +60,9 @@ impl Sandbox {
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join(name);
         std::fs::write(&path, text).unwrap();
+        // The clock of a file system may be some milliseconds behind what the program wrote before.
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now()).unwrap();
         path
     }
 
