@@ -70,8 +70,9 @@ fn without_local_paths(url: &str) -> String {
     let Some((server, options)) = url.split_once('?').filter(|_| url.contains("://")) else {
         return url.to_owned();
     };
-    let is_path =
-        |option: &&str| option.starts_with("sslrootcert=") || option.starts_with("cache=");
+    let is_path = |option: &&str| {
+        ["sslrootcert=", "cache=", "ca="].iter().any(|name| option.starts_with(name))
+    };
     let options: Vec<_> = options.split('&').filter(|option| !is_path(option)).collect();
     let mark = if options.is_empty() { "" } else { "?" };
     format!("{server}{mark}{}", options.join("&"))
