@@ -240,7 +240,8 @@ fn the_state_is_shown_without_tables_and_for_no_other_store() {
 fn a_server_that_does_not_answer_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://ann:secret@{}/team", listener.local_addr().unwrap());
-    let mut command = Sandbox::new().command(&["--store", &url, "list", "--all"]);
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(&["--store", &url, "list", "--all"]);
     let mut running = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(running.stderr.take().unwrap()).read_line(&mut line).unwrap();

@@ -102,7 +102,12 @@ async fn serve(
     });
     let mut body = Chunks { chunks, rest: Bytes::new(), is_over: false };
     let answer = tokio::task::spawn_blocking(move || dispatcher.answer(&path, &mut body)).await;
-    Ok(answer.map_or_else(|_| plain(500), response))
+    match answer {
+        Ok(answer) => Ok(response(answer)),
+        // A server that is killed answers nothing.
+        Err(ended) if ended.is_cancelled() => std::future::pending().await,
+        Err(_) => Ok(plain(500)),
+    }
 }
 
 fn plain(status: u16) -> Response<Sent> {
