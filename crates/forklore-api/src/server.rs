@@ -74,6 +74,9 @@ pub struct AccessToken {
     pub created: Timestamp,
     /// When it stops to be valid. `null` never does.
     pub expires: Option<Timestamp>,
+    /// The tenant of the database whose store its owner sees. Absent for the store of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
 }
 
 /// The tokens that a server accepts.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -46,13 +46,16 @@ pub(crate) type Slot = Arc<OnceLock<Arc<Meter>>>;
 pub(crate) fn serve(text: &str, slot: Slot) -> Result<SocketAddr> {
     let local = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let doing = || format!("listening for --metrics at {text:?}");
-    let bound = match local {
-        Ok(address) => TcpListener::bind(address),
-        Err(_) if !text.contains(':') => {
-            return Err(Failure::invalid(format!("{text:?} is no HOST:PORT for --metrics")));
-        }
-        Err(_) => TcpListener::bind(text),
+    let wrong = || {
+        Failure::invalid(format!("{text:?} is no HOST:PORT for --metrics"))
+            .or_try("--metrics 127.0.0.1:9464, or a port of this machine")
     };
+    let addresses: Vec<SocketAddr> = match local {
+        Ok(address) => vec![address],
+        // A name that nobody knows is as wrong as one without a port.
+        Err(_) => text.to_socket_addrs().map_err(|_| wrong())?.collect(),
+    };
+    let bound = TcpListener::bind(&*addresses);
     let failed = |source| Failure::File { doing: doing(), source };
     let listener = bound.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use etcetera::BaseStrategy;
 use forklore::core::ErrorKind;
-use forklore::{Engine, StoreUrl, blocking};
+use forklore::store::Error as StoreError;
+use forklore::{Engine, OpenError, StoreUrl, blocking};
 
 use crate::failure::{Failure, Result};
 
@@ -83,9 +84,26 @@ fn is_default(url: Option<&str>) -> bool {
 /// # Errors
 /// When the URL does not name a store.
 pub(crate) fn parse(url: &str) -> Result<StoreUrl> {
-    let url: StoreUrl = url.parse()?;
+    let url: StoreUrl = url.parse().map_err(|error| of_server(url, error))?;
     let dirs = etcetera::base_strategy::choose_native_strategy();
     Ok(dirs.map_or(url.clone(), |dirs| url.with_cache(&dirs.cache_dir().join("forklore"))))
+}
+
+/// Suggests the right URL of a server in place of a wrong one.
+fn of_server(url: &str, error: OpenError) -> Failure {
+    let is_of_server = url.starts_with("http://") || url.starts_with("https://");
+    let refused = |kind| Failure::refused(kind, error.to_string());
+    match &error {
+        // The URL has no secret, or it would have been refused as invalid.
+        OpenError::Store(StoreError::Denied(_)) if url.starts_with("http://") => {
+            let plain = url.split('?').next().unwrap_or(url);
+            let encrypted = plain.replacen("http://", "https://", 1);
+            refused(ErrorKind::PermissionDenied).or_try(format!("--store {encrypted}"))
+        }
+        OpenError::Store(StoreError::Invalid(_)) if is_of_server => refused(ErrorKind::InvalidArgs)
+            .or_try("--store https://HOST:PORT, with the token in FORKLORE_TOKEN"),
+        _ => error.into(),
+    }
 }
 
 /// Returns the URL of the default store: the SQLite file `forklore/sessions.db` in the platform's

@@ -106,6 +106,15 @@ impl FromStr for Address {
 }
 
 impl Address {
+    /// Returns the same address for another tenant of the database.
+    ///
+    /// # Errors
+    /// `Invalid` if the name is none of a tenant.
+    pub fn with_tenant(mut self, name: &str) -> Result<Self> {
+        self.set("tenant", name)?;
+        Ok(self)
+    }
+
     fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let number = || value.parse::<usize>().ok().filter(|number| *number > 0);
         match name {

@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 
 use self::pins::Pins;
 use crate::protocol::{
-    Call, DONE, Done, FAILED, Failure, LONGEST_REQUEST, NO_SUCH_CALL, NOTHING, VERSION, Versions,
+    Call, DONE, Done, FAILED, Failure, LONGEST_REQUEST, NO_SUCH_CALL, NOTHING, REFUSED, VERSION,
+    Versions,
 };
 
 /// Executes the requests of clients on one store. It may be called from many threads at once. A call
@@ -56,16 +57,37 @@ impl Dispatcher {
         Self { store, pins: Pins::default() }
     }
 
+    /// Drops the pins that clients have had for too long. A server calls it now and then.
+    pub fn drop_old_pins(&self) {
+        self.pins.drop_old();
+    }
+
     /// Executes a request. `path` is what follows `/store/` in the path of its URL, such as
     /// `v1/commit`, and `body` its body. If the connection ends before the whole body was read, `body`
     /// must return an error; it must not look like the end of a shorter body.
     pub fn answer(&self, path: &str, body: &mut dyn Read) -> Answer {
+        self.answer_within(path, body, Rights::All)
+    }
+
+    /// Executes a request like [`answer`](Self::answer) for a caller with these rights. What goes beyond
+    /// them is answered with the status [`REFUSED`] and changes nothing.
+    pub fn answer_within(&self, path: &str, body: &mut dyn Read, rights: Rights) -> Answer {
         let version = format!("v{VERSION}/");
         let Some((call, rest)) = path.strip_prefix(&version).and_then(call) else {
             return json(NO_SUCH_CALL, &Versions { forklore_store: vec![VERSION] });
         };
-        self.execute(call, rest, body).unwrap_or_else(|error| json(FAILED, &Failure::from(error)))
+        self.execute(call, rest, body, rights)
+            .unwrap_or_else(|error| json(FAILED, &Failure::from(error)))
     }
+}
+
+/// What a caller may do with the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// Everything.
+    All,
+    /// Everything but commits that erase: no session is erased and no event loses its content.
+    NoErasing,
 }
 
 /// Splits a path into the call and what follows it.
@@ -105,6 +127,11 @@ fn json(status: u16, body: &impl Serialize) -> Answer {
             Answer { status: 500, content_type: JSON, length: None, body: Body::Bytes(Vec::new()) }
         }
     }
+}
+
+/// Returns the answer to a request that goes beyond the caller's rights.
+fn refused() -> Answer {
+    json(REFUSED, &Failure::from(Error::Denied("the caller may not erase".into())))
 }
 
 /// Returns the answer that there is no such attachment.

@@ -22,5 +22,5 @@ pub mod protocol;
 mod store;
 
 pub use address::{Address, TOKEN};
-pub use dispatcher::{Answer, Body, Dispatcher};
+pub use dispatcher::{Answer, Body, Dispatcher, Rights};
 pub use store::HttpStore;

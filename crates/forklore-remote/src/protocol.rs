@@ -45,12 +45,16 @@ pub const LONGEST_REQUEST: u64 = 256 << 20;
 pub const LONGEST_WAIT: Duration = Duration::from_secs(25);
 /// The longest body of an answer that a client reads, in bytes, except that of an attachment.
 pub const LONGEST_ANSWER: u64 = 1 << 30;
+/// How many attachments a server protects for its clients at the same time.
+pub const MOST_PINS: usize = 10_000;
 /// How long a server protects an attachment for a client that does not drop its pin.
 pub const PINNED: Duration = Duration::from_secs(3600);
 /// The status of an answer with the result of the call.
 pub const DONE: u16 = 200;
 /// The status of an answer without an attachment.
 pub const NOTHING: u16 = 204;
+/// The status of an answer to a request that goes beyond the caller's rights.
+pub const REFUSED: u16 = 403;
 /// The status of an answer with a [`Failure`].
 pub const FAILED: u16 = 422;
 /// The status of an answer with [`Versions`].

@@ -15,4 +15,6 @@ pub(crate) struct Caller {
     /// The name of the token, which the store records with each operation.
     pub(crate) name: String,
     pub(crate) scope: Scope,
+    /// The tenant whose store the caller sees. `None` is that of the server.
+    pub(crate) tenant: Option<String>,
 }

@@ -4,8 +4,11 @@ mod attachments;
 pub(crate) mod body;
 pub(crate) mod bytes;
 pub(crate) mod events;
+mod exports;
 mod families;
 mod forks;
+mod graph;
+mod imports;
 mod leases;
 #[cfg(feature = "schema")]
 pub mod openapi;
@@ -16,11 +19,12 @@ mod sessions;
 mod sources;
 mod stats;
 mod tag;
+mod upkeep;
 
 use axum::Router;
 use axum::http::header;
 use axum::response::IntoResponse;
-use axum::routing::{get, post, put};
+use axum::routing::MethodRouter;
 
 use crate::live::stream;
 use crate::service::Service;
@@ -28,42 +32,64 @@ use crate::service::Service;
 /// The description of every route (OpenAPI 3.1).
 const DESCRIPTION: &str = include_str!("../../../docs/reference/openapi.json");
 
-/// The routes under `/api/v1`.
-pub(crate) fn router() -> Router<Service> {
-    Router::new()
-        .route("/openapi.json", get(description))
-        .route("/sessions", get(sessions::list).post(sessions::create))
-        .route(
-            "/sessions/{id}",
-            get(sessions::show).patch(sessions::change).delete(sessions::delete),
-        )
-        .route("/sessions/{id}/undelete", post(sessions::undelete))
-        .route("/sessions/{id}/detach", post(sessions::detach))
-        .route("/sessions/{id}/events", get(events::list).post(events::append))
-        .route("/sessions/{id}/events/live", get(stream::session))
-        .route("/sessions/{id}/messages", get(events::messages))
-        .route("/sessions/{id}/context", get(events::context))
-        .route("/sessions/{id}/forks", post(forks::fork))
-        .route("/sessions/{id}/brought", post(forks::bring))
-        .route("/sessions/{id}/tree", get(families::tree_of))
-        .route("/sessions/{id}/branches", get(families::branches))
-        .route("/sessions/{id}/lineage", get(families::lineage))
-        .route("/sessions/{id}/stats", get(stats::of_session))
-        .route("/sessions/{id}/lease", put(leases::take).delete(leases::release))
-        .route("/sessions/{id}/attachments", get(attachments::list).post(attachments::add))
-        .route("/sessions/{id}/attachments/{attachment}", get(attachments::read))
-        .route("/sessions/{id}/files", get(sources::list))
-        .route("/sessions/{id}/file", get(sources::restore))
-        .route("/diff", get(families::diff))
-        .route("/diff/stats", get(families::diff_stats))
-        .route("/tree", get(families::tree))
-        .route("/search", get(search::search))
-        .route("/blame", get(search::blame))
-        .route("/stats", get(stats::of_store))
-        .route("/operations", get(operations::list))
-        .route("/operations/{number}", get(operations::show))
-        .route("/operations/{number}/undo", post(operations::undo))
-        .route("/events", get(stream::store))
+/// Defines the router, and the list of its routes, which a test compares with the description.
+macro_rules! routes {
+    ($($path:literal => $($method:ident $handler:path),+;)*) => {
+        /// The routes under `/api/v1`.
+        pub(crate) fn router() -> Router<Service> {
+            Router::new()$(.route($path, MethodRouter::new()$(.$method($handler))+))*
+        }
+
+        /// The method and the path of every route, below `/api/v1`.
+        #[cfg(feature = "schema")]
+        pub const ROUTES: &[(&str, &str)] = &[$($((stringify!($method), $path)),+),*];
+    };
+}
+
+routes! {
+    "/openapi.json" => get description;
+    "/sessions" => get sessions::list, post sessions::create;
+    "/sessions/{id}" => get sessions::show, patch sessions::change, delete sessions::delete;
+    "/sessions/{id}/undelete" => post sessions::undelete;
+    "/sessions/{id}/detach" => post sessions::detach;
+    "/sessions/{id}/events" => get events::list, post events::append;
+    "/sessions/{id}/events/live" => get stream::session;
+    "/sessions/{id}/messages" => get events::messages;
+    "/sessions/{id}/context" => get events::context;
+    "/sessions/{id}/forks" => post forks::fork;
+    "/sessions/{id}/brought" => post forks::bring;
+    "/sessions/{id}/tree" => get families::tree_of;
+    "/sessions/{id}/branches" => get families::branches;
+    "/sessions/{id}/lineage" => get families::lineage;
+    "/sessions/{id}/stats" => get stats::of_session;
+    "/sessions/{id}/lease" => put leases::take, delete leases::release;
+    "/sessions/{id}/attachments" => get attachments::list, post attachments::add;
+    "/sessions/{id}/attachments/{attachment}" => get attachments::read;
+    "/sessions/{id}/files" => get sources::list;
+    "/sessions/{id}/file" => get sources::restore;
+    "/sessions/{id}/export" => get exports::export;
+    "/sessions/{id}/resume-in" => get exports::resume_in;
+    "/sessions/{id}/verification" => get upkeep::verify_session;
+    "/imports" => post imports::import;
+    "/redactions" => post upkeep::redact;
+    "/diff" => get families::diff;
+    "/diff/stats" => get families::diff_stats;
+    "/tree" => get families::tree;
+    "/search" => get search::search;
+    "/blame" => get search::blame;
+    "/graph" => get graph::graph;
+    "/sparql" => post graph::sparql;
+    "/vocabulary/{part}" => get graph::vocabulary;
+    "/stats" => get stats::of_store;
+    "/operations" => get operations::list;
+    "/operations/{number}" => get operations::show;
+    "/operations/{number}/undo" => post operations::undo;
+    "/verification" => get upkeep::verify;
+    "/verification/sample" => post upkeep::verify_sample;
+    "/gc" => post upkeep::gc;
+    "/retention" => post upkeep::apply_retention;
+    "/pack" => post upkeep::pack;
+    "/events" => get stream::store;
 }
 
 async fn description() -> impl IntoResponse {

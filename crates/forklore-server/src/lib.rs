@@ -17,26 +17,38 @@ mod problem;
 mod routes;
 mod service;
 mod store;
+mod tenants;
+mod tls;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
-use axum::http::Uri;
+use forklore::{Engine, OpenError};
 use forklore_api::Scope;
 use forklore_core::ErrorKind;
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 use access::Caller;
 use access::hosts::Hosts;
 use audit::Audit;
 use service::Service;
+use tenants::Tenants;
 
 #[cfg(feature = "schema")]
-pub use api::openapi;
+pub use api::{ROUTES, openapi};
+
+pub use axum::http::Uri;
 
 pub use access::token::{TokenError, TokenFile};
 pub use forklore_web::Pages;
 pub use problem::Problem;
+pub use tls::{Certificate, CertificateError};
+
+/// How often the pins of clients that are gone are dropped.
+const CLEANING: Duration = Duration::from_secs(60);
 
 /// How a server listens, and where its state is.
 #[derive(Clone, Debug)]
@@ -47,6 +59,8 @@ pub struct Options {
     pub public_url: Option<Uri>,
     /// The folder of the tokens and the log of writes.
     pub state: PathBuf,
+    /// The certificate with which connections are encrypted. Without one, they are plain HTTP.
+    pub certificate: Option<Certificate>,
 }
 
 /// Why a server cannot start.
@@ -71,6 +85,9 @@ pub enum StartError {
     /// The public URL has no scheme or no host.
     #[error("the public URL {0} is no URL of a server, such as https://lore.example")]
     PublicUrl(Uri),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
     /// The system has no random numbers.
     #[error("the system's random number generator failed: {0}")]
     Random(#[from] getrandom::Error),
@@ -83,6 +100,7 @@ impl StartError {
         match self {
             Self::Listen { source, .. } | Self::State { source, .. } => of_system(source),
             Self::PublicUrl(_) => ErrorKind::InvalidArgs,
+            Self::Certificate(error) => error.kind(),
             Self::Random(_) => ErrorKind::Internal,
         }
     }
@@ -107,6 +125,8 @@ pub struct Server {
     url: String,
     token: String,
     link: String,
+    tls: Option<TlsAcceptor>,
+    open_tenant: Option<Arc<tenants::Open>>,
 }
 
 impl Server {
@@ -115,7 +135,8 @@ impl Server {
     /// # Errors
     /// [`StartError`] says what is in the way.
     pub async fn bind(pages: Pages, options: Options) -> Result<Self, StartError> {
-        let Options { listen, public_url, state } = options;
+        let Options { listen, public_url, state, certificate } = options;
+        let tls = certificate.map(tls::acceptor).transpose()?;
         if let Some(url) = &public_url
             && (url.scheme().is_none() || url.authority().is_none())
         {
@@ -131,20 +152,37 @@ impl Server {
         let listening = |source| StartError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).await.map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
-        let hosts = Hosts::of(address, public_url.as_ref());
-        let is_encrypted = public_url.as_ref().is_some_and(|url| url.scheme_str() == Some("https"));
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let hosts = Hosts::of(scheme, address, public_url.as_ref());
+        let is_encrypted = tls.is_some()
+            || public_url.as_ref().is_some_and(|url| url.scheme_str() == Some("https"));
         let token = access::token::secret()?;
-        let own = Caller { name: "serve".to_owned(), scope: Scope::Admin };
+        let own = Caller { name: "serve".to_owned(), scope: Scope::Admin, tenant: None };
         let own = (access::token::hash(&token), own);
         let tokens = TokenFile::at(state.join("tokens.json"));
-        let service =
-            Service::new(pages.engine.clone(), (hosts, is_encrypted), (tokens, own), audit);
+        let service = Service::new(
+            pages.engine.clone(),
+            (hosts, is_encrypted),
+            (tokens, own),
+            (audit, &state),
+        );
         let url = match public_url {
             Some(url) => url.to_string().trim_end_matches('/').to_owned(),
-            None => format!("http://{address}"),
+            None => format!("{scheme}://{address}"),
         };
         let link = format!("{url}/#login={}", service.logins.link("serve")?);
-        Ok(Self { listener, service, pages, address, url, token, link })
+        let open_tenant = None;
+        Ok(Self { listener, service, pages, address, url, token, link, tls, open_tenant })
+    }
+
+    /// Lets tokens name a tenant, whose store this function opens.
+    #[must_use]
+    pub fn with_tenants(
+        mut self,
+        open: impl Fn(&str) -> Result<Engine, OpenError> + Send + Sync + 'static,
+    ) -> Self {
+        self.open_tenant = Some(Arc::new(open));
+        self
     }
 
     /// Returns the address that the server listens at.
@@ -174,13 +212,25 @@ impl Server {
     /// Answers requests until `stop` is ready. Then ends the streams, and waits a while for the
     /// requests that are being answered.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let router = routes::router(&self.service, self.pages);
-        let (stopping, agents) = (self.service.stopping.clone(), self.service.agents.clone());
+        let Self { listener, service, pages, tls, open_tenant, .. } = self;
+        let tenants = Arc::new(Tenants::new(open_tenant, service.clone(), pages.clone()));
+        let router = routes::router(&service, pages, &tenants);
+        let dispatcher = service.dispatcher.clone();
+        let cleaning = tokio::spawn(async move {
+            let mut clock = tokio::time::interval(CLEANING);
+            loop {
+                clock.tick().await;
+                let dispatcher = dispatcher.clone();
+                let _ = tokio::task::spawn_blocking(move || dispatcher.drop_old_pins()).await;
+            }
+        });
         let stop = async move {
             stop.await;
-            stopping.send_replace(true);
-            agents.stop();
+            service.stopping.send_replace(true);
+            service.agents.stop();
+            tenants.stop();
+            cleaning.abort();
         };
-        connection::serve(self.listener, router, stop).await;
+        connection::serve(listener, router, tls, stop).await;
     }
 }

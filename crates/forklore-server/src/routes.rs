@@ -1,5 +1,7 @@
 //! All routes, with the checks in front of them.
 
+use std::sync::Arc;
+
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
@@ -11,28 +13,36 @@ use forklore_web::Pages;
 use crate::access::{Caller, guard, page, sign_in};
 use crate::problem::Problem;
 use crate::service::Service;
+use crate::tenants::Tenants;
 use crate::{api, store};
 
 /// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
 const BODY: usize = 64 << 20;
 
-pub(crate) fn router(service: &Service, pages: Pages) -> Router {
+/// Returns all routes. Requests of a caller who sees a tenant go to the routes of that tenant.
+pub(crate) fn router(service: &Service, pages: Pages, tenants: &Arc<Tenants>) -> Router {
+    let state = (service.clone(), tenants.clone());
+    let guarded = guarded(service, pages).layer(from_fn_with_state(state, guard::caller));
+    let open = Router::new()
+        .route("/login", post(sign_in::log_in).delete(sign_in::log_out))
+        .route("/login.css", get(page::style))
+        .route("/login.js", get(page::script))
+        .route("/health", get(health))
+        .with_state(service.clone());
+    open.merge(guarded)
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(from_fn_with_state(service.clone(), guard::site))
+}
+
+/// Returns the routes of one store, for callers that are known.
+pub(crate) fn guarded(service: &Service, pages: Pages) -> Router {
     let pages = forklore_web::router(pages).layer(from_fn(guard::pages));
-    let guarded = Router::new()
+    Router::new()
         .nest("/api/v1", api::router().fallback(nothing).method_not_allowed_fallback(not_allowed))
         .route("/store/{*call}", post(store::call))
         .route("/mcp", any(agents))
         .fallback_service(pages)
         .layer(from_fn_with_state(service.clone(), guard::log))
-        .layer(from_fn_with_state(service.clone(), guard::caller));
-    let open = Router::new()
-        .route("/login", post(sign_in::log_in).delete(sign_in::log_out))
-        .route("/login.css", get(page::style))
-        .route("/login.js", get(page::script))
-        .route("/health", get(health));
-    open.merge(guarded)
-        .layer(DefaultBodyLimit::max(BODY))
-        .layer(from_fn_with_state(service.clone(), guard::site))
         .with_state(service.clone())
 }
 

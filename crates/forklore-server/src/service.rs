@@ -1,5 +1,6 @@
 //! What all routes share: the engine, how many calls of it run at once, and who may call.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode, header};
@@ -20,6 +21,8 @@ use crate::problem::Problem;
 
 /// How many calls of the engine run at the same time. Others wait without a thread.
 const AT_ONCE: usize = 32;
+/// How many queries of graphs run at the same time. Each may need much memory.
+const QUERIES: usize = 2;
 /// How many programs may wait for changes of the store at the same time, each on a thread.
 const WAITING: usize = 256;
 
@@ -30,6 +33,9 @@ pub(crate) struct Service {
     pub(crate) steps: Arc<Semaphore>,
     /// Limits those who wait for changes of the store.
     pub(crate) waiting: Arc<Semaphore>,
+    /// Limits the queries of graphs.
+    #[cfg_attr(not(feature = "graph"), allow(dead_code, reason = "nobody queries"))]
+    pub(crate) queries: Arc<Semaphore>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) agents: Agents,
     pub(crate) feed: Feed,
@@ -37,6 +43,8 @@ pub(crate) struct Service {
     pub(crate) tokens: TokenFile,
     pub(crate) logins: Logins,
     pub(crate) audit: Audit,
+    /// The folder of the server's own files.
+    pub(crate) state: Arc<Path>,
     /// The token of this run, which is stored nowhere.
     pub(crate) own: Arc<(String, Caller)>,
     pub(crate) is_encrypted: bool,
@@ -49,7 +57,7 @@ impl Service {
         engine: Engine,
         (hosts, is_encrypted): (Hosts, bool),
         (tokens, own): (TokenFile, (String, Caller)),
-        audit: Audit,
+        (audit, state): (Audit, &Path),
     ) -> Self {
         let feed = Feed::follow(engine.clone());
         let (agents, dispatcher) = (Agents::new(&engine), Dispatcher::new(engine.shared_store()));
@@ -57,6 +65,7 @@ impl Service {
             engine,
             steps: Arc::new(Semaphore::new(AT_ONCE)),
             waiting: Arc::new(Semaphore::new(WAITING)),
+            queries: Arc::new(Semaphore::new(QUERIES)),
             dispatcher: Arc::new(dispatcher),
             agents,
             feed,
@@ -64,10 +73,18 @@ impl Service {
             tokens,
             logins: Logins::default(),
             audit,
+            state: Arc::from(state),
             own: Arc::new(own),
             is_encrypted,
             stopping: watch::Sender::new(false),
         }
+    }
+
+    /// Returns the same service for another store. Both share the limits.
+    pub(crate) fn on(&self, engine: Engine) -> Self {
+        let feed = Feed::follow(engine.clone());
+        let (agents, dispatcher) = (Agents::new(&engine), Dispatcher::new(engine.shared_store()));
+        Self { engine, agents, feed, dispatcher: Arc::new(dispatcher), ..self.clone() }
     }
 
     /// Runs a call of the engine, which blocks, on a thread of its own. If the client goes away, the
@@ -88,10 +105,27 @@ impl Service {
         self.run(self.engine.clone().with_principal(&caller.name), call).await
     }
 
-    async fn run<T: Send + 'static>(
+    /// Runs a call like [`call`](Self::call) whose failures are problems already.
+    pub(crate) async fn answer<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Engine) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.run(self.engine.clone(), call).await
+    }
+
+    /// Runs a call like [`answer`](Self::answer), on behalf of a caller.
+    pub(crate) async fn answer_as<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        call: impl FnOnce(&Engine) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.run(self.engine.clone().with_principal(&caller.name), call).await
+    }
+
+    async fn run<T: Send + 'static, E: Into<Problem> + Send + 'static>(
         &self,
         engine: Engine,
-        call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
+        call: impl FnOnce(&Engine) -> Result<T, E> + Send + 'static,
     ) -> Result<T, Problem> {
         let stopped = || Problem::new(ErrorKind::Interrupted, "the server is stopping");
         let permit = Arc::clone(&self.steps).acquire_owned().await.map_err(|_| stopped())?;
@@ -101,7 +135,7 @@ impl Service {
             done
         });
         match done.await {
-            Ok(done) => Ok(done?),
+            Ok(done) => done.map_err(Into::into),
             Err(_) => Err(Problem::new(ErrorKind::Internal, "the call ended without an answer")),
         }
     }

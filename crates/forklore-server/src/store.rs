@@ -9,8 +9,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use forklore_api::Scope;
 use forklore_core::ErrorKind;
-use forklore_remote::Answer;
-use forklore_remote::protocol::{Call, VERSION};
+use forklore_remote::protocol::{Call, REFUSED, VERSION};
+use forklore_remote::{Answer, Rights};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -41,13 +41,18 @@ pub(crate) async fn call(
     let permit = permit.map_err(stopped)?;
     let mut body = Upload::of(request);
     let dispatcher = service.dispatcher.clone();
+    let rights = if caller.scope >= Scope::Admin { Rights::All } else { Rights::NoErasing };
     let answering = tokio::task::spawn_blocking(move || {
-        let answer = dispatcher.answer(&path, &mut body);
+        let answer = dispatcher.answer_within(&path, &mut body, rights);
         drop(permit);
         answer
     });
     let ended = |_| Problem::new(ErrorKind::Internal, "the call ended without an answer");
-    Ok(response(answering.await.map_err(ended)?))
+    let answer = answering.await.map_err(ended)?;
+    if answer.status == REFUSED {
+        caller.needs(Scope::Admin)?;
+    }
+    Ok(response(answer))
 }
 
 /// Checks whether the path is that of a call that changes nothing.

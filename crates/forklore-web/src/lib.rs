@@ -43,6 +43,7 @@ use jiff::tz::TimeZone;
 pub use routes::router;
 
 /// What the pages show, and how.
+#[derive(Clone)]
 pub struct Pages {
     /// The sessions.
     pub engine: Engine,

@@ -132,6 +132,24 @@ impl StoreUrl {
         }
     }
 
+    /// Returns the URL of another tenant of the same database; `None` for a store that has no tenants.
+    ///
+    /// # Errors
+    /// Returns an error if the name is none of a tenant.
+    pub fn of_tenant(&self, name: &str) -> Result<Option<Self>, OpenError> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(address) => {
+                let address = Address::clone(address).with_tenant(name)?;
+                Ok(Some(Self::Postgres(Box::new(address))))
+            }
+            _ => {
+                let _ = name;
+                Ok(None)
+            }
+        }
+    }
+
     /// Returns the kind of store, as it is written before the colon of the URL.
     #[must_use]
     pub fn scheme(&self) -> &'static str {

@@ -1,12 +1,15 @@
 //! `serve`: the sessions of the store over HTTP, for browsers and programs.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use forklore::api::Listening;
 use forklore::core::ErrorKind;
-use forklore_server::{Options, Pages, Server};
+use forklore::{Engine, OpenError, StoreUrl, blocking};
+use forklore_server::{Certificate, Options, Pages, Server, Uri};
 use tokio::sync::oneshot;
 
 use crate::app::App;
@@ -22,7 +25,10 @@ const EXAMPLES: &str = "\
 Examples:
   forklore serve                              on this machine only, at port 4747
   forklore serve --listen 127.0.0.1:0 --json  at a free port; prints a line with its URL and a token
-  forklore serve --listen 0.0.0.0:4747 --public-url https://lore.example
+  forklore serve --open                       and opens the page in the browser
+  forklore serve --listen 0.0.0.0:4747 --tls-cert cert.pem --tls-key key.pem
+                                              for others, encrypted
+  forklore serve --public-url https://lore.example
                                               for others, behind a proxy that encrypts
 
 Everybody needs a token: `forklore token add NAME`. Programs send it as `Authorization: Bearer TOKEN`. \
@@ -38,13 +44,30 @@ pub(crate) struct Args {
     /// The URL under which others reach the server, for example behind a proxy that encrypts
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// Encrypt connections with the certificate in this file (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The file with the private key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let listen = address(&args.listen)?;
-    let wrong = |_| Failure::invalid("--public-url is a URL such as https://lore.example");
-    let public_url =
-        args.public_url.as_deref().map(|url| url.parse().map_err(wrong)).transpose()?;
+    let public_url = args.public_url.as_deref().map(public_url).transpose()?;
+    let files = args.tls_cert.clone().zip(args.tls_key.clone());
+    let certificate = files.map(|(chain, key)| Certificate { chain, key });
+    let is_encrypted = certificate.is_some()
+        || public_url.as_ref().is_some_and(|url| url.scheme_str() == Some("https"));
+    if !listen.ip().is_loopback() && !is_encrypted {
+        output.note(
+            "warning: others can read the tokens and the sessions on their way: encrypt with \
+             --tls-cert and --tls-key, or name the proxy that encrypts with --public-url",
+        );
+    }
     let state = wiring::server_folder()?;
     let engine = app.engine_or_new()?.clone();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -52,11 +75,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let doing = || "starting the server".to_owned();
     let runtime = runtime.map_err(|source| Failure::File { doing: doing(), source })?;
-    let options = Options { listen, public_url, state };
+    let options = Options { listen, public_url, state, certificate };
     let (zone, prices) = (output.zone().time_zone(), wiring::prices(app));
     let program = output.commands().typed("forklore ").trim_end().to_owned();
     let pages = Pages { zone, prices, program, ..Pages::new(engine) };
     let server = runtime.block_on(Server::bind(pages, options))?;
+    let server = match app.store_url()? {
+        url if has_tenants(&url) => server.with_tenants(move |name| of_tenant(&url, name)),
+        _ => server,
+    };
     let listening = Listening {
         url: server.url().to_owned(),
         token: server.token().to_owned(),
@@ -67,12 +94,47 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         page.put(Tone::Plain, "Open in a browser, once: ").put(Tone::Plain, &listening.link).end();
     })?;
     output.flush()?;
+    if args.open && !output.is_json() {
+        open(&listening.link, output);
+    }
     runtime.block_on(server.run(async {
         let _ = stopped.await;
     }));
     // A call that still runs is not waited for: whatever it has not committed did not happen.
     runtime.shutdown_background();
     if ended.by_interrupt() { Err(Failure::Answered(ErrorKind::Interrupted)) } else { Ok(()) }
+}
+
+fn public_url(text: &str) -> Result<Uri> {
+    text.parse().map_err(|_| {
+        Failure::invalid("--public-url is a URL such as https://lore.example")
+            .or_try("forklore serve --public-url https://lore.example")
+    })
+}
+
+fn has_tenants(url: &StoreUrl) -> bool {
+    matches!(url.of_tenant("default"), Ok(Some(_)))
+}
+
+/// Opens the store of a tenant of the database.
+fn of_tenant(url: &StoreUrl, name: &str) -> std::result::Result<Engine, OpenError> {
+    let none = || OpenError::Url(url.location());
+    blocking::open_url(&url.of_tenant(name)?.ok_or_else(none)?)
+}
+
+/// Opens the link in the user's browser. Without one, a note says so; the link is printed anyway.
+fn open(link: &str, output: &mut Output) {
+    let named = std::env::var_os("BROWSER").filter(|name| !name.is_empty());
+    let usual = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(named.unwrap_or_else(|| usual.into()));
+    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match command.spawn() {
+        // Whoever starts a process waits for it, or it stays as a zombie.
+        Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
+        Err(error) => {
+            output.remark(&format!("no browser was opened ({error}); open the link yourself"))
+        }
+    }
 }
 
 /// Reads `HOST:PORT`, or a port of this machine.

@@ -19,6 +19,7 @@ Examples:
   forklore token add ci                       may read sessions
   forklore token add ann --scope write        may also fork and append
   forklore token add trial --days 7
+  forklore token add blue --tenant blue       sees the store of this tenant only (PostgreSQL)
   forklore token list
   forklore token revoke ci";
 
@@ -45,6 +46,10 @@ enum Action {
         /// For how many days it is valid [default: until it is revoked]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         days: Option<u16>,
+        /// The tenant whose store its owner sees, of a server on PostgreSQL [default: the store of the
+        /// server]
+        #[arg(long, value_name = "NAME")]
+        tenant: Option<String>,
     },
     /// Refuse a token from now on
     Revoke {
@@ -57,7 +62,9 @@ pub(super) fn run(args: &Args, _: &App, output: &mut Output) -> Result<()> {
     let file = TokenFile::at(wiring::server_folder()?.join("tokens.json"));
     match &args.action {
         None | Some(Action::List) => list(&file, output),
-        Some(Action::Add { name, scope, days }) => add(&file, name, *scope, *days, output),
+        Some(Action::Add { name, scope, days, tenant }) => {
+            add(&file, (name, tenant.as_deref()), *scope, *days, output)
+        }
         Some(Action::Revoke { name }) => {
             let revoked = file.revoke(name)?;
             output.answer(&revoked, |page| {
@@ -75,7 +82,7 @@ fn list(file: &TokenFile, output: &mut Output) -> Result<()> {
             page.put(Tone::Plain, "There are no tokens.").end();
             return;
         }
-        let columns = ["NAME", "SCOPE", "CREATED", "EXPIRES"].map(Column::new);
+        let columns = ["NAME", "SCOPE", "TENANT", "CREATED", "EXPIRES"].map(Column::new);
         let mut table = Table::new(&columns);
         for token in &answer.tokens {
             let day = |time: Timestamp| time.strftime("%Y-%m-%d").to_string();
@@ -87,6 +94,7 @@ fn list(file: &TokenFile, output: &mut Output) -> Result<()> {
             table.row(vec![
                 Cell::new(Tone::Strong, token.name.as_str()),
                 Cell::new(Tone::Plain, token.scope.as_str()),
+                Cell::new(Tone::Plain, token.tenant.as_deref().unwrap_or("-")),
                 Cell::new(Tone::Plain, day(token.created)),
                 expires,
             ]);
@@ -101,18 +109,22 @@ fn list(file: &TokenFile, output: &mut Output) -> Result<()> {
 
 fn add(
     file: &TokenFile,
-    name: &str,
+    (name, tenant): (&str, Option<&str>),
     scope: Scope,
     days: Option<u16>,
     output: &mut Output,
 ) -> Result<()> {
     let now = Timestamp::now();
     let expires = days.map(|days| now + jiff::SignedDuration::from_hours(24 * i64::from(days)));
-    let (stored, token) = file.add(name, scope, now, expires)?;
+    let (stored, token) = file.add_for(tenant, name, scope, now, expires)?;
     let answer = NewAccessToken { stored, token };
     output.answer(&answer, |page| {
         page.put(Tone::Good, "Added ").put(Tone::Strong, &answer.stored.name);
-        page.put(Tone::Plain, format!(", which may {}", may(scope))).end();
+        page.put(Tone::Plain, format!(", which may {}", may(scope)));
+        if let Some(tenant) = &answer.stored.tenant {
+            page.put(Tone::Plain, " of the tenant ").put(Tone::Strong, tenant);
+        }
+        page.end();
         page.put(Tone::Plain, &answer.token).end();
     })?;
     output.remark("it is shown only here: store it where its owner finds it");

@@ -81,6 +81,12 @@ pub(crate) fn serve(error: &forklore_server::StartError) -> Vec<String> {
         forklore_server::StartError::Listen { .. } => {
             vec!["forklore serve --listen 127.0.0.1:0".into()]
         }
+        forklore_server::StartError::PublicUrl(_) => {
+            vec!["forklore serve --public-url https://lore.example".into()]
+        }
+        forklore_server::StartError::Certificate(_) => {
+            vec!["forklore serve --tls-cert fullchain.pem --tls-key privkey.pem".into()]
+        }
         _ => Vec::new(),
     }
 }

@@ -104,6 +104,11 @@ fn a_token_of_the_program_opens_the_server() {
     assert!(!listed.to_string().contains("fkl_"));
     assert_eq!(sandbox.error(&["token", "add", "ci"]).1["kind"], "already_exists");
     assert_eq!(sandbox.error(&["token", "add", "a b"]).0, 2);
+    let blue = sandbox.json(&["token", "add", "blue", "--tenant", "blue"]);
+    assert_eq!(blue["tenant"], "blue", "{blue}");
+    let found = server.ask("GET", "/sessions", blue["token"].as_str().unwrap(), "").unwrap();
+    assert_eq!(found.0, 422, "a store without tenants: {}", found.1);
+    assert_eq!(sandbox.error(&["token", "add", "c", "--tenant", "a b"]).0, 2);
     sandbox.ok(&["token", "revoke", "ci"]);
     assert_eq!(server.ask("GET", "/sessions", token, "").unwrap().0, 401);
     assert_eq!(sandbox.error(&["token", "revoke", "ci"]).1["kind"], "not_found");
@@ -119,8 +124,86 @@ fn an_address_that_cannot_be_listened_at_is_named() {
         let (code, error) = sandbox.error(&["serve", "--listen", wrong]);
         assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{wrong}: {error}");
     }
-    let (code, error) = sandbox.error(&["serve", "--listen", "0", "--public-url", "lore"]);
-    assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+    for wrong in ["lore", "a b", "/lore"] {
+        let (code, error) = sandbox.error(&["serve", "--listen", "0", "--public-url", wrong]);
+        assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+        let next = json!(["forklore serve --public-url https://lore.example"]);
+        assert_eq!(error["next_actions"], next, "{error}");
+    }
+    let words = ["serve", "--listen", "0", "--tls-cert", "none.pem", "--tls-key", "none.key"];
+    let (code, error) = sandbox.error(&words);
+    assert_eq!((code, &error["kind"]), (2, &json!("not_found")), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("none.pem"), "{error}");
+    assert_eq!(sandbox.error(&words[..5]).0, 2);
+}
+
+#[test]
+fn an_unencrypted_server_for_others_warns() {
+    let sandbox = Sandbox::with_a_plan();
+    for (words, warns) in [
+        (&["--listen", "0.0.0.0:0"][..], true),
+        (&["--listen", "0.0.0.0:0", "--public-url", "http://lore.example"], true),
+        (&["--listen", "0.0.0.0:0", "--public-url", "https://lore.example"], false),
+        (&["--listen", "127.0.0.1:0"], false),
+    ] {
+        let mut command = sandbox.command(&[&["serve", "--json"], words].concat());
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        process.kill().unwrap();
+        let mut said = String::new();
+        process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        process.wait().unwrap();
+        assert_eq!(said.contains("--tls-cert"), warns, "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn the_link_is_opened_in_the_browser() {
+    let sandbox = Sandbox::with_a_plan();
+    let pipe = sandbox.path().join("opened");
+    let browser = sandbox.path().join("browser");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let script = format!("#!/bin/sh\nprintf %s \"$1\" > '{}'\n", pipe.display());
+    std::fs::write(&browser, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&browser, mode).unwrap();
+    let mut command = sandbox.command(&["serve", "--listen", "127.0.0.1:0", "--open"]);
+    let mut process = command.env("BROWSER", &browser).stdout(Stdio::piped()).spawn().unwrap();
+    // A pipe is opened when both ends are.
+    let opened = std::fs::read_to_string(&pipe).unwrap();
+    process.kill().unwrap();
+    let mut printed = String::new();
+    process.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    process.wait().unwrap();
+    assert!(opened.starts_with("http://127.0.0.1:") && opened.contains("/#login=fkl_"), "{opened}");
+    assert!(printed.contains(&opened), "{printed}");
+    // Without a browser the server runs all the same.
+    let mut command = sandbox.command(&["serve", "--listen", "127.0.0.1:0", "--open"]);
+    let command = command.env("BROWSER", "/no/such/browser");
+    let mut process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(process.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.contains("no browser was opened"), "{said}");
+    assert!(process.try_wait().unwrap().is_none());
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+#[test]
+#[cfg(feature = "http")]
+fn a_wrong_url_of_a_server_says_the_right_one() {
+    let sandbox = Sandbox::with_a_plan();
+    let (code, error) = sandbox.error(&["--store", "http://far.example:4747", "list"]);
+    assert_eq!((code, &error["kind"]), (3, &json!("permission_denied")), "{error}");
+    assert_eq!(error["next_actions"], json!(["--store https://far.example:4747"]), "{error}");
+    for wrong in ["http://ann:sesame@127.0.0.1:1", "https://ann:sesame@far.example"] {
+        let (code, error) = sandbox.error(&["--store", wrong, "list"]);
+        assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+        let next = json!(["--store https://HOST:PORT, with the token in FORKLORE_TOKEN"]);
+        assert_eq!(error["next_actions"], next, "{error}");
+        assert!(!error.to_string().contains("sesame"), "{error}");
+    }
 }
 
 /// Reads the events of a session from a stream until it breaks, and adds their texts.

@@ -215,9 +215,12 @@ fn a_followed_log_serves_what_it_counts() {
 #[test]
 fn metrics_need_an_address_and_a_command_that_lasts() {
     let sandbox = Sandbox::with_a_plan();
-    let (code, error) = sandbox.error(&["log", "plan-1", "--follow", "--metrics", "here"]);
-    assert_eq!(code, 2);
-    assert!(error["message"].as_str().unwrap().contains("is no HOST:PORT"), "{error}");
+    for wrong in ["here", "here:there", "127.0.0.1:99999", "no.such.host.invalid:1", ""] {
+        let (code, error) = sandbox.error(&["log", "plan-1", "--follow", "--metrics", wrong]);
+        assert_eq!(code, 2, "{error}");
+        assert!(error["message"].as_str().unwrap().contains("is no HOST:PORT"), "{error}");
+        assert_eq!(error["next_actions"].as_array().unwrap().len(), 1, "{error}");
+    }
     assert_eq!(sandbox.error(&["log", "plan-1", "--metrics", "0"]).0, 2);
     let occupied = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = occupied.local_addr().unwrap().to_string();

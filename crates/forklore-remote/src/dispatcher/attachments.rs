@@ -23,12 +23,12 @@ impl Dispatcher {
                     Error::Invalid("the path ends with the most bytes to attach".into())
                 })?;
                 let pin = attachments.put(body, limit)?;
-                Ok(done(store, &self.pins.add(pin, Holder::in_path(holder))))
+                Ok(done(store, &self.pins.add(pin, Holder::in_path(holder))?))
             }
             Call::Pin => {
                 let ToPin { id, holder } = arguments(body)?;
                 let pin = attachments.pin(&id)?;
-                Ok(done(store, &pin.map(|pin| self.pins.add(pin, holder))))
+                Ok(done(store, &pin.map(|pin| self.pins.add(pin, holder)).transpose()?))
             }
             Call::Unpin => {
                 self.pins.drop(&arguments::<String>(body)?);
@@ -48,6 +48,7 @@ impl Dispatcher {
                 let messages: Vec<AttachmentMessage> = arguments(body)?;
                 let unneeded: Result<Vec<Attachment>> =
                     messages.into_iter().map(Attachment::try_from).collect();
+                self.pins.drop_old();
                 self.pins.drop_unused();
                 Ok(done(store, &attachments.sweep(&unneeded?)?))
             }

@@ -7,7 +7,7 @@ use forklore_core::SessionId;
 use forklore_store::port::{Query, Transaction};
 use forklore_store::{Result, Store};
 
-use super::{Answer, Dispatcher, arguments, done};
+use super::{Answer, Dispatcher, Rights, arguments, done, refused};
 use crate::protocol::{
     self, Call, CommittedEach, Either, Find, Follow, Greeting, HeaderEach, LONGEST_WAIT, List,
     Listed, Locate, OperationList, PageEach, RangeList, SourceMessage, Step, TransactionMessage,
@@ -16,12 +16,18 @@ use crate::protocol::{
 
 impl Dispatcher {
     /// Executes a call. `rest` is what follows the call in the path.
-    pub(super) fn execute(&self, call: Call, rest: &str, body: &mut dyn Read) -> Result<Answer> {
+    pub(super) fn execute(
+        &self,
+        call: Call,
+        rest: &str,
+        body: &mut dyn Read,
+        rights: Rights,
+    ) -> Result<Answer> {
         let store = &*self.store;
         match call {
             Call::Hello => hello(store),
             Call::Now => Ok(done(store, &())),
-            Call::Commit | Call::CommitAll => write(store, call, body),
+            Call::Commit | Call::CommitAll => write(store, call, body, rights),
             Call::Header | Call::Headers | Call::Read | Call::ReadInTrash | Call::Pages => {
                 read(store, call, body)
             }
@@ -59,12 +65,20 @@ fn hello(store: &dyn Store) -> Result<Answer> {
     ))
 }
 
-fn write(store: &dyn Store, call: Call, body: &mut dyn Read) -> Result<Answer> {
+fn write(store: &dyn Store, call: Call, body: &mut dyn Read, rights: Rights) -> Result<Answer> {
+    let goes_beyond =
+        |message: &TransactionMessage| rights == Rights::NoErasing && message.erases();
     if call == Call::Commit {
         let message: TransactionMessage = arguments(body)?;
+        if goes_beyond(&message) {
+            return Ok(refused());
+        }
         return Ok(done(store, &store.commit(message.try_into()?)?));
     }
     let messages: Vec<TransactionMessage> = arguments(body)?;
+    if messages.iter().any(goes_beyond) {
+        return Ok(refused());
+    }
     let transactions: Result<Vec<Transaction>> =
         messages.into_iter().map(Transaction::try_from).collect();
     let each: CommittedEach =

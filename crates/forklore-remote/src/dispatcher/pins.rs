@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use forklore_store::attachments::Pin;
+use forklore_store::{Error, Result};
 
-use crate::protocol::{Holder, PINNED, Pinned};
+use crate::protocol::{Holder, MOST_PINS, PINNED, Pinned};
 
 /// Pins by their names. A client that ends without dropping its pin loses it after an hour, and at the
 /// next sweep if it ran on this machine.
@@ -27,20 +28,35 @@ struct OfClient {
 
 impl Pins {
     /// Adds a pin, and drops those that are too old.
-    pub(super) fn add(&self, pin: Pin, holder: Holder) -> Pinned {
+    ///
+    /// # Errors
+    /// `busy` if there are [`MOST_PINS`] already. The given pin is dropped then.
+    pub(super) fn add(&self, pin: Pin, holder: Holder) -> Result<Pinned> {
+        self.drop_old();
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         // The names differ from those that this server gave before it was restarted.
         let name = format!("{:016x}-{number}", self.random.hash_one(number));
         let pinned = Pinned { id: pin.id, bytes: pin.bytes, new: pin.new, pin: name.clone() };
+        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        if pins.len() >= MOST_PINS {
+            drop(pins);
+            return Err(Error::Locked(format!(
+                "clients of this server are attaching {MOST_PINS} files; repeat it later"
+            )));
+        }
+        pins.insert(name, OfClient { since: Instant::now(), holder, _pin: pin });
+        Ok(pinned)
+    }
+
+    /// Drops the pins that are too old.
+    pub(super) fn drop_old(&self) {
         let now = Instant::now();
         let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
         let old = pins.extract_if(|_, pin| now.duration_since(pin.since) > PINNED);
         let old: Vec<_> = old.collect();
-        pins.insert(name, OfClient { since: now, holder, _pin: pin });
         // Dropping a pin may wait for the store, and nobody has to wait for that.
         drop(pins);
         drop(old);
-        pinned
     }
 
     /// Drops the pins of processes of this machine that are gone.
@@ -55,5 +71,31 @@ impl Pins {
     pub(super) fn drop(&self, name: &str) {
         let pin = self.pins.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         drop(pin);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forklore_store::Store as _;
+    use forklore_store::memory::MemoryStore;
+
+    use super::*;
+
+    #[test]
+    fn pins_are_limited_and_end_with_their_client() {
+        let store = MemoryStore::default();
+        let attachments = store.attachments().unwrap();
+        let id = attachments.put(&mut &b"plan"[..], 10).unwrap().id;
+        let pin = || attachments.pin(&id).unwrap().unwrap();
+        let pins = Pins::default();
+        let holder = Holder::of("far away");
+        let first = pins.add(pin(), holder.clone()).unwrap();
+        for _ in 1..MOST_PINS {
+            pins.add(pin(), holder.clone()).unwrap();
+        }
+        let refused = pins.add(pin(), holder.clone()).unwrap_err();
+        assert!(matches!(refused, Error::Locked(_)), "{refused}");
+        pins.drop(&first.pin);
+        pins.add(pin(), holder).unwrap();
     }
 }

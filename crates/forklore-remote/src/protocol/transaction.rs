@@ -2,7 +2,7 @@
 
 use forklore_core::AttachmentId;
 use forklore_store::Error;
-use forklore_store::port::{NewOperation, Transaction, Write};
+use forklore_store::port::{Deletion, NewOperation, Transaction, Write};
 use serde::{Deserialize, Serialize};
 
 use super::source::StepMessage;
@@ -18,6 +18,19 @@ pub struct TransactionMessage {
     pub attachments: Vec<AttachmentId>,
     /// The operation to record with the writes.
     pub operation: Option<Box<NewOperation>>,
+}
+
+impl TransactionMessage {
+    /// Checks whether a write erases sessions, or takes the content of events away. Nothing brings that
+    /// back.
+    #[must_use]
+    pub fn erases(&self) -> bool {
+        self.writes.iter().any(|write| match write {
+            Write::Remove(removal) => removal.deletion != Deletion::Trash,
+            Write::Redact(_) => true,
+            Write::Create(_) | Write::Append { .. } | Write::Change { .. } => false,
+        })
+    }
 }
 
 impl From<Transaction> for TransactionMessage {

@@ -1,5 +1,7 @@
 //! The checks in front of every route: the host, the origin, and who asks. And the headers behind it.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -11,6 +13,7 @@ use super::{Caller, page};
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::store;
+use crate::tenants::Tenants;
 
 /// What every answer says to the browser: no script, style, picture or frame but this server's own.
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
@@ -61,16 +64,21 @@ pub(crate) async fn site(State(service): State<Service>, request: Request, next:
     response
 }
 
-/// Finds out who sent a request, by its token or the cookie of the page, and refuses a stranger.
+/// Finds out who sent a request, by its token or the cookie of the page, and refuses a stranger. A
+/// request of a caller who sees a tenant goes to the routes of that tenant.
 pub(crate) async fn caller(
-    State(service): State<Service>,
+    State((service, tenants)): State<(Service, Arc<Tenants>)>,
     mut request: Request,
     next: Next,
 ) -> Response {
     match service.caller(request.headers()) {
         Ok(caller) => {
+            let tenant = caller.tenant.clone();
             request.extensions_mut().insert(caller);
-            next.run(request).await
+            match tenant {
+                Some(tenant) => tenants.answer(&tenant, request).await,
+                None => next.run(request).await,
+            }
         }
         Err(_) if page::is_wanted(request.method(), request.uri().path(), request.headers()) => {
             page::page()

@@ -14,15 +14,16 @@ pub(crate) struct Hosts {
 impl Hosts {
     /// Allows the address that the server listens at, the names of this machine if it listens there
     /// only, and the public URL.
-    pub(crate) fn of(address: SocketAddr, public: Option<&Uri>) -> Self {
+    pub(crate) fn of(scheme: &str, address: SocketAddr, public: Option<&Uri>) -> Self {
         let port = address.port();
-        let mut origins = vec![format!("http://{address}")];
+        let mut origins = vec![format!("{scheme}://{address}")];
         if address.ip().is_loopback() || address.ip().is_unspecified() {
             let local = ["localhost", "127.0.0.1", "[::1]"];
-            origins.extend(local.iter().map(|name| format!("http://{name}:{port}")));
+            origins.extend(local.iter().map(|name| format!("{scheme}://{name}:{port}")));
         }
-        if port == 80 {
-            let short = origins.iter().filter_map(|origin| origin.strip_suffix(":80"));
+        let usual = if scheme == "https" { ":443" } else { ":80" };
+        if usual.ends_with(&format!(":{port}")) {
+            let short = origins.iter().filter_map(|origin| origin.strip_suffix(usual));
             let short: Vec<_> = short.map(str::to_owned).collect();
             origins.extend(short);
         }
@@ -71,7 +72,7 @@ mod tests {
     #[test]
     fn only_the_names_of_the_server_are_hosts() {
         let public = "https://lore.example".parse().unwrap();
-        let hosts = Hosts::of("127.0.0.1:4747".parse().unwrap(), Some(&public));
+        let hosts = Hosts::of("http", "127.0.0.1:4747".parse().unwrap(), Some(&public));
         let is_host = |values: &[&str]| hosts.has_host(&headers(&header::HOST, values));
         for host in
             ["127.0.0.1:4747", "localhost:4747", "LocalHost:4747", "[::1]:4747", "lore.example"]
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_page_of_another_site_is_no_origin() {
-        let hosts = Hosts::of("127.0.0.1:4747".parse().unwrap(), None);
+        let hosts = Hosts::of("http", "127.0.0.1:4747".parse().unwrap(), None);
         let is_origin = |values: &[&str]| hosts.has_origin(&headers(&header::ORIGIN, values));
         assert!(is_origin(&[]));
         assert!(is_origin(&["http://localhost:4747"]));

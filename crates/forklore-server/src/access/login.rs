@@ -57,7 +57,7 @@ impl Logins {
     /// Creates the secret of a link for the person who started the server.
     pub(crate) fn link(&self, name: &str) -> Result<String, getrandom::Error> {
         let secret = secret()?;
-        let caller = Caller { name: name.to_owned(), scope: Scope::Admin };
+        let caller = Caller { name: name.to_owned(), scope: Scope::Admin, tenant: None };
         self.state().links.insert(hash(&secret), caller);
         Ok(secret)
     }

@@ -45,6 +45,9 @@ pub enum TokenError {
     /// The name is empty, too long, or has characters that cannot be shown.
     #[error("a token's name has 1 to 64 letters, digits, dots, dashes and underscores")]
     Name,
+    /// The name of the tenant is empty, too long, or has other characters than names of tenants have.
+    #[error("a tenant's name has 1 to 64 letters, digits, dots, dashes and underscores")]
+    Tenant,
     /// The system has no random numbers.
     #[error("the system's random number generator failed: {0}")]
     Random(getrandom::Error),
@@ -59,7 +62,7 @@ impl TokenError {
             Self::Format { .. } => ErrorKind::Corrupt,
             Self::NameInUse(_) => ErrorKind::AlreadyExists,
             Self::NotFound(_) => ErrorKind::NotFound,
-            Self::Name => ErrorKind::InvalidArgs,
+            Self::Name | Self::Tenant => ErrorKind::InvalidArgs,
             Self::Random(_) => ErrorKind::Internal,
         }
     }
@@ -116,9 +119,29 @@ impl TokenFile {
         created: Timestamp,
         expires: Option<Timestamp>,
     ) -> Result<(AccessToken, String), TokenError> {
+        self.add_for(None, name, scope, created, expires)
+    }
+
+    /// Creates a token like [`add`](Self::add), whose owner sees the store of a tenant.
+    ///
+    /// # Errors
+    /// Those of [`add`](Self::add).
+    pub fn add_for(
+        &self,
+        tenant: Option<&str>,
+        name: &str,
+        scope: Scope,
+        created: Timestamp,
+        expires: Option<Timestamp>,
+    ) -> Result<(AccessToken, String), TokenError> {
         let is_shown = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_shown) {
             return Err(TokenError::Name);
+        }
+        if tenant
+            .is_some_and(|name| name.is_empty() || name.len() > 64 || !name.chars().all(is_shown))
+        {
+            return Err(TokenError::Tenant);
         }
         let mut entries = self.read()?;
         if entries.iter().any(|entry| entry.token.name == name) {
@@ -126,7 +149,8 @@ impl TokenFile {
         }
         let secret = secret().map_err(TokenError::Random)?;
         let sha256 = hash(&secret);
-        let token = AccessToken { name: name.to_owned(), scope, created, expires };
+        let tenant = tenant.map(str::to_owned);
+        let token = AccessToken { name: name.to_owned(), scope, created, expires, tenant };
         entries.push(Entry { token: token.clone(), sha256 });
         self.write(&entries)?;
         Ok((token, secret))
@@ -155,7 +179,8 @@ impl TokenFile {
             entry.sha256 == sha256 && entry.token.expires.is_none_or(|expires| now < expires)
         };
         let found = self.read()?.into_iter().find(is_valid);
-        Ok(found.map(|Entry { token, .. }| Caller { name: token.name, scope: token.scope }))
+        let caller = |AccessToken { name, scope, tenant, .. }| Caller { name, scope, tenant };
+        Ok(found.map(|entry| caller(entry.token)))
     }
 
     /// Replaces the file at once, readable by its owner only.
@@ -208,7 +233,8 @@ mod tests {
         let file = TokenFile::at(folder.path().join("new").join("tokens.json"));
         let (_, ci) = file.add("ci", Scope::Read, at(10), Some(at(20))).unwrap();
         let (_, ann) = file.add("ann", Scope::Admin, at(10), None).unwrap();
-        let caller = |name: &str, scope| Some(Caller { name: name.to_owned(), scope });
+        let caller =
+            |name: &str, scope| Some(Caller { name: name.to_owned(), scope, tenant: None });
         assert_eq!(file.caller(&hash(&ci), at(19)).unwrap(), caller("ci", Scope::Read));
         assert_eq!(file.caller(&hash(&ci), at(20)).unwrap(), None);
         assert_eq!(file.caller(&hash(&ann), at(99)).unwrap(), caller("ann", Scope::Admin));

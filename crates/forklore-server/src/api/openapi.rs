@@ -131,6 +131,26 @@ fn own_schemas(schemas: &mut Map<String, Value>) {
             }),
         ),
         (
+            "ResumeCommand",
+            json!({
+                "type": "object", "required": ["session_id", "agent", "command"],
+                "properties": {
+                    "session_id": of("SessionId"),
+                    "agent": { "type": "string" },
+                    "command": { "type": "array", "items": { "type": "string" } },
+                },
+            }),
+        ),
+        (
+            "PackBody",
+            json!({
+                "type": "object", "additionalProperties": false,
+                "properties": {
+                    "idle_days": { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+                },
+            }),
+        ),
+        (
             "UndoBody",
             json!({
                 "type": "object", "additionalProperties": false,
@@ -147,6 +167,7 @@ fn operation(route: &Route) -> Value {
         let schema = match name {
             "id" => of("SessionId"),
             "attachment" => of("AttachmentId"),
+            "part" => of("VocabularyPart"),
             _ => json!({ "type": "integer", "minimum": 1 }),
         };
         parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
@@ -166,7 +187,7 @@ fn operation(route: &Route) -> Value {
     }
     let content = match &route.answer {
         Some(schema) => json!({ "application/json": { "schema": schema } }),
-        None => json!({ route.media: {} }),
+        None => route.media.split(", ").map(|media| (media.to_owned(), json!({}))).collect(),
     };
     let failed = json!({
         "description": "What is wrong, and what to do next",
@@ -231,6 +252,11 @@ impl Route {
 
     fn uploading(mut self) -> Self {
         self.is_upload = true;
+        self
+    }
+
+    fn of_media(mut self, media: &'static str) -> Self {
+        self.media = media;
         self
     }
 
@@ -337,6 +363,28 @@ fn routes() -> Vec<Route> {
         route("get", "/sessions/{id}/attachments/{attachment}", "The bytes of an attachment", ""),
         route("get", "/sessions/{id}/files", "The files of an imported session", "Files"),
         route("get", "/sessions/{id}/file", "The imported file, byte for byte", ""),
+        route("get", "/sessions/{id}/export", "The session in a format, as a download", "")
+            .with("to!", text())
+            .with("at", of("Selector"))
+            .with("cwd", text()),
+        route(
+            "get",
+            "/sessions/{id}/resume-in",
+            "The command that goes on in an agent; it is not run",
+            "ResumeCommand",
+        )
+        .with("agent!", text()),
+        route("get", "/sessions/{id}/verification", "Checks a session", "Verification"),
+        route("post", "/imports", "Imports the session file that is the body", "Imported")
+            .uploading()
+            .with("name", text())
+            .with("dialect", text())
+            .with("workspace", text())
+            .with("again", flag())
+            .with("dry_run", flag())
+            .creating(),
+        route("post", "/redactions", "Takes the content of events away", "Redacted")
+            .taking("Redact"),
         route("get", "/diff", "How two sessions differ", "Difference")
             .with("a!", of("SessionId"))
             .with("b!", of("SessionId")),
@@ -361,6 +409,16 @@ fn routes() -> Vec<Route> {
             .with("path!", text())
             .with("since", time())
             .with("limit", limit(200)),
+        route("get", "/graph", "Sessions as RDF", "")
+            .of_media(
+                "text/turtle, application/n-quads, application/trig, application/ld+json, \
+                 application/rdf+xml",
+            )
+            .with("session", of("SessionId"))
+            .with("workspace", text())
+            .with("format", of("GraphFormat")),
+        route("post", "/sparql", "Answers a query about sessions", "QueryAnswer").taking("Sparql"),
+        route("get", "/vocabulary/{part}", "The words of graphs", "Vocabulary"),
         route("get", "/stats", "Counts of the whole store", "StatsAnswer"),
         route("get", "/operations", "What was done, the newest first", "OperationPage")
             .with("before", number())
@@ -368,6 +426,14 @@ fn routes() -> Vec<Route> {
         route("get", "/operations/{number}", "One operation", "OperationAnswer"),
         route("post", "/operations/{number}/undo", "Undoes an operation", "Undone")
             .taking("UndoBody"),
+        route("get", "/verification", "Checks the whole store", "Verification"),
+        route("post", "/verification/sample", "Checks some sessions", "VerifiedSample")
+            .taking("VerifySample"),
+        route("post", "/gc", "Erases what has been in the trash for long enough", "Collected")
+            .taking("Gc"),
+        route("post", "/retention", "Deletes and erases by a policy", "AppliedRetention")
+            .taking("ApplyRetention"),
+        route("post", "/pack", "Compresses idle families", "Packed").taking("PackBody"),
         route("get", "/events", "The sessions that change", "").streaming(),
     ]
 }

@@ -7,16 +7,16 @@ use serde_json::Value;
 use crate::Running;
 
 /// Reads server-sent events.
-struct Events {
+pub(crate) struct Events {
     response: std::pin::Pin<Box<dyn futures_util::Stream<Item = Vec<u8>> + Send>>,
     waiting: String,
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct Sent {
+pub(crate) struct Sent {
     id: String,
     event: String,
-    data: Value,
+    pub(crate) data: Value,
 }
 
 impl Events {
@@ -31,7 +31,7 @@ impl Events {
     }
 
     /// Returns the next event; `None` at the end.
-    async fn next(&mut self) -> Option<Sent> {
+    pub(crate) async fn next(&mut self) -> Option<Sent> {
         loop {
             if let Some((block, rest)) = self.waiting.split_once("\n\n") {
                 let mut sent = Sent::default();
@@ -54,7 +54,7 @@ impl Events {
         }
     }
 
-    async fn texts(&mut self, count: usize) -> Vec<String> {
+    pub(crate) async fn texts(&mut self, count: usize) -> Vec<String> {
         let mut texts = Vec::new();
         for _ in 0..count {
             let sent = self.next().await.unwrap();
@@ -64,7 +64,7 @@ impl Events {
     }
 }
 
-async fn follow(server: &Running, path: &str, last: Option<&str>) -> Events {
+pub(crate) async fn follow(server: &Running, path: &str, last: Option<&str>) -> Events {
     let mut request = server.request(Method::GET, path);
     if let Some(last) = last {
         request = request.header("last-event-id", last);
@@ -147,4 +147,30 @@ async fn a_wrong_position_is_refused() {
     crate::problem(answer.send().await.unwrap(), 400, "invalid_args").await;
     let answer = server.request(Method::GET, "/sessions/none/events/live").send().await.unwrap();
     crate::problem(answer, 404, "not_found").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn followers_learn_of_what_is_erased() {
+    let server = Running::start().await;
+    server.create("plan").await;
+    server.create("gone").await;
+    server.say("gone", "secret").await;
+    let mut store = follow(&server, "/events", None).await;
+    let mark = store.next().await.unwrap();
+    assert_eq!(mark.event, "begin");
+    let erase = server.request(Method::DELETE, "/sessions/gone?erase=true");
+    assert_eq!(erase.send().await.unwrap().status(), 200);
+    assert_eq!(server.post("/gc", &serde_json::json!({})).await.status(), 200);
+    // Whoever was connected, and whoever comes back with a mark of before, both hear of it.
+    let mut again = follow(&server, "/events", Some(&mark.id)).await;
+    for events in [&mut store, &mut again] {
+        let mut sent = events.next().await.unwrap();
+        while sent.data["session"] != "gone" {
+            sent = events.next().await.unwrap();
+        }
+        assert!(!sent.data.to_string().contains("secret"), "{sent:?}");
+    }
+    let ended = server.request(Method::GET, "/sessions/gone/events/live");
+    crate::problem(ended.header("last-event-id", "0").send().await.unwrap(), 404, "not_found")
+        .await;
 }

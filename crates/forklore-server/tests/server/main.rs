@@ -4,14 +4,20 @@
 
 mod access;
 mod api;
+mod hostile;
 mod live;
 mod openapi;
+mod outage;
+mod routes;
 mod schemathesis;
+mod store;
+mod tenants;
+mod tls;
 
 use std::path::PathBuf;
 
-use forklore::Engine;
-use forklore_server::{Options, Pages, Server};
+use forklore::{Engine, OpenError};
+use forklore_server::{Certificate, Options, Pages, Server};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -36,21 +42,34 @@ impl Running {
     }
 
     async fn on(folder: TempDir, listen: &str) -> Self {
+        Self::with(folder, listen, None).await
+    }
+
+    async fn with(folder: TempDir, listen: &str, certificate: Option<Certificate>) -> Self {
         let url = format!("sqlite:{}", folder.path().join("s.db").display());
         let engine: Engine = forklore::blocking::open(&url).unwrap();
-        let options = Options {
-            listen: listen.parse().unwrap(),
-            public_url: None,
-            state: folder.path().join("state"),
-        };
-        let server = Server::bind(Pages::new(engine), options).await.unwrap();
+        let server = bind(engine, &folder, listen, certificate).await;
+        Self::run(folder, server)
+    }
+
+    /// Starts a server on this store, which opens those of tenants.
+    async fn of(
+        engine: Engine,
+        open: impl Fn(&str) -> Result<Engine, OpenError> + Send + Sync + 'static,
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let server = bind(engine, &folder, "127.0.0.1:0", None).await;
+        Self::run(folder, server.with_tenants(open))
+    }
+
+    fn run(folder: TempDir, server: Server) -> Self {
         let (url, token) = (server.url().to_owned(), server.token().to_owned());
         let link = server.link().to_owned();
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        // reqwest wants one, though nothing here is encrypted.
+        // reqwest wants one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().build().unwrap();
         Self { folder, url, token, link, client, stop: Some(stop), task }
@@ -98,6 +117,21 @@ impl Running {
         self.task.await.unwrap();
         self.folder
     }
+}
+
+async fn bind(
+    engine: Engine,
+    folder: &TempDir,
+    listen: &str,
+    certificate: Option<Certificate>,
+) -> Server {
+    let options = Options {
+        listen: listen.parse().unwrap(),
+        public_url: None,
+        state: folder.path().join("state"),
+        certificate,
+    };
+    Server::bind(Pages::new(engine), options).await.unwrap()
 }
 
 /// Sends a JSON body.

@@ -371,7 +371,7 @@ fields! {
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     Anchor { session_id, seq, chain, lineage, settings, at, store, hmac }
     AnchorCheck { line, session_id, seq, state, sound, message }
-    AccessToken { name, scope, created, expires }
+    AccessToken { name, scope, created, expires, tenant }
     AccessTokens { tokens }
     Listening { url, token, link }
     NewAccessToken { stored, token }

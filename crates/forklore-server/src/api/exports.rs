@@ -1,0 +1,119 @@
+//! What leaves the store: a session in the format of an agent or as a page, and the command that goes on
+//! with it in an agent.
+
+use std::io::Write;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use forklore::engine::Outgoing;
+use forklore::page::Format;
+use forklore::{Engine, Error};
+use forklore_api::ExportTo;
+use forklore_core::{Header, Selector, SessionId};
+use serde::{Deserialize, Serialize};
+
+use super::bytes::download;
+use crate::api::params::{Path, Query};
+use crate::problem::Problem;
+use crate::service::Service;
+
+/// The format of plain messages, one line each.
+const PLAIN: &str = "plain";
+
+/// In which format a session is written, and up to where.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    to: String,
+    at: Option<Selector>,
+    cwd: Option<String>,
+}
+
+/// Sends a session in a format. It is always a download: a page has what the session brought along.
+pub(crate) async fn export(
+    State(service): State<Service>,
+    Path(id): Path<SessionId>,
+    Query(Wanted { to, at, cwd }): Query<Wanted>,
+) -> Result<impl IntoResponse, Problem> {
+    let to = ExportTo { dialect: to, at, cwd };
+    let body = download(service, move |engine, out| {
+        let header = engine.show(&id)?;
+        Form::of(&to, engine, &header)?.write(engine, &header, out)
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (header::CONTENT_DISPOSITION, "attachment"),
+    ];
+    Ok((headers, body.await?))
+}
+
+enum Form {
+    /// Plain messages: all, or those before this message.
+    Plain(Option<u64>),
+    /// A page to read.
+    Page(Format, Option<Selector>),
+    /// A session file of an agent.
+    Agent(Box<Outgoing>),
+}
+
+impl Form {
+    fn of(to: &ExportTo, engine: &Engine, header: &Header) -> Result<Self, Error> {
+        if to.dialect == PLAIN {
+            let cut = to.at.as_ref().map(|at| engine.cut(header, at)).transpose()?;
+            return Ok(Self::Plain(cut.map(|cut| cut.index)));
+        }
+        Ok(match Format::named(&to.dialect) {
+            Some(format) => Self::Page(format, to.at.clone()),
+            None => Self::Agent(Box::new(engine.export_to(&header.id, to)?)),
+        })
+    }
+
+    fn write(&self, engine: &Engine, header: &Header, out: &mut dyn Write) -> Result<(), Error> {
+        match self {
+            Self::Plain(end) => engine.export_plain_until(&header.id, *end, &mut &mut *out)?,
+            Self::Page(format, at) => {
+                forklore::page::write(engine, &header.id, *format, at.as_ref(), out)?
+            }
+            Self::Agent(outgoing) => outgoing.write(out)?,
+        };
+        Ok(())
+    }
+}
+
+/// In which agent to go on.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GoOn {
+    agent: String,
+}
+
+/// The command that goes on with a session in an agent.
+#[derive(Debug, Serialize)]
+pub(crate) struct ResumeCommand {
+    session_id: SessionId,
+    agent: String,
+    /// The words of the command, for the machine of whoever asks. The server runs nothing.
+    command: Vec<String>,
+}
+
+pub(crate) async fn resume_in(
+    State(service): State<Service>,
+    Path(id): Path<SessionId>,
+    Query(GoOn { agent }): Query<GoOn>,
+) -> Result<Json<ResumeCommand>, Problem> {
+    let said = service.answer(move |engine| {
+        let session_id = engine.show(&id)?.id;
+        let agents = engine.agents_to_export_to();
+        if !agents.contains(&agent.as_str()) {
+            let detail = format!("no session can be written for {agent:?}");
+            return Err(Problem::new(forklore_core::ErrorKind::Unsupported, detail)
+                .or_try(format!("agent is one of {}", agents.join(", "))));
+        }
+        let words = ["forklore", "resume-in", &agent, session_id.as_str()];
+        let command = words.into_iter().map(str::to_owned).collect();
+        Ok(ResumeCommand { session_id, agent, command })
+    });
+    Ok(Json(said.await?))
+}
