@@ -57,11 +57,17 @@ async function copied(button) {
 
 for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
 
-// Two branches with the shift key: compares them.
+document.addEventListener("choose", (event) => {
+  if (event.target.matches("[data-branch]")) choose(event.target);
+});
+
+// Two branches with the shift key, or with the key x: compares them.
 function choose(row) {
   const box = row.querySelector('input[type="checkbox"]');
+  if (!box) return;
   box.checked = !box.checked;
   const chosen = [...document.querySelectorAll('[data-branch] input:checked')];
+  document.getElementById("status").textContent = `${chosen.length} chosen to compare`;
   if (chosen.length === 2) {
     location.assign(`/compare/${chosen.map((it) => encodeURIComponent(it.value)).join("/")}`);
   }

@@ -1,4 +1,4 @@
-// Keys like those of a pager: j k, o, n N, g G, /, f, t, u, ?
+// Keys like those of a pager: j k, o, n N, g G, /, f, x, t, u, ?
 
 const rows = () => [...document.querySelectorAll("#fragment [data-row]")];
 let current = null;
@@ -54,6 +54,7 @@ const actions = {
   g: () => follow("g") || select(rows()[0]),
   G: () => follow("G") || select(rows().at(-1)),
   f: () => (rows()[position()] ?? document).querySelector("[data-dialog]")?.click(),
+  x: () => rows()[position()]?.dispatchEvent(new CustomEvent("choose", { bubbles: true })),
   t: () => follow("t"),
   u: () => location.assign("/"),
   "/": () => document.getElementById("q")?.select(),
@@ -62,7 +63,8 @@ const actions = {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
-  if (event.target.closest("input, select, textarea, dialog[open]")) return;
+  const isTyping = event.target.closest("input, select, textarea, dialog[open]");
+  if (isTyping && !event.target.matches("[data-row] input[type=checkbox]")) return;
   const action = actions[event.key];
   if (!action) return;
   event.preventDefault();

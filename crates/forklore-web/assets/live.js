@@ -2,7 +2,9 @@
 
 const region = document.querySelector("#fragment[data-fragment]");
 const stream = document.body.dataset.live;
-const DELAY = 300;
+// The shortest time between two reads. The first change after a quiet time is read at once.
+const PAUSE = 100;
+let next = 0;
 let waiting = null;
 let isReading = false;
 
@@ -49,6 +51,7 @@ async function read() {
   waiting = null;
   if (isReading) return later();
   isReading = true;
+  const begun = performance.now();
   try {
     const answer = await fetch(region.dataset.fragment, { headers: { accept: "text/html" } });
     if (answer.ok) {
@@ -61,14 +64,37 @@ async function read() {
     // The server is away; its next event says when to read again.
   }
   isReading = false;
+  // A page that takes long to read is read less often.
+  const now = performance.now();
+  next = now + Math.max(PAUSE, 2 * (now - begun));
 }
 
 function later() {
-  waiting ??= setTimeout(read, DELAY);
+  waiting ??= setTimeout(read, Math.max(0, next - performance.now()));
 }
 
 let source = null;
 let wasAway = false;
+// Where the stream was, so that a new connection goes on there. Without one, it begins with the page.
+let position = "";
+let isLost = false;
+const AGAIN = 5_000;
+
+function remember(event) {
+  position = event.lastEventId || position;
+}
+
+function changed(event) {
+  remember(event);
+  later();
+}
+
+function address() {
+  const url = new URL(stream, location.href);
+  if (isLost) url.searchParams.delete("after");
+  if (position) url.searchParams.set("after", position);
+  return url;
+}
 
 // A browser has few connections for each server, so a page that nobody sees gives up its own.
 function connect() {
@@ -79,10 +105,19 @@ function connect() {
     return;
   }
   if (source) return;
-  source = new EventSource(stream);
-  source.onmessage = later;
-  for (const name of ["change", "changes", "session", "event", "append"]) source.addEventListener(name, later);
-  source.onerror = () => (wasAway = true);
+  source = new EventSource(address());
+  source.onmessage = changed;
+  for (const name of ["session", "event"]) source.addEventListener(name, changed);
+  source.addEventListener("begin", remember);
+  source.onerror = () => {
+    wasAway = true;
+    if (source?.readyState !== EventSource.CLOSED) return;
+    // The server refuses, for example because it does not know the position any more.
+    source = null;
+    position = "";
+    isLost = true;
+    setTimeout(connect, AGAIN);
+  };
   // What was written while there was no connection is read when it is back.
   source.onopen = () => {
     document.body.dataset.following = "yes";

@@ -2,18 +2,18 @@
 
 use std::fmt::Write as _;
 
-use forklore_api::TreeRequest;
+use forklore_core::tree::{Mark, Placed};
 use forklore_core::units::{count, grouped};
-use forklore_core::{SessionId, SessionKind};
-use forklore_engine::{TreeNode, Trees};
+use forklore_core::{Header, SessionId, SessionKind};
 use maud::{Markup, html};
 
-use crate::Pages;
 use crate::answer::{Answer, Problem};
+use crate::families::Tree;
 use crate::lanes::{self, Layout};
 use crate::params::Params;
-use crate::shell::Shell;
+use crate::shell::{self, Shell};
 use crate::shown::{self, Line};
+use crate::{App, Pages};
 
 /// The number of sessions on a page.
 const ROWS: usize = 120;
@@ -24,9 +24,10 @@ const COLUMN: i64 = 20;
 const UNIT: f64 = 2.5 / 40.0;
 
 /// The page of the family of a session.
-pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Markup> {
-    let shell = Shell { title: "Family", live: "/api/v1/events", ..Shell::default() };
-    let content = part(pages, session, params)?;
+pub(crate) fn page(app: &App, session: &SessionId, params: &Params) -> Answer<Markup> {
+    let live = shell::live(&app.pages.engine)?;
+    let shell = Shell { title: "Family", live: &live, ..Shell::default() };
+    let content = part(app, session, params)?;
     Ok(shell.page(&html! {
         div.column {
             div.title-line {
@@ -34,7 +35,8 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answe
                 a href={ "/s/" (session) } { "Back to the session" }
             }
             p.note {
-                "Each row is a session. Choose two to compare, or click them with the shift key."
+                "Each row is a session. Choose two to compare: by their boxes, by clicks with the shift "
+                "key, or by the key " kbd { "x" } "."
             }
             section #fragment aria-label="Family" data-fragment={
                 "/fragments/f/" (session) (params.with("part", "family"))
@@ -44,10 +46,12 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answe
 }
 
 /// The graph alone, to replace the one on the page.
-pub(crate) fn part(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Markup> {
-    let request = TreeRequest { session: Some(session.clone()), ..TreeRequest::default() };
-    let Trees { nodes, problems, .. } = pages.engine.tree(&request)?;
-    let own = nodes.iter().position(|node| node.session_id == *session).unwrap_or(0);
+pub(crate) fn part(app: &App, session: &SessionId, params: &Params) -> Answer<Markup> {
+    let pages = &app.pages;
+    let root = pages.engine.show(session)?.root_id;
+    let tree = app.families.read(&pages.engine, &root)?;
+    let nodes = &tree.rows;
+    let own = nodes.iter().position(|node| node.id == *session).unwrap_or(0);
     let from = match params.number("from")? {
         Some(from) => usize::try_from(from).unwrap_or(usize::MAX),
         None => own / ROWS * ROWS,
@@ -62,20 +66,20 @@ pub(crate) fn part(pages: &Pages, session: &SessionId, params: &Params) -> Answe
     let rows: Vec<_> = shown.collect();
     let pager = |label| pager(session, from, nodes.len(), label);
     Ok(html! {
-        @if !problems.is_empty() {
-            p.note.bad { (count(problems.len() as u64, "session")) " cannot be read." }
+        @if tree.problems > 0 {
+            p.note.bad { (count(tree.problems as u64, "session")) " cannot be read." }
         }
         (pager("Parts of the family"))
         form action="/compare" {
             div.graph {
-                (drawing(&rows, &layout))
+                (drawing(&tree, &rows, &layout))
                 ol start=(from + 1) {
-                    @for node in &rows { (row(pages, node, session)) }
+                    @for node in &rows { (row(pages, &tree, node, session)) }
                 }
             }
             div.buttons { button type="submit" { "Compare the two chosen" } }
         }
-        (pager("Parts of the family, at its end"))
+        @if nodes.len() > ROWS { (pager("Parts of the family, at its end")) }
     })
 }
 
@@ -100,23 +104,25 @@ fn pager(session: &SessionId, from: usize, all: usize, label: &str) -> Markup {
     }
 }
 
-fn row(pages: &Pages, node: &TreeNode, own: &SessionId) -> Markup {
-    let id = &node.session_id;
-    let Some(header) = &node.header else {
-        let why = if node.damaged { "cannot be read" } else { "is missing" };
+fn row(pages: &Pages, tree: &Tree, node: &Placed, own: &SessionId) -> Markup {
+    let id = &node.id;
+    let Some(header) = tree.header(node) else {
+        let why = if tree.damaged.contains(id) { "cannot be read" } else { "is missing" };
         return html! { li data-row { code { (id) } span.soft.bad { (why) } } };
     };
+    let is_deleted = header.deleted.is_some();
     let marks = [
-        (node.deleted, "deleted"),
-        (node.cycle, "in a cycle"),
+        (is_deleted, "deleted"),
+        (node.mark == Some(Mark::Cycle), "in a cycle"),
         (header.kind == SessionKind::Delegate, "delegate"),
         (header.copy_of.is_some(), "copy"),
-        (header.summary, "with a summary"),
+        (pages.engine.has_summary(header), "with a summary"),
     ];
-    let title = header.title.as_deref().or(header.first_words.as_deref()).unwrap_or_default();
+    // What was deleted has no title, and its words are not read.
+    let title = if is_deleted { String::new() } else { title(pages, header) };
     html! {
         li.is-self[id == own] data-row data-branch {
-            @if !node.deleted {
+            @if !is_deleted {
                 input type="checkbox" name="s" value=(id) aria-label={
                     "Choose " (header.label) " to compare"
                 };
@@ -124,9 +130,9 @@ fn row(pages: &Pages, node: &TreeNode, own: &SessionId) -> Markup {
             a.label href={ "/s/" (id) } data-open aria-current=[(id == own).then_some("true")] {
                 (header.label)
             }
-            @if header.running { span.badge.running { "running" } }
+            @if pages.engine.is_leased(header) { span.badge.running { "running" } }
             @for mark in marks.iter().filter(|(is, _)| *is) { span.badge { (mark.1) } }
-            span.title title=(Line(title)) { (Line(title)) }
+            span.title title=(Line(&title)) { (Line(&title)) }
             @if let Some(cut) = &header.cut {
                 @if header.kind == SessionKind::Branch { span.soft { "from " (shown::cut(cut)) } }
             }
@@ -136,8 +142,14 @@ fn row(pages: &Pages, node: &TreeNode, own: &SessionId) -> Markup {
     }
 }
 
+/// Returns the title of a session, or else the first words that a person typed in it.
+fn title(pages: &Pages, header: &Header) -> String {
+    let title = header.title.clone().filter(|title| !title.trim().is_empty());
+    title.or_else(|| pages.engine.described(header).first_words).unwrap_or_default()
+}
+
 /// Draws the lanes of the rows.
-fn drawing(rows: &[&TreeNode], layout: &Layout) -> Markup {
+fn drawing(tree: &Tree, rows: &[&Placed], layout: &Layout) -> Markup {
     let x = |column: usize| i64::try_from(column).unwrap_or(0) * COLUMN + COLUMN / 2;
     let y = |row: i64| row * ROW + ROW / 2;
     let count = i64::try_from(rows.len()).unwrap_or(0);
@@ -148,7 +160,7 @@ fn drawing(rows: &[&TreeNode], layout: &Layout) -> Markup {
             preserveAspectRatio="xMinYMin slice" aria-hidden="true" {
             @for lane in &layout.lanes { path.lane d=(path(lane, &x, &y, count)) {} }
             @for (row, (node, column)) in (0..).zip(rows.iter().zip(&layout.columns)) {
-                circle.dot.(dot(node)) cx=(x(*column)) cy=(y(row)) r="5" {}
+                circle.dot.(dot(tree, node)) cx=(x(*column)) cy=(y(row)) r="5" {}
             }
         }
     }
@@ -170,10 +182,10 @@ fn path(lane: &lanes::Lane, x: &dyn Fn(usize) -> i64, y: &dyn Fn(i64) -> i64, ro
     path
 }
 
-fn dot(node: &TreeNode) -> &'static str {
-    match &node.header {
+fn dot(tree: &Tree, node: &Placed) -> &'static str {
+    match tree.header(node) {
         None => "gone",
-        Some(_) if node.deleted => "gone",
+        Some(header) if header.deleted.is_some() => "gone",
         Some(header) if header.kind == SessionKind::Delegate => "delegate",
         Some(header) if header.copy_of.is_some() => "copy",
         Some(_) => "branch",

@@ -8,8 +8,8 @@
 //! has a script, a style or an event handler in its HTML, so a server can forbid all of these in its
 //! content security policy. The pages load nothing from other servers.
 //!
-//! Every answer reads a bounded part of the store, except the statistics, which are read once and
-//! then again only after the store has changed.
+//! Every answer reads a bounded part of the store, except the statistics and the families, which are
+//! read once. Of a family, only what has changed is read again.
 
 mod answer;
 mod assets;
@@ -17,6 +17,7 @@ mod compare;
 mod entry;
 mod entry_view;
 mod event;
+mod families;
 mod family;
 mod files;
 mod fork;
@@ -74,6 +75,7 @@ impl Pages {
 pub(crate) struct App {
     pub(crate) pages: Pages,
     pub(crate) report: stats::Cached,
+    pub(crate) families: families::Families,
 }
 
 pub(crate) type Shared = Arc<App>;

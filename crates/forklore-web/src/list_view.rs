@@ -1,5 +1,6 @@
 //! Shows the list of sessions.
 
+use forklore_core::SessionKind;
 use forklore_core::units::count;
 use forklore_engine::Engine;
 use maud::{Markup, html};
@@ -7,7 +8,7 @@ use maud::{Markup, html};
 use crate::answer::Answer;
 use crate::list::{self, Family, List, Wanted};
 use crate::params::Params;
-use crate::shell::Shell;
+use crate::shell::{self, Shell};
 use crate::shown::{self, Line};
 use crate::{Pages, search};
 
@@ -15,12 +16,16 @@ use crate::{Pages, search};
 pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
     let wanted = Wanted::of(params)?;
     let query = params.get("q");
+    let live = match query {
+        None => shell::live(&pages.engine)?,
+        Some(_) => String::new(),
+    };
     let (title, found) = match query {
         Some(query) => ("Search", search::hits(pages, query, &wanted, params)?),
         None => ("Sessions", families(pages, &list::read(&pages.engine, &wanted)?, params)),
     };
-    let live = if query.is_none() { "/api/v1/events" } else { "" };
-    let shell = Shell { title, current: "/", query: query.unwrap_or_default(), live };
+    let query_or_empty = query.unwrap_or_default();
+    let shell = Shell { title, current: "/", query: query_or_empty, live: &live };
     Ok(shell.page(&html! {
         div.column {
             div.title-line {
@@ -112,7 +117,9 @@ fn row(pages: &Pages, family: &Family) -> Markup {
         @if *is_running { " " span.badge.running { "running" } }
         p.facts {
             span.agent { (latest.dialect.as_deref().unwrap_or("forklore")) }
-            span.label title="label" { (latest.label) }
+            @if branches > 0 || latest.kind == SessionKind::Branch {
+                span.label title="label" { (latest.label) }
+            }
             span title=(Line(latest.workspace.as_str())) {
                 (Line(&shown::folder(latest.workspace.as_str())))
             }

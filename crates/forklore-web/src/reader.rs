@@ -22,7 +22,12 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answe
     let window = window::read(&pages.engine, session, Position::of(params)?)?;
     let name = shown::name(&pages.engine, &window.header);
     let conversation = conversation(pages, &window)?;
-    let live = format!("/api/v1/sessions/{session}/events/live");
+    // What comes after the events that the page knows. Without a position, all would come.
+    let after = match window.header.head_seq() {
+        seq @ 0.. => format!("?after={seq}"),
+        _ => String::new(),
+    };
+    let live = format!("/api/v1/sessions/{session}/events/live{after}");
     let shell = Shell { title: &name, live: &live, ..Shell::default() };
     let turns: Vec<_> = window.entries.iter().filter(|entry| entry.starts_turn).collect();
     Ok(shell.page(&html! {

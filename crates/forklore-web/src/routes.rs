@@ -10,6 +10,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 
 use crate::answer::{Answer, Problem, blocking, on_thread, page};
+use crate::families::Families;
 use crate::params::{Params, session};
 use crate::stats::Cached;
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
 /// Returns the pages as a router, to be mounted at `/`. The caller checks who may see them, and sets
 /// the content security policy.
 pub fn router(pages: Pages) -> Router {
-    let app = App { pages, report: Cached::default() };
+    let app = App { pages, report: Cached::default(), families: Families::default() };
     Router::new()
         .route("/", get(sessions))
         .route("/fragments/sessions", get(sessions_fragment))
@@ -65,11 +66,13 @@ async fn event_page(State(app): State<Shared>, Path((id, seq)): Path<(String, u6
 }
 
 async fn family_page(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
-    page(&app, move |pages| family::page(pages, &session(&id)?, &params)).await
+    let page = on_thread(move || family::page(&app, &session(&id)?, &params));
+    Ok(Html(page.await?.into_string()))
 }
 
 async fn family_part(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
-    page(&app, move |pages| family::part(pages, &session(&id)?, &params)).await
+    let part = on_thread(move || family::part(&app, &session(&id)?, &params));
+    Ok(Html(part.await?.into_string()))
 }
 
 async fn compare_chosen(params: Params) -> Answer<Redirect> {

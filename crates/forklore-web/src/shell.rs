@@ -1,9 +1,14 @@
 //! The frame of every page: its head, the navigation, and the help for the keys.
 
+use std::time::Duration;
+
+use forklore_engine::Engine;
+use forklore_store::port::Since;
 use maud::{DOCTYPE, Markup, html};
 
+use crate::answer::Answer;
 use crate::assets;
-use crate::shown::Line;
+use crate::shown::{self, Line};
 
 /// The frame of a page.
 #[derive(Default)]
@@ -17,17 +22,25 @@ pub(crate) struct Shell<'a> {
     pub(crate) live: &'a str,
 }
 
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 10] = [
     ("j k", "next and previous"),
     ("o Enter", "open, or unfold"),
     ("n N", "next and previous page"),
     ("g G", "the beginning and the end"),
     ("/", "search"),
     ("f", "fork at this message"),
+    ("x", "choose a branch; two are compared"),
     ("t", "the family"),
     ("u", "all sessions"),
     ("?", "this help"),
 ];
+
+/// Returns the stream of the changes of the store from now on. A page is read after this, so that no
+/// change is missed between the page and the stream.
+pub(crate) fn live(engine: &Engine) -> Answer<String> {
+    let mark = engine.store().changes(&Since::Now, 1, Duration::ZERO)?.mark;
+    Ok(format!("/api/v1/events?after={}", shown::encoded(mark.as_str())))
+}
 
 impl Shell<'_> {
     /// Puts the content of a page into the frame.

@@ -49,7 +49,8 @@ usage: cargo xtask TASK [ARGS]
                 forks of its own sessions, offline, on a model of our own (Linux, x86-64)
   soak [--minutes N]
                 the durability tests with the counts of a release, as far as N minutes
-                go (30), then each fuzz target for a minute, then `dist --try`; ends with a table
+                go (30), then the pages of a large store, each fuzz target for a minute,
+                then `dist --try`; ends with a table
   dist [--profile NAME | --program PATH] [--out DIR] [--try]
                 an archive and a Debian package of the program for this platform, with
                 checksums, in target/packages; --try installs them in a bare Debian (as root)

@@ -1,8 +1,8 @@
 //! `cargo xtask soak`: runs the durability tests and the fuzz targets for a given time.
 //!
 //! Each round tries more cases, until the number for a release is reached or the time is over. Then
-//! every fuzz target runs for a minute, and the packages of a release are made and installed. At the
-//! end, a table shows what ran and how many cases there were.
+//! the pages of a large store are opened, every fuzz target runs for a minute, and the packages of a
+//! release are made and installed. At the end, a table shows what ran and how many cases there were.
 
 use std::env;
 use std::fs;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::command::{Failure, command_line, program, root, run};
 use crate::tools::{FUZZ, NEXTEST, target};
-use crate::{patroni, postgres};
+use crate::{browser, patroni, postgres};
 
 /// The number of test cases required for a release, as a multiple of the number in a normal test
 /// run. For example, 300 kills become 10,000.
@@ -41,6 +41,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     build()?;
     let mut rows = vec![failovers()];
     rows.push(tests(time.saturating_sub(start.elapsed() + for_fuzzing)));
+    rows.push(pages());
     rows.extend(targets.iter().map(|target| fuzz(target)));
     rows.push(packages());
     tell(&rows, start.elapsed());
@@ -157,6 +158,20 @@ fn failovers() -> Row {
     row("failover".into(), start, done)
 }
 
+/// Opens the pages of a large store in Chromium: they are small and fast.
+fn pages() -> Row {
+    const ARGS: [&str; 5] = ["run", "-p", "forklore-cli", "--test", "cli"];
+    let start = Instant::now();
+    let done = NEXTEST.command().and_then(|mut command| {
+        command.args(ARGS).args(["--profile", "soak", "large_stores_have_small_pages"]);
+        command.args(["--success-output", "immediate", "--status-level", "fail"]);
+        browser::offer(&mut command, &ARGS.map(str::to_owned))?;
+        command.env("FORKLORE_LARGE", "1");
+        Ok(command)
+    });
+    row("pages".into(), start, done)
+}
+
 fn fuzz(name: &str) -> Row {
     let start = Instant::now();
     let done = FUZZ.command().and_then(|mut command| {
@@ -222,7 +237,15 @@ fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
 /// certain words.
 fn is_figure(line: &str) -> bool {
     let line = line.trim();
-    let words = [" copies", " faults injected", "images by ", "golden ", " kills"];
+    let words = [
+        " copies",
+        " faults injected",
+        "images by ",
+        "golden ",
+        " kills",
+        " the first paint",
+        " is painted",
+    ];
     line.starts_with("stat::number_of_executed_units")
         || (words.iter().any(|word| line.contains(word)) && !line.contains("# Uses"))
 }
@@ -250,6 +273,8 @@ mod tests {
             "    bytes of pi: seed 1, 20 files, 8000 copies",
             "360 faults injected:",
             "images by what of the unsynced was lost: {Nothing: 13}",
+            "page /: 120 ms to the first paint, 900 nodes, 60 kB, longest task 0 ms",
+            "fork of long by a click: 90 ms until it is painted",
             "stat::number_of_executed_units: 2183436",
         ] {
             assert!(is_figure(line), "{line}");

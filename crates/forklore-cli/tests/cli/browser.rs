@@ -1,6 +1,7 @@
 //! Opens a page that the program wrote in a real browser: it is accessible in light and dark, narrow
 //! and wide, it requests nothing, and hostile text stays text.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -47,4 +48,137 @@ fn an_exported_page_is_accessible_and_its_hostile_text_is_inert() {
     let printed = forklore_browser::passes(&folder.join("page.py"), &variables)
         .unwrap_or_else(|failed| panic!("{failed}"));
     assert!(printed.contains("20 passed"), "{printed}");
+}
+
+/// Runs the tests of a file against a server on these sessions. Returns what pytest printed.
+#[cfg(feature = "server")]
+fn served(sandbox: &Sandbox, file: &str, more: &[(&str, OsString)]) -> String {
+    let server = crate::serve::Serving::start(sandbox);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/browser");
+    let mut variables = vec![
+        ("FORKLORE_URL", server.url().into()),
+        ("FORKLORE_TOKEN", server.token().into()),
+        ("FORKLORE_HOSTILE", folder.join("hostile.jsonl").into_os_string()),
+        ("FORKLORE_PROGRAM", env!("CARGO_BIN_EXE_forklore").into()),
+        ("FORKLORE_HOME", sandbox.path().join("home").into_os_string()),
+    ];
+    variables.extend_from_slice(more);
+    forklore_browser::passes(&folder.join(file), &variables)
+        .unwrap_or_else(|failed| panic!("{failed}"))
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn the_pages_of_a_server_are_accessible_and_their_hostile_text_is_inert() {
+    let printed = served(&with_hostile_texts(), "served.py", &[]);
+    assert!(printed.contains("30 passed"), "{printed}");
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn the_pages_of_a_server_are_used_by_keyboard() {
+    let sandbox = with_hostile_texts();
+    sandbox.ok(&["new", "--id", "long", "--title", "A long session"]);
+    let message =
+        |number| json!({"type": "user_message", "data": {"content": format!("message {number}")}});
+    let lines: String = (0..200).map(|number| format!("{}\n", message(number))).collect();
+    assert_eq!(sandbox.append("long", &lines).code, 0);
+    let printed = served(&sandbox, "keys.py", &[]);
+    assert!(printed.contains("8 passed"), "{printed}");
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn two_browsers_and_a_terminal_see_each_other() {
+    let printed = served(&with_hostile_texts(), "live.py", &[]);
+    assert!(printed.contains("2 passed"), "{printed}");
+    printed.lines().filter(|line| line.starts_with("delay")).for_each(|line| println!("{line}"));
+}
+
+/// Runs the tests of large stores: with `FORKLORE_LARGE`, in the sizes and with the goals of
+/// docs/benchmarks.md, otherwise small.
+#[cfg(feature = "server")]
+#[test]
+fn large_stores_have_small_pages() {
+    let is_large = std::env::var_os("FORKLORE_LARGE").is_some();
+    let (sessions, turns, branches) =
+        if is_large { (25_000, 200_000, 10_000) } else { (200, 2_000, 150) };
+    let sandbox = Sandbox::with_default_store();
+    let folder = sandbox.path().join("sessions");
+    std::fs::create_dir(&folder).unwrap();
+    for number in 0..sessions {
+        std::fs::write(folder.join(format!("{number}.jsonl")), session_file(number)).unwrap();
+    }
+    sandbox.ok(&["import", folder.to_str().unwrap()]);
+    sandbox.ok(&["new", "--id", "wide-0", "--title", "A wide family"]);
+    sandbox.ok(&["append", "wide-0", "--text", "Which plan is best?"]);
+    sandbox.ok(&["new", "--id", "long", "--title", "A long session"]);
+    let turn = |number: usize| {
+        let question = json!({"type": "user_message", "data": {"content": format!("Question {number}: why does it retry?")}});
+        let text = "Because the server said **503**. See `src/client.rs`:\n\n```rust\nlet wait = base * 2;\n```\n";
+        let answer = json!({"type": "assistant_message", "data": {"content": [{"type": "text", "text": text}]}});
+        format!("{question}\n{answer}\n")
+    };
+    for first in (0..turns).step_by(5_000) {
+        let lines: String = (first..turns.min(first + 5_000)).map(turn).collect();
+        assert_eq!(sandbox.append("long", &lines).code, 0);
+    }
+    let printed = served(
+        &sandbox,
+        "large.py",
+        &[
+            ("FORKLORE_BRANCHES", branches.to_string().into()),
+            (if is_large { "FORKLORE_GOALS" } else { "FORKLORE_NO_GOALS" }, "1".into()),
+        ],
+    );
+    assert!(printed.contains("4 passed"), "{printed}");
+    let is_figure = |line: &&str| line.starts_with("page ") || line.starts_with("fork of ");
+    printed.lines().filter(is_figure).for_each(|line| println!("{line}"));
+}
+
+/// Returns a session file of Pi with one turn.
+fn session_file(number: usize) -> String {
+    let id = format!("01a1fff4-d592-70cf-b9b2-{number:012x}");
+    let time = format!(
+        "2026-11-{:02}T{:02}:{:02}:00.000Z",
+        1 + number % 25,
+        number / 60 % 24,
+        number % 60
+    );
+    let folder = format!("/work/project-{}", number % 50);
+    let message = |id: &str, parent: Value, message: Value| json!({"type": "message", "id": id, "parentId": parent, "timestamp": time, "message": message});
+    let question = format!("Task {number}: make the client of service {} retry", number % 97);
+    let answer = json!([{"type": "text", "text": "It retries now, at most five times."}]);
+    let lines = [
+        json!({"type": "session", "version": 3, "id": id, "timestamp": time, "cwd": folder}),
+        message("a1", Value::Null, json!({"role": "user", "content": question})),
+        message("a2", json!("a1"), json!({"role": "assistant", "content": answer, "model": "m"})),
+    ];
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Writes pictures of the pages into `docs/pictures` if `FORKLORE_WRITE_PICTURES` is set.
+#[cfg(feature = "server")]
+#[test]
+fn pictures_of_the_pages_can_be_taken() {
+    const MAIN: &str = "01a1fff4-d592-70cf-b9b1-000000000001";
+    let sandbox = Sandbox::with_default_store();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let demo = folder.join("tests/cli/browser/demo");
+    sandbox.ok(&["import", demo.to_str().unwrap()]);
+    for (parent, at, label, text) in [
+        (MAIN, "turn:2", "token-bucket", "Try a token bucket: at most 20 retries per minute."),
+        ("token-bucket", "end", "shared-bucket", "Share the bucket between all clients."),
+        (MAIN, "turn:1", "config-only", "Leave the client alone. Let the proxy retry."),
+        (MAIN, "turn:2", "fixed-wait", "Wait one second each time, without jitter."),
+        ("config-only", "end", "envoy", "Which of these settings does Envoy have?"),
+    ] {
+        sandbox.ok(&["fork", parent, "--at", at, "--label", label, "--id", label]);
+        sandbox.ok(&["append", label, "--text", text]);
+    }
+    let pictures = folder.join("../../docs/pictures").into_os_string();
+    let is_wanted = std::env::var_os("FORKLORE_WRITE_PICTURES").is_some();
+    let name = if is_wanted { "FORKLORE_PICTURES" } else { "FORKLORE_NO_PICTURES" };
+    let printed = served(&sandbox, "pictures.py", &[(name, pictures)]);
+    assert!(printed.contains("12 passed"), "{printed}");
 }

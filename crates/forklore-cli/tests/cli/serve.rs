@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use crate::sandbox::Sandbox;
 
 /// A server as a process. It is killed when the test ends.
-struct Serving {
+pub(crate) struct Serving {
     process: Child,
     host: String,
     line: Value,
 }
 
 impl Serving {
-    fn start(sandbox: &Sandbox) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
         let mut command = sandbox.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -26,7 +26,11 @@ impl Serving {
         Self { process, host, line }
     }
 
-    fn token(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
+        self.line["url"].as_str().unwrap()
+    }
+
+    pub(crate) fn token(&self) -> &str {
         self.line["token"].as_str().unwrap()
     }
 
