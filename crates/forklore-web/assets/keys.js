@@ -1,4 +1,4 @@
-// Keys like those of a pager: j k, o, n N, g G, /, f, t, u, ?
+// Keys like those of a pager: j k, o, n N, g G, /, f, y, [ ], t, u, ?
 
 const rows = () => [...document.querySelectorAll("#fragment [data-row]")];
 let current = null;
@@ -54,6 +54,9 @@ const actions = {
   g: () => follow("g") || select(rows()[0]),
   G: () => follow("G") || select(rows().at(-1)),
   f: () => (rows()[position()] ?? document).querySelector("[data-dialog]")?.click(),
+  y: () => rows()[position()]?.querySelector("[data-copy-link]")?.click(),
+  "[": () => follow("["),
+  "]": () => follow("]"),
   t: () => follow("t"),
   u: () => location.assign("/"),
   "/": () => document.getElementById("q")?.select(),

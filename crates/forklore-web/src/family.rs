@@ -73,7 +73,7 @@ pub(crate) fn part(pages: &Pages, session: &SessionId, params: &Params) -> Answe
                     @for node in &rows { (row(pages, node, session)) }
                 }
             }
-            div.buttons { button type="submit" { "Compare the two chosen" } }
+            div.buttons { button type="submit" { "Compare the chosen" } }
         }
         (pager("Parts of the family, at its end"))
     })

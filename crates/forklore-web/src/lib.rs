@@ -13,19 +13,24 @@
 
 mod answer;
 mod assets;
+mod change;
 mod compare;
+mod deeds;
+mod deeds_view;
 mod entry;
 mod entry_view;
 mod event;
 mod family;
 mod files;
 mod fork;
+mod jump;
 mod lanes;
 mod list;
 mod list_view;
 mod params;
 mod reader;
 mod routes;
+mod runs;
 mod search;
 mod shell;
 mod shown;

@@ -17,13 +17,15 @@ pub(crate) struct Shell<'a> {
     pub(crate) live: &'a str,
 }
 
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 11] = [
     ("j k", "next and previous"),
     ("o Enter", "open, or unfold"),
     ("n N", "next and previous page"),
     ("g G", "the beginning and the end"),
     ("/", "search"),
     ("f", "fork at this message"),
+    ("y", "copy the link to this message"),
+    ("[ ]", "the branch before, and the next"),
     ("t", "the family"),
     ("u", "all sessions"),
     ("?", "this help"),
@@ -43,7 +45,7 @@ impl Shell<'_> {
                     title { (Line(self.title)) " · forklore" }
                     link rel="icon" type="image/svg+xml" href=(assets::url("icon"));
                     link rel="stylesheet" href=(assets::url("style"));
-                    @for script in ["keys", "actions", "live"] {
+                    @for script in ["keys", "actions", "live", "find"] {
                         script type="module" src=(assets::url(script)) {}
                     }
                 }

@@ -10,9 +10,9 @@ use forklore_sanitize::html::text;
 
 use languages::{Syntax, named};
 
-/// The maximum number of marks in one piece of code. The rest has none: a page with a browser element
-/// for every word would be slow.
-const MOST_MARKS: usize = 250;
+/// The maximum number of marks in one text. The rest has none: a page with an element for every word
+/// would be slow.
+pub(super) const MOST_MARKS: usize = 250;
 
 /// What a piece of code is. Each has a class in the style sheets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,13 +41,14 @@ pub(super) fn is_known(language: &str) -> bool {
     named(language).is_some()
 }
 
-/// Returns code in a language as escaped HTML with marks. `None` if the language is not known.
-pub(super) fn marked(language: &str, code: &str) -> Option<String> {
+/// Returns code in a language as escaped HTML with at most `left` marks, and subtracts their number
+/// from `left`. `None` if the language is not known.
+pub(super) fn marked(language: &str, code: &str, left: &mut usize) -> Option<String> {
     let syntax = named(language)?;
     let mut html = String::with_capacity(code.len() * 2);
-    let (mut rest, mut plain, mut marks) = (code, 0, 0);
+    let (mut rest, mut plain) = (code, 0);
     while let Some(unread) = rest.get(plain..).filter(|unread| !unread.is_empty()) {
-        if marks == MOST_MARKS {
+        if *left == 0 {
             break;
         }
         let (piece, length) = next(syntax, unread);
@@ -60,7 +61,8 @@ pub(super) fn marked(language: &str, code: &str) -> Option<String> {
         let shown = text(piece.unwrap_or_default());
         html.push_str(&format!("<span class=\"{class}\">{shown}</span>"));
         rest = unread.get(length..).unwrap_or_default();
-        (plain, marks) = (0, marks + 1);
+        plain = 0;
+        *left -= 1;
     }
     html.push_str(&text(rest));
     Some(html)
@@ -134,7 +136,7 @@ mod tests {
 
     /// Shows the marks as the first letter of the class in brackets.
     fn shown(language: &str, code: &str) -> String {
-        let html = marked(language, code).unwrap();
+        let html = marked(language, code, &mut 100).unwrap();
         html.replace("<span class=\"c-", "[").replace("\">", ":").replace("</span>", "]")
     }
 
@@ -151,7 +153,7 @@ mod tests {
         assert_eq!(shown("ts", "const a = `b\nc`"), "[word:const] a = [text:`b\nc`]");
         assert_eq!(shown("sql", "SELECT 'a' -- b"), "[word:SELECT] [text:&#39;a&#39;] [note:-- b]");
         assert_eq!(shown("html", "<!-- a --><b>"), "[note:&lt;!-- a --&gt;]&lt;b&gt;");
-        assert_eq!(marked("klingon", "a"), None);
+        assert_eq!(marked("klingon", "a", &mut 1), None);
     }
 
     #[test]
@@ -160,8 +162,9 @@ mod tests {
         assert_eq!(shown("js", "\"a\nb"), "[text:&quot;a]\nb");
         assert_eq!(shown("js", "\"a\\"), "[text:&quot;a\\]");
         assert_eq!(shown("rust", "'"), "&#39;");
-        let long = marked("js", &"if (1) ".repeat(10_000)).unwrap();
-        assert_eq!(long.matches("<span").count(), MOST_MARKS);
+        let mut left = MOST_MARKS;
+        let long = marked("js", &"if (1) ".repeat(10_000), &mut left).unwrap();
+        assert_eq!((long.matches("<span").count(), left), (MOST_MARKS, 0));
         assert_eq!(long.matches("if").count(), 10_000);
     }
 
@@ -169,7 +172,7 @@ mod tests {
     fn nothing_in_code_becomes_an_element() {
         for language in ["rust", "js", "html", "python", "sh", "yaml", "css", "sql", "json"] {
             let code = "</span><script>alert(1)</script>\"<img src=x onerror='a'>\u{202e}/*<b>";
-            let html = marked(language, code).unwrap();
+            let html = marked(language, code, &mut 100).unwrap();
             let bare = html.replace("</span>", "");
             let tags = bare.matches('<').count();
             assert_eq!(tags, bare.matches("<span class=\"c-").count(), "{html}");

@@ -24,7 +24,8 @@ pub fn html(markdown: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut links = Links::default();
-    let (mut headings, mut fence) = (Headings::default(), Fence::default());
+    let (mut headings, mut fence) =
+        (Headings::default(), Fence { open: None, left: code::MOST_MARKS });
     let events = Parser::new_ext(&markdown, options);
     let events = events.filter_map(|event| fence.next(event));
     let events = events.filter_map(|piece| match piece {
@@ -36,16 +37,20 @@ pub fn html(markdown: &str) -> String {
     out
 }
 
-/// The fenced code at the current position in the Markdown, if it is of a language whose code is
-/// marked: the language, and the code up to the position.
-#[derive(Default)]
-struct Fence<'a>(Option<(CowStr<'a>, String)>);
+/// The fenced code at the current position in the Markdown.
+struct Fence<'a> {
+    /// The language, and the code up to the position. `None` outside of code, and in code whose
+    /// language is not known.
+    open: Option<(CowStr<'a>, String)>,
+    /// The number of marks that may follow.
+    left: usize,
+}
 
 impl<'a> Fence<'a> {
     /// Converts code to code with marks. Leaves all else as it is. Returns `None` if the code goes
     /// on.
     fn next(&mut self, event: Event<'a>) -> Option<Marked<'a>> {
-        match (event, &mut self.0) {
+        match (event, &mut self.open) {
             (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))), fence)
                 if code::is_known(&language) =>
             {
@@ -57,8 +62,8 @@ impl<'a> Fence<'a> {
                 None
             }
             (Event::End(TagEnd::CodeBlock), Some((language, code))) => {
-                let code = code::marked(language, code).unwrap_or_default();
-                self.0 = None;
+                let code = code::marked(language, code, &mut self.left).unwrap_or_default();
+                self.open = None;
                 Some(Marked::Code(format!("<pre><code>{code}</code></pre>\n")))
             }
             (event, _) => Some(Marked::Other(event)),
