@@ -1,6 +1,7 @@
 //! Writes a page of HTML: one file without scripts, which loads nothing from a server.
 
 mod blocks;
+mod code;
 mod image;
 mod markdown;
 

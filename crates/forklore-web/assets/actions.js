@@ -9,6 +9,11 @@ document.addEventListener("click", async (event) => {
   }
   const copy = event.target.closest("[data-copy]");
   if (copy) return copied(copy);
+  const address = event.target.closest("a[data-copy-link]");
+  if (address && isPlain) {
+    event.preventDefault();
+    return copyLink(address);
+  }
   const close = event.target.closest("dialog [data-close]");
   if (close) {
     event.preventDefault();
@@ -52,6 +57,17 @@ async function copied(button) {
   } catch {
     getSelection().selectAllChildren(code);
     status.textContent = "The command is selected";
+  }
+}
+
+// Copies the address of an event. If that is not allowed, follows the link, so the address is shown.
+async function copyLink(link) {
+  try {
+    await navigator.clipboard.writeText(link.href);
+    document.getElementById("status").textContent = link.textContent = "Copied";
+    setTimeout(() => (link.textContent = "Copy link"), 2000);
+  } catch {
+    location.assign(link.href);
   }
 }
 

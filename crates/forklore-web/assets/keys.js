@@ -1,4 +1,4 @@
-// Keys like those of a pager: j k, o, n N, g G, /, f, x, t, u, ?
+// Keys like those of a pager: j k, o, n N, g G, /, f, x, y, [ ], t, u, ?
 
 const rows = () => [...document.querySelectorAll("#fragment [data-row]")];
 let current = null;
@@ -55,6 +55,9 @@ const actions = {
   G: () => follow("G") || select(rows().at(-1)),
   f: () => (rows()[position()] ?? document).querySelector("[data-dialog]")?.click(),
   x: () => rows()[position()]?.dispatchEvent(new CustomEvent("choose", { bubbles: true })),
+  y: () => rows()[position()]?.querySelector("[data-copy-link]")?.click(),
+  "[": () => follow("["),
+  "]": () => follow("]"),
   t: () => follow("t"),
   u: () => location.assign("/"),
   "/": () => document.getElementById("q")?.select(),

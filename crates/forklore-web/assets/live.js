@@ -52,9 +52,11 @@ async function read() {
   if (isReading) return later();
   isReading = true;
   const begun = performance.now();
+  const address = region.dataset.fragment;
   try {
-    const answer = await fetch(region.dataset.fragment, { headers: { accept: "text/html" } });
-    if (answer.ok) {
+    const answer = await fetch(address, { headers: { accept: "text/html" } });
+    // A search may have asked for something else since.
+    if (answer.ok && address === region.dataset.fragment) {
       const text = await answer.text();
       if (text !== region.lastText) replace(text);
       region.lastText = text;

@@ -28,6 +28,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         asset("icon", "svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
         asset("keys", "js", SCRIPT, include_bytes!("../assets/keys.js")),
         asset("live", "js", SCRIPT, include_bytes!("../assets/live.js")),
+        asset("find", "js", SCRIPT, include_bytes!("../assets/find.js")),
         asset("actions", "js", SCRIPT, include_bytes!("../assets/actions.js")),
     ]
 });

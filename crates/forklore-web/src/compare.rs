@@ -14,6 +14,7 @@ use crate::entry_view::Writer;
 use crate::params::{self, Params};
 use crate::shell::Shell;
 use crate::shown::{self, Line};
+use crate::{deeds, deeds_view};
 
 /// The number of messages of each session on a page.
 const MESSAGES: u64 = 30;
@@ -21,11 +22,18 @@ const MESSAGES: u64 = 30;
 /// Returns the address that compares the two sessions that a form names.
 pub(crate) fn chosen(params: &Params) -> Answer<String> {
     let chosen: Vec<_> = params.all("s").collect();
-    let [a, b] = chosen.as_slice() else {
-        let message = format!("Choose two sessions to compare; {} are chosen.", chosen.len());
-        return Err(Problem::bad(message));
-    };
-    Ok(format!("/compare/{}/{}", params::session(a)?, params::session(b)?))
+    match chosen.as_slice() {
+        [] | [_] => {
+            let message = format!("Choose two sessions to compare; {} are chosen.", chosen.len());
+            Err(Problem::bad(message))
+        }
+        [a, b] => Ok(format!("/compare/{}/{}", params::session(a)?, params::session(b)?)),
+        all => {
+            let ids: Vec<_> = all.iter().map(|id| params::session(id)).collect::<Answer<_>>()?;
+            let ids = ids.iter().map(|id| format!("s={id}")).collect::<Vec<_>>();
+            Ok(format!("/runs?{}", ids.join("&")))
+        }
+    }
 }
 
 /// The page that compares two sessions.
@@ -42,6 +50,10 @@ pub(crate) fn page(pages: &Pages, a: &SessionId, b: &SessionId, params: &Params)
     }
     let [left, right] = &headers;
     let sides = [side(pages, left, common + from)?, side(pages, right, common + from)?];
+    let deeds = match from {
+        0 => Some([deeds::read(engine, left, common)?, deeds::read(engine, right, common)?]),
+        _ => None,
+    };
     let shell = Shell { title: "Compare", ..Shell::default() };
     let address = format!("/compare/{a}/{b}");
     Ok(shell.page(&html! {
@@ -51,8 +63,9 @@ pub(crate) fn page(pages: &Pages, a: &SessionId, b: &SessionId, params: &Params)
             @for (header, alone) in headers.iter().zip(alone) {
                 (heading(pages, header, alone))
             }
-            (pairs(&sides))
         }
+        @if let Some([a, b]) = &deeds { (deeds_view::tables([left, right], [a, b])) }
+        div.sides { (pairs(&sides)) }
         nav.pager aria-label="Parts of the comparison" {
             @if from > 0 {
                 @let before = from.saturating_sub(MESSAGES);

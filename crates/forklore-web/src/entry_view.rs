@@ -114,21 +114,44 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Shows the branches of a history that divides, as a switch between them.
     fn turning(&self, turning: &turnings::Turning) -> Markup {
+        let (before, all) = (turning.before(), turning.branches.len());
+        let listed = turning.listed();
+        let to = |branch: &turnings::Branch| {
+            format!("/s/{}?at={}#e-{}", branch.id, branch.seq, branch.seq)
+        };
+        let own = before.checked_sub(1).and_then(|last| turning.branches.get(last));
+        let is_after = |branch: &turnings::Branch| own.is_some_and(|own| own.id == branch.id);
         html! {
-            p.turning {
-                span { "The history divides here:" }
-                strong { (self.session.label) }
-                @for branch in &turning.branches {
-                    a href={ "/s/" (branch.id) "?at=" (branch.seq) "#e-" (branch.seq) } {
-                        (branch.label)
-                    }
+            nav.turning aria-label="The history divides here" {
+                span { "The history divides here: branch " (before + 1) " of " (all + 1) }
+                @if let Some(last) = own {
+                    a.button href=(to(last)) data-key="[" aria-label="The branch before" { "‹" }
                 }
-                @if turning.more > 0 {
-                    a href={ "/f/" (self.session.id) } { (turning.more) " more" }
+                @if own.is_none() {
+                    strong aria-current="true" { (self.session.label) }
                 }
+                @for branch in listed {
+                    a href=(to(branch)) { (branch.label) }
+                    @if is_after(branch) { strong aria-current="true" { (self.session.label) } }
+                }
+                @if let Some(next) = turning.branches.get(before) {
+                    a.button href=(to(next)) data-key="]" aria-label="The next branch" { "›" }
+                }
+                @if all > listed.len() {
+                    a href={ "/f/" (self.session.id) } { (all - listed.len()) " more" }
+                }
+                a href={ "/runs?" (self.runs(listed)) } { "compare these" }
             }
         }
+    }
+
+    /// Returns the query of the page that compares this session and the branches.
+    fn runs(&self, branches: &[turnings::Branch]) -> String {
+        let ids = branches.iter().map(|branch| &branch.id);
+        let ids = [&self.session.id].into_iter().chain(ids).map(|id| format!("s={id}"));
+        ids.collect::<Vec<_>>().join("&")
     }
 
     /// Shows one entry.
@@ -154,6 +177,8 @@ impl<'a> Writer<'a> {
                     @if let Some(ts) = entry.ts { (shown::at_time(ts, self.zone)) }
                     @if entry.starts_turn { span { "turn " (entry.turn) } }
                     @if entry.partial { strong.bad { "interrupted" } }
+                    a.act href={ "/s/" (self.session.id) "?at=" (seq) "#e-" (seq) } data-copy-link
+                        aria-label={ "Copy the link to event " (seq) } { "Copy link" }
                     a.act href={ "/s/" (self.session.id) "/e/" (seq) } { "Event" }
                     a.act href={ "/s/" (self.session.id) "/fork?at=" (seq) } data-dialog
                         aria-label={ "Fork at event " (seq) } { "Fork" }
@@ -186,9 +211,10 @@ fn is_markdown(entry: &Entry) -> bool {
     matches!(entry.kind, Kind::Message(Role::Assistant) | Kind::Compaction | Kind::Summary)
 }
 
-/// Returns the number of elements in HTML.
+/// Returns the number of elements in HTML. Marks in code count twice, because each also adds a text.
 fn elements(html: &str) -> usize {
-    html.matches('<').count() - html.matches("</").count()
+    let marks = html.matches("<span class=\"c-").count();
+    html.matches('<').count() - html.matches("</").count() + marks
 }
 
 fn shortened(block: Block) -> Block {

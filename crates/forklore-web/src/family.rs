@@ -77,7 +77,7 @@ pub(crate) fn part(app: &App, session: &SessionId, params: &Params) -> Answer<Ma
                     @for node in &rows { (row(pages, &tree, node, session)) }
                 }
             }
-            div.buttons { button type="submit" { "Compare the two chosen" } }
+            div.buttons { button type="submit" { "Compare the chosen" } }
         }
         @if nodes.len() > ROWS { (pager("Parts of the family, at its end")) }
     })

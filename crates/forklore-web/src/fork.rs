@@ -1,5 +1,6 @@
 //! Forks a session: the form, the fork itself, and the command that goes on in it.
 
+use forklore_core::workspace::Workspace;
 use forklore_core::{Header, Label, Selector, SessionId};
 use forklore_engine::{Engine, Fork};
 use forklore_sanitize::shell;
@@ -68,6 +69,13 @@ pub(crate) fn form(pages: &Pages, session: &SessionId, params: &Params) -> Answe
                     }
                 }
             }
+            label.field { span { "Folder" }
+                input name="workspace" autocomplete="off" spellcheck="false"
+                    placeholder=(Line(&format!("the same: {}", header.workspace.as_str())));
+            }
+            p.note {
+                "In another folder, such as a worktree of git, the fork has files of its own."
+            }
             p.note { "The session itself does not change. The fork exists at once." }
             div.buttons {
                 button.primary type="submit" { "Fork" }
@@ -113,6 +121,14 @@ fn agents(engine: &Engine) -> Vec<&'static str> {
     [OWN].into_iter().chain(formats.map(|format| format.name())).collect()
 }
 
+fn folder(path: &str) -> Answer<Workspace> {
+    let is_windows = path.get(1..3).is_some_and(|it| it == ":\\" || it == ":/");
+    if !path.starts_with('/') && !is_windows {
+        return Err(Problem::bad("Folder: write the whole path."));
+    }
+    Ok(Workspace::new(path))
+}
+
 impl Submitted {
     /// Reads a submitted form.
     pub(crate) fn of(engine: &Engine, session: SessionId, form: &Params) -> Answer<Self> {
@@ -124,7 +140,8 @@ impl Submitted {
         let agent = form.get("agent").unwrap_or(OWN);
         let bad = || Problem::bad("Go on in: no session can be written for this agent.");
         let agent = agents(engine).into_iter().find(|it| *it == agent).ok_or_else(bad)?;
-        let fork = Fork { at, label, id, ..Fork::of(session) };
+        let workspace = form.get("workspace").map(folder).transpose()?;
+        let fork = Fork { at, label, id, workspace, ..Fork::of(session) };
         Ok(Self { fork, agent: agent.to_owned() })
     }
 
@@ -142,17 +159,38 @@ pub(crate) fn made(pages: &Pages, header: &Header, agent: &str) -> Markup {
         return html! {};
     };
     let id = shell::quoted(header.id.as_str());
-    let command = match agent {
+    let resume = match agent {
         OWN => format!("{} resume {id}", pages.program),
         agent => format!("{} resume-in {agent} {id}", pages.program),
     };
+    let folder = header.workspace.as_str();
+    let parent = header.parent_id.as_ref().and_then(|parent| pages.engine.show(parent).ok());
+    let other = parent.filter(|parent| parent.workspace.as_str() != folder);
+    let worktree = other.map(|parent| {
+        let (from, to) = (shell::quoted(parent.workspace.as_str()), shell::quoted(folder));
+        format!("git -C {from} worktree add {to}")
+    });
     html! {
         div.made role="status" {
-            p { "The fork " strong { (header.label) } " exists. Go on in " (agent) " with:" }
-            div.command {
-                code #command { (Line(&command)) }
-                button type="button" data-copy="command" hidden { "Copy" }
+            p { "The fork " strong { (header.label) } " exists." }
+            @if let Some(worktree) = &worktree {
+                p { "Its folder gets the files of the last commit with:" }
+                (command("worktree", worktree))
+                p { "Then go on in " (agent) ", in that folder, with:" }
+            } @else {
+                p { "Go on in " (agent) " with:" }
             }
+            (command("command", &resume))
+        }
+    }
+}
+
+/// Shows a command with a button that copies it.
+fn command(id: &str, command: &str) -> Markup {
+    html! {
+        div.command {
+            code #(id) { (Line(command)) }
+            button type="button" data-copy=(id) hidden { "Copy" }
         }
     }
 }

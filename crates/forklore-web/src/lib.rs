@@ -13,7 +13,10 @@
 
 mod answer;
 mod assets;
+mod change;
 mod compare;
+mod deeds;
+mod deeds_view;
 mod entry;
 mod entry_view;
 mod event;
@@ -21,12 +24,14 @@ mod families;
 mod family;
 mod files;
 mod fork;
+mod jump;
 mod lanes;
 mod list;
 mod list_view;
 mod params;
 mod reader;
 mod routes;
+mod runs;
 mod search;
 mod shell;
 mod shown;

@@ -6,11 +6,11 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::Engine;
 use forklore_store::port::{Cursor, Filter};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::answer::{Answer, Problem};
 use crate::params::Params;
-use crate::shown;
+use crate::{deeds, shown};
 
 /// The number of families on a page.
 const FAMILIES: usize = 60;
@@ -18,6 +18,8 @@ const FAMILIES: usize = 60;
 const MEMBERS: usize = 50;
 /// The largest number of sessions that one page looks at.
 const LOOKED_AT: usize = 10_000;
+/// The same, if the events of each session must be read.
+const READ: usize = 500;
 
 /// What the list shows.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +28,10 @@ pub(crate) struct Wanted {
     pub(crate) agent: Option<String>,
     /// Shows only sessions whose folder is this one, or contains this text.
     pub(crate) folder: Option<String>,
+    /// Shows only sessions whose last called model has this text in its name.
+    pub(crate) model: Option<String>,
+    /// Shows only what was written at or after this time.
+    pub(crate) since: Option<Timestamp>,
     after: Option<Cursor>,
 }
 
@@ -34,7 +40,6 @@ pub(crate) struct Family {
     /// The session of the family that was written to last.
     pub(crate) latest: Header,
     pub(crate) name: String,
-    pub(crate) is_running: bool,
     /// Further sessions of the family, the last updated first.
     pub(crate) others: Vec<Header>,
     /// Whether the family has sessions that are not in `others`.
@@ -51,10 +56,12 @@ pub(crate) struct List {
 }
 
 impl Wanted {
-    pub(crate) fn of(params: &Params) -> Answer<Self> {
+    pub(crate) fn of(params: &Params, now: Timestamp) -> Answer<Self> {
         let owned = |name| params.get(name).map(str::to_owned);
         let after = params.get("after").map(cursor).transpose()?;
-        Ok(Self { agent: owned("agent"), folder: owned("workspace"), after })
+        let since = params.get("since").map(|text| since(text, now)).transpose()?;
+        let (agent, folder, model) = (owned("agent"), owned("workspace"), owned("model"));
+        Ok(Self { agent, folder, model, since, after })
     }
 
     /// Returns the folder, if it is a whole path and no part of one.
@@ -63,7 +70,15 @@ impl Wanted {
     }
 
     fn is_all(&self) -> bool {
-        self.agent.is_none() && self.folder.is_none()
+        self.agent.is_none() && self.folder.is_none() && self.model.is_none()
+    }
+
+    /// Checks whether the model that a session called last is wanted.
+    pub(crate) fn has_model(&self, engine: &Engine, header: &Header) -> bool {
+        let Some(wanted) = &self.model else { return true };
+        let end = u64::try_from(header.head_seq() + 1).unwrap_or(0);
+        let model = deeds::last_model(engine, &header.id, end);
+        model.is_some_and(|model| model.to_lowercase().contains(&wanted.to_lowercase()))
     }
 
     fn matches(&self, header: &Header) -> bool {
@@ -79,6 +94,21 @@ impl Wanted {
     }
 }
 
+/// Reads a time: a number of days before now, such as `7d`, or a date.
+fn since(text: &str, now: Timestamp) -> Answer<Timestamp> {
+    let days = text.strip_suffix('d').and_then(|days| days.parse::<i64>().ok());
+    let before = |days: i64| {
+        let span = SignedDuration::from_hours(24).checked_mul(i32::try_from(days).ok()?)?;
+        now.checked_sub(span).ok()
+    };
+    let of_date = || {
+        let date: jiff::civil::Date = text.parse().ok()?;
+        Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+    };
+    let time = days.and_then(before).or_else(of_date);
+    time.ok_or_else(|| Problem::bad("since must be a number of days, such as 7d, or a date."))
+}
+
 fn cursor(text: &str) -> Answer<Cursor> {
     let parse = || {
         let (micros, id) = text.split_once('@')?;
@@ -91,8 +121,13 @@ fn cursor(text: &str) -> Answer<Cursor> {
 /// Reads a page of the list.
 pub(crate) fn read(engine: &Engine, wanted: &Wanted) -> Answer<List> {
     let kinds = vec![SessionKind::Root, SessionKind::Branch];
-    let filter = Filter { workspace: wanted.workspace(), kinds, ..Filter::default() };
-    let batch = if wanted.is_all() { 2 * FAMILIES } else { 1_000 };
+    let workspace = wanted.workspace();
+    let filter = Filter { workspace, kinds, since: wanted.since, ..Filter::default() };
+    let (batch, most) = match &wanted.model {
+        Some(_) => (2 * FAMILIES, READ),
+        None if wanted.is_all() => (2 * FAMILIES, LOOKED_AT),
+        None => (1_000, LOOKED_AT),
+    };
     let mut list = List { families: Vec::new(), next: None, damaged: 0 };
     let (mut seen, mut after, mut looked) = (HashSet::new(), wanted.after.clone(), 0);
     loop {
@@ -106,14 +141,17 @@ pub(crate) fn read(engine: &Engine, wanted: &Wanted) -> Answer<List> {
                 return Ok(list);
             }
             after = Some(Cursor { updated: header.updated, id: header.id.clone() });
-            if wanted.matches(&header) && seen.insert(header.root_id.clone()) {
+            if wanted.matches(&header)
+                && wanted.has_model(engine, &header)
+                && seen.insert(header.root_id.clone())
+            {
                 list.families.extend(family(engine, wanted, header)?);
             }
         }
         if is_last {
             return Ok(list);
         }
-        if looked >= LOOKED_AT {
+        if looked >= most {
             list.next = after.map(|at| format!("{}@{}", at.updated.as_microsecond(), at.id));
             return Ok(list);
         }
@@ -134,6 +172,5 @@ fn family(engine: &Engine, wanted: &Wanted, latest: Header) -> Answer<Option<Fam
     }
     let others = members.into_iter().skip(1).collect();
     let name = shown::name(engine, &latest);
-    let is_running = engine.is_leased(&latest);
-    Ok(Some(Family { latest, name, is_running, others, has_more }))
+    Ok(Some(Family { latest, name, others, has_more }))
 }

@@ -7,14 +7,23 @@ use maud::{Markup, html};
 
 use crate::answer::Answer;
 use crate::list::{self, Family, List, Wanted};
-use crate::params::Params;
+use crate::params::{Params, session};
 use crate::shell::{self, Shell};
 use crate::shown::{self, Line};
-use crate::{Pages, search};
+use crate::{Pages, change, search};
+
+/// The times that the filter offers.
+const TIMES: [(&str, &str); 5] = [
+    ("", "any"),
+    ("1d", "the last day"),
+    ("7d", "the last 7 days"),
+    ("30d", "the last 30 days"),
+    ("365d", "the last year"),
+];
 
 /// The page with the list of sessions, or with the hits of a search.
 pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
-    let wanted = Wanted::of(params)?;
+    let wanted = Wanted::of(params, pages.engine.now())?;
     let query = params.get("q");
     let live = match query {
         None => shell::live(&pages.engine)?,
@@ -24,35 +33,45 @@ pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
         Some(query) => ("Search", search::hits(pages, query, &wanted, params)?),
         None => ("Sessions", families(pages, &list::read(&pages.engine, &wanted)?, params)),
     };
-    let query_or_empty = query.unwrap_or_default();
-    let shell = Shell { title, current: "/", query: query_or_empty, live: &live };
+    let shell = Shell { title, current: "/", query: query.unwrap_or_default(), live: &live };
+    let deleted = params.get("deleted").map(session).transpose()?;
     Ok(shell.page(&html! {
         div.column {
+            @if let Some(deleted) = &deleted { (change::deleted(pages, deleted)?) }
             div.title-line {
                 h1 { (title) }
-                (filters(&pages.engine, &wanted, query))
+                (filters(&pages.engine, &wanted, params, query))
             }
             section #fragment aria-label=(title)
-                data-fragment=[query.is_none().then(|| fragment_url(params))] { (found) }
+                data-fragment=(fragment_url(params)) { (found) }
         }
     }))
 }
 
-/// The list alone, to replace the one on the page.
+/// The list or the hits alone, to replace those on the page.
 pub(crate) fn fragment(pages: &Pages, params: &Params) -> Answer<Markup> {
-    let list = list::read(&pages.engine, &Wanted::of(params)?)?;
+    let wanted = Wanted::of(params, pages.engine.now())?;
+    if let Some(query) = params.get("q") {
+        return search::hits(pages, query, &wanted, params);
+    }
+    let list = list::read(&pages.engine, &wanted)?;
     Ok(families(pages, &list, params))
 }
 
 fn fragment_url(params: &Params) -> String {
-    format!("/fragments/sessions{}", params.with("part", "list"))
+    format!("/fragments/sessions{}", params.with("deleted", ""))
 }
 
-fn filters(engine: &Engine, wanted: &Wanted, query: Option<&str>) -> Markup {
+fn filters(engine: &Engine, wanted: &Wanted, params: &Params, query: Option<&str>) -> Markup {
     let names = engine.agent_formats().0.iter().map(|format| format.name());
     let mut agents: Vec<_> = names.chain(["forklore"]).collect();
     agents.sort_unstable();
     let folder = wanted.folder.as_deref().unwrap_or_default();
+    let model = wanted.model.as_deref().unwrap_or_default();
+    let since = params.get("since").unwrap_or_default();
+    let own_time = (!TIMES.iter().any(|(value, _)| *value == since)).then_some((since, since));
+    let has_filter =
+        ["agent", "workspace", "model", "since"].iter().any(|it| params.get(it).is_some());
     html! {
         form.filters action="/" aria-label="Filter" {
             @if let Some(query) = query { input type="hidden" name="q" value=(Line(query)); }
@@ -70,8 +89,19 @@ fn filters(engine: &Engine, wanted: &Wanted, query: Option<&str>) -> Markup {
                 input name="workspace" value=(Line(folder)) placeholder="part of its path"
                     spellcheck="false" autocomplete="off";
             }
+            label { span { "Model" }
+                input name="model" value=(Line(model)) placeholder="part of its name"
+                    spellcheck="false" autocomplete="off";
+            }
+            label { span { "Time" }
+                select name="since" {
+                    @for (value, text) in TIMES.into_iter().chain(own_time) {
+                        option value=(Line(value)) selected[value == since] { (Line(text)) }
+                    }
+                }
+            }
             button type="submit" { "Filter" }
-            @if wanted.agent.is_some() || wanted.folder.is_some() {
+            @if has_filter {
                 a href={ "/" @if let Some(query) = query { "?q=" (shown::encoded(query)) } } {
                     "Show all"
                 }
@@ -109,12 +139,16 @@ fn families(pages: &Pages, list: &List, params: &Params) -> Markup {
 }
 
 fn row(pages: &Pages, family: &Family) -> Markup {
-    let Family { latest, name, is_running, others, has_more } = family;
+    let Family { latest, name, others, has_more, .. } = family;
     let now = pages.engine.now();
     let branches = others.len();
+    let is_running = pages.engine.is_leased(latest);
+    let mut together = latest.usage;
+    others.iter().for_each(|other| together += other.usage);
+    let running = others.iter().filter(|other| pages.engine.is_leased(other)).count();
     html! {
-        a.name href={ "/s/" (latest.id) @if *is_running { "?at=end" } } data-open { (Line(name)) }
-        @if *is_running { " " span.badge.running { "running" } }
+        a.name href={ "/s/" (latest.id) @if is_running { "?at=end" } } data-open { (Line(name)) }
+        " " (shown::running(&pages.engine, latest))
         p.facts {
             span.agent { (latest.dialect.as_deref().unwrap_or("forklore")) }
             @if branches > 0 || latest.kind == SessionKind::Branch {
@@ -129,12 +163,20 @@ fn row(pages: &Pages, family: &Family) -> Markup {
         }
         @if branches > 0 {
             details.family {
-                summary { (branches) @if *has_more { "+" } " more in this family" }
+                summary {
+                    (branches) @if *has_more { "+" } " more in this family"
+                    @if running > 0 { ", " (running) " running" }
+                }
+                @if together.tokens() > latest.usage.tokens() || together.cost > latest.usage.cost {
+                    p.facts { "together: " (shown::usage(&together)) }
+                }
                 ul {
                     @for other in others.iter().take(5) {
                         li {
                             a href={ "/s/" (other.id) } { (other.label) }
                             " " (shown::ago(other.updated, now, &pages.zone))
+                            " " (shown::running(&pages.engine, other))
+                            " " (shown::usage(&other.usage))
                         }
                     }
                 }

@@ -130,7 +130,7 @@ fn facts(pages: &Pages, header: &Header) -> Answer<Markup> {
     };
     Ok(html! {
         p.facts {
-            @if pages.engine.is_leased(header) { span.badge.running { "running" } }
+            (shown::running(&pages.engine, header))
             span.label title="label" { (header.label) }
             span.agent { (header.dialect.as_deref().unwrap_or("forklore")) }
             span title=(Line(header.workspace.as_str())) {
@@ -163,14 +163,16 @@ fn tools(header: &Header) -> Markup {
             @if let Some(parent) = &header.parent_id {
                 a.button href={ "/compare/" (parent) "/" (header.id) } { "Compare with its parent" }
             }
-            @if header.counts.turns > 1 {
-                form.go action={ "/s/" (header.id) } aria-label="Go to a turn" {
-                    label { span { "Turn" }
-                        input type="number" name="turn" min="1" max=(header.counts.turns)
-                            required;
-                    }
-                    button type="submit" { "Go" }
+            @if header.kind == SessionKind::Branch {
+                a.button href={ "/runs?of=" (header.id) } { "Compare runs" }
+            }
+            a.button href={ "/s/" (header.id) "/change" } { "Change" }
+            form.go action={ "/s/" (header.id) "/go" } aria-label="Go to a turn or an event" {
+                label { span { "Go to" }
+                    input name="to" placeholder="turn, #event, id" autocomplete="off"
+                        spellcheck="false" required;
                 }
+                button type="submit" { "Go" }
             }
             details.id { summary { "Id" } code { (header.id) } }
         }

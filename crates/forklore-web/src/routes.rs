@@ -7,14 +7,15 @@ use axum::extract::{Form, Path, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use crate::answer::{Answer, Problem, blocking, on_thread, page};
 use crate::families::Families;
 use crate::params::{Params, session};
 use crate::stats::Cached;
 use crate::{
-    App, Pages, Shared, assets, compare, event, family, files, fork, list_view, reader, stats_view,
+    App, Pages, Shared, assets, change, compare, event, family, files, fork, jump, list_view,
+    reader, runs, stats_view,
 };
 
 /// Returns the pages as a router, to be mounted at `/`. The caller checks who may see them, and sets
@@ -30,11 +31,17 @@ pub fn router(pages: Pages) -> Router {
         .route("/fragments/f/{id}", get(family_part))
         .route("/compare", get(compare_chosen))
         .route("/compare/{a}/{b}", get(compare_page))
+        .route("/runs", get(runs_page))
         .route("/stats", get(stats))
         .route("/fragments/stats", get(stats_part))
         .route("/s/{id}/e/{seq}", get(event_page))
         .route("/s/{id}/e/{seq}/file/{number}", get(file))
         .route("/attachment/{id}", get(attachment))
+        .route("/s/{id}/go", get(go))
+        .route("/s/{id}/change", get(change_page))
+        .route("/s/{id}/name", post(change_name))
+        .route("/s/{id}/delete", post(delete))
+        .route("/s/{id}/undelete", post(undelete))
         .route("/s/{id}/fork", get(fork_page).post(make_fork))
         .route("/fragments/fork/{id}", get(fork_form))
         .route("/assets/{file}", get(assets::serve))
@@ -122,13 +129,56 @@ async fn fork_form(State(app): State<Shared>, Path(id): Path<String>, params: Pa
 async fn make_fork(
     State(app): State<Shared>,
     Path(id): Path<String>,
-    Form(form): Form<Vec<(String, String)>>,
+    Form(form): Submitted,
 ) -> Answer<Redirect> {
     let form = Params::from(form);
     let made = blocking(app, move |pages| {
         fork::Submitted::of(&pages.engine, session(&id)?, &form)?.make(&pages.engine)
     });
     Ok(Redirect::to(&made.await?))
+}
+
+async fn go(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Answer<Redirect> {
+    let address = blocking(app, move |pages| {
+        let to = params.get("to").ok_or_else(|| Problem::bad("Say where to go."))?;
+        jump::address(&pages.engine, &session(&id)?, to)
+    });
+    Ok(Redirect::to(&address.await?))
+}
+
+async fn runs_page(State(app): State<Shared>, params: Params) -> Page {
+    page(&app, move |pages| runs::page(pages, &params)).await
+}
+
+async fn change_page(State(app): State<Shared>, Path(id): Path<String>) -> Page {
+    page(&app, move |pages| change::page(pages, &session(&id)?)).await
+}
+
+type Submitted = Form<Vec<(String, String)>>;
+
+async fn change_name(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    Form(form): Submitted,
+) -> Answer<Redirect> {
+    let form = Params::from(form);
+    let done = blocking(app, move |pages| change::name(&pages.engine, &session(&id)?, &form));
+    Ok(Redirect::to(&done.await?))
+}
+
+async fn delete(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    Form(form): Submitted,
+) -> Answer<Redirect> {
+    let form = Params::from(form);
+    let done = blocking(app, move |pages| change::delete(&pages.engine, &session(&id)?, &form));
+    Ok(Redirect::to(&done.await?))
+}
+
+async fn undelete(State(app): State<Shared>, Path(id): Path<String>) -> Answer<Redirect> {
+    let done = blocking(app, move |pages| change::undelete(&pages.engine, &session(&id)?));
+    Ok(Redirect::to(&done.await?))
 }
 
 async fn nothing() -> Problem {

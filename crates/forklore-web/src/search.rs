@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forklore_api::{Hit, Search};
 use forklore_core::units::count;
-use forklore_core::{Header, Role, SessionId};
+use forklore_core::{Header, Role};
 use forklore_engine::Engine;
 use forklore_search::SearchIndex;
 use forklore_store::port::Filter;
@@ -20,6 +20,8 @@ use crate::shown::{self, Block, Line};
 const HITS: usize = 40;
 /// The largest number of sessions whose ids contain what was typed.
 const SESSIONS: usize = 5;
+/// The largest number of sessions whose ids are searched for a text in their middle.
+const LOOKED_AT: usize = 10_000;
 /// The fewest characters with which a part of an id is looked up.
 const SHORTEST_PART: usize = 4;
 
@@ -28,6 +30,7 @@ pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params)
     let request = Search {
         agent: wanted.agent.clone(),
         workspace: wanted.workspace(),
+        since: wanted.since,
         limit: HITS,
         after: params.get("after").map(str::to_owned),
         ..Search::of(query)
@@ -41,7 +44,14 @@ pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params)
     };
     let is_wanted = |hit: &&Hit| wanted.has_folder(hit.workspace.as_str());
     let hits: Vec<_> = answer.hits.iter().filter(is_wanted).collect();
-    let names = names(&pages.engine, &hits)?;
+    let headers = headers(&pages.engine, &hits)?;
+    let of_model: HashMap<_, _> = headers
+        .iter()
+        .filter(|header| wanted.has_model(&pages.engine, header))
+        .map(|header| (header.id.clone(), shown::name(&pages.engine, header)))
+        .collect();
+    let is_wanted = |hit: &&&Hit| wanted.model.is_none() || of_model.contains_key(&hit.session_id);
+    let (names, hits) = (&of_model, hits.iter().filter(is_wanted).collect::<Vec<_>>());
     Ok(html! {
         (sessions(pages, &with_id))
         @if !answer.problems.is_empty() {
@@ -70,23 +80,28 @@ pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params)
     })
 }
 
-/// Returns the names of the sessions with the hits.
-fn names(engine: &Engine, hits: &[&Hit]) -> Answer<HashMap<SessionId, String>> {
+/// Returns the sessions with the hits.
+fn headers(engine: &Engine, hits: &[&Hit]) -> Answer<Vec<Header>> {
     let mut sessions: Vec<_> = hits.iter().map(|hit| hit.session_id.clone()).collect();
     sessions.sort_unstable();
     sessions.dedup();
-    let headers = engine.store().headers(&sessions)?.into_iter().flatten();
-    Ok(headers.map(|header| (header.id.clone(), shown::name(engine, &header))).collect())
+    Ok(engine.store().headers(&sessions)?.into_iter().flatten().collect())
 }
 
-/// Returns the sessions whose id begins or ends with the text.
+/// Returns the sessions whose id begins or ends with the text, or else contains it.
 fn with_id(engine: &Engine, text: &str) -> Answer<Vec<Header>> {
     let is_part = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     if text.chars().count() < SHORTEST_PART || !text.chars().all(is_part) {
         return Ok(Vec::new());
     }
     let filter = Filter { id_part: Some(text.to_owned()), ..Filter::default() };
-    Ok(engine.store().sessions(&filter, None, SESSIONS)?.sound)
+    let found = engine.store().sessions(&filter, None, SESSIONS)?.sound;
+    // An id has digits; other words are searched in texts only.
+    if !found.is_empty() || !text.chars().any(|c| c.is_ascii_digit()) {
+        return Ok(found);
+    }
+    let latest = engine.store().sessions(&Filter::default(), None, LOOKED_AT)?.sound;
+    Ok(latest.into_iter().filter(|it| it.id.as_str().contains(text)).take(SESSIONS).collect())
 }
 
 fn sessions(pages: &Pages, with_id: &[Header]) -> Markup {

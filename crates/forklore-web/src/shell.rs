@@ -22,7 +22,7 @@ pub(crate) struct Shell<'a> {
     pub(crate) live: &'a str,
 }
 
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 12] = [
     ("j k", "next and previous"),
     ("o Enter", "open, or unfold"),
     ("n N", "next and previous page"),
@@ -30,6 +30,8 @@ const KEYS: [(&str, &str); 10] = [
     ("/", "search"),
     ("f", "fork at this message"),
     ("x", "choose a branch; two are compared"),
+    ("y", "copy the link to this message"),
+    ("[ ]", "the branch before, and the next"),
     ("t", "the family"),
     ("u", "all sessions"),
     ("?", "this help"),
@@ -56,7 +58,7 @@ impl Shell<'_> {
                     title { (Line(self.title)) " · forklore" }
                     link rel="icon" type="image/svg+xml" href=(assets::url("icon"));
                     link rel="stylesheet" href=(assets::url("style"));
-                    @for script in ["keys", "actions", "live"] {
+                    @for script in ["keys", "actions", "live", "find"] {
                         script type="module" src=(assets::url(script)) {}
                     }
                 }

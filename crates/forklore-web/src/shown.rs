@@ -100,6 +100,15 @@ pub(crate) fn usage(usage: &Usage) -> Markup {
     }
 }
 
+/// Shows that a session runs now, and who runs it; nothing if it does not run.
+pub(crate) fn running(engine: &Engine, header: &Header) -> Markup {
+    html! {
+        @if let Some(lease) = engine.lease_of(header) {
+            span.badge.running title=(Line(&format!("run by {}", lease.owner))) { "running" }
+        }
+    }
+}
+
 /// Formats a cut in the largest unit that can express it.
 pub(crate) fn cut(cut: &Cut) -> String {
     match (cut.turn, cut.message, cut.seq) {

@@ -2,8 +2,11 @@
 //! the web or to a mail address.
 
 use forklore_sanitize::{html, terminal};
-use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd,
+};
 
+use super::code;
 use crate::links;
 
 /// The maximum length, in bytes, of a text that is formatted as Markdown. A longer text is shown
@@ -21,12 +24,57 @@ pub fn html(markdown: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut links = Links::default();
-    let mut headings = Headings::default();
+    let (mut headings, mut fence) =
+        (Headings::default(), Fence { open: None, left: code::MOST_MARKS });
     let events = Parser::new_ext(&markdown, options);
-    let events = events.filter_map(|event| safe(event, &mut links, &mut headings));
+    let events = events.filter_map(|event| fence.next(event));
+    let events = events.filter_map(|piece| match piece {
+        Marked::Code(html) => Some(Event::Html(html.into())),
+        Marked::Other(event) => safe(event, &mut links, &mut headings),
+    });
     let mut out = String::with_capacity(markdown.len() * 3 / 2);
     pulldown_cmark::html::push_html(&mut out, events);
     out
+}
+
+/// The fenced code at the current position in the Markdown.
+struct Fence<'a> {
+    /// The language, and the code up to the position. `None` outside of code, and in code whose
+    /// language is not known.
+    open: Option<(CowStr<'a>, String)>,
+    /// The number of marks that may follow.
+    left: usize,
+}
+
+impl<'a> Fence<'a> {
+    /// Converts code to code with marks. Leaves all else as it is. Returns `None` if the code goes
+    /// on.
+    fn next(&mut self, event: Event<'a>) -> Option<Marked<'a>> {
+        match (event, &mut self.open) {
+            (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))), fence)
+                if code::is_known(&language) =>
+            {
+                *fence = Some((language, String::new()));
+                None
+            }
+            (Event::Text(text), Some((_, code))) => {
+                code.push_str(&text);
+                None
+            }
+            (Event::End(TagEnd::CodeBlock), Some((language, code))) => {
+                let code = code::marked(language, code, &mut self.left).unwrap_or_default();
+                self.open = None;
+                Some(Marked::Code(format!("<pre><code>{code}</code></pre>\n")))
+            }
+            (event, _) => Some(Marked::Other(event)),
+        }
+    }
+}
+
+/// A piece of Markdown, or code with marks as HTML.
+enum Marked<'a> {
+    Code(String),
+    Other(Event<'a>),
 }
 
 /// The links and images that are open at the current position in the Markdown, innermost last. Each

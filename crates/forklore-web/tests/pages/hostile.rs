@@ -11,7 +11,7 @@ use crate::payloads;
 use crate::server::POLICY;
 use crate::world::{PNG, World};
 
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 13] = [
     "/",
     "/s/main",
     "/s/plan-b",
@@ -21,6 +21,10 @@ const PAGES: [&str; 9] = [
     "/compare/main/plan-b",
     "/stats",
     "/fragments/s/main",
+    "/fragments/sessions",
+    "/runs?of=plan-b",
+    "/runs?s=main&s=plan-b",
+    "/s/main/change",
 ];
 
 /// Creates a family whose fields contain a text: title, folder, principal, roles, tools, arguments,
@@ -57,6 +61,14 @@ fn hostile(text: &str) -> World {
     world.attach("main", text, "text/plain", text.as_bytes());
     world.fork("main", "plan-b", "turn:1");
     world.user("plan-b", text);
+    world.says(
+        "plan-b",
+        &json!([
+            {"type": "text", "text": text.replace(['`', '|', '[', '<', '*', '#'], " ")},
+            {"type": "tool_call", "id": "4", "name": text, "arguments": edit},
+        ]),
+    );
+    world.result("plan-b", "4", &json!(text), false);
     world
 }
 
@@ -136,7 +148,9 @@ fn the_text_of_a_model_becomes_only_harmless_markdown() {
     let own = addresses.iter().flat_map(|address| elements(&harmless.page(address)));
     let own: BTreeSet<_> = own.map(|element| element.name).collect();
     let aligned = "| a | b |\n| :-: | --: |\n| c | d |".to_owned();
-    for text in payloads::texts("http://127.0.0.1:9").into_iter().chain([aligned]) {
+    let texts = payloads::texts("http://127.0.0.1:9");
+    let code = texts.iter().map(|text| format!("```html\n{text}\n```\n\n~~~rust\n{text}\n~~~"));
+    for text in texts.iter().cloned().chain(code).chain([aligned]) {
         let world = hostile("harmless");
         let parts = json!([{"type": "reasoning", "text": text}, {"type": "text", "text": text}]);
         world.says("main", &parts);

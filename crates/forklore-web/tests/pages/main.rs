@@ -3,11 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+mod changed;
+mod compared;
+mod found;
 mod hostile;
 mod live;
 mod parsed;
 #[path = "../../../forklore-page/tests/pages/hostile.rs"]
 mod payloads;
+mod read;
 mod server;
 mod shown;
 mod sizes;

@@ -27,6 +27,12 @@ fn what_does_not_exist_has_a_clear_page() {
         "/compare/main/plan-b?from=99",
         "/attachment/nothing",
         "/assets/nothing.js",
+        "/s/nobody/change",
+        "/s/main/go?to=no-such-id",
+        "/s/nobody/go?to=abc",
+        "/runs?of=nobody",
+        "/runs?s=main&s=nobody",
+        "/?deleted=nobody",
         "/fragments/s/nobody",
         "/fragments/fork/nobody",
     ] {
@@ -56,15 +62,18 @@ fn what_cannot_be_read_has_a_clear_page() {
         "/f/main?from=x",
         "/compare",
         "/compare?s=main",
-        "/compare?s=main&s=plan-b&s=plan-c",
         "/compare/main/plan-b?from=x",
         "/s/main/fork?at=x",
+        "/s/main/go",
+        "/runs",
+        "/?since=yesterday",
+        "/?since=-99999999999d",
     ] {
         let answer = world.get(address);
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{address}: {}", answer.text());
         assert!(answer.text().contains("<main"), "{address}");
     }
-    for form in ["at=nowhere", "label=%2F", "agent=nobody", "id=.."] {
+    for form in ["at=nowhere", "label=%2F", "agent=nobody", "workspace=here", "id=.."] {
         let answer = world.post("/s/main/fork", form);
         let expected =
             if form == "id=.." { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
