@@ -24,6 +24,7 @@ mod lanes;
 mod list;
 mod list_view;
 mod params;
+pub mod part;
 mod reader;
 mod routes;
 mod search;
@@ -43,6 +44,7 @@ use jiff::tz::TimeZone;
 pub use routes::router;
 
 /// What the pages show, and how.
+#[derive(Clone)]
 pub struct Pages {
     /// The sessions.
     pub engine: Engine,
@@ -53,6 +55,8 @@ pub struct Pages {
     pub prices: PriceTable,
     /// The time zone in which the pages show times, and in which days begin.
     pub zone: TimeZone,
+    /// Whether the server has pages on which one talks to an agent, at `/s/ID/chat` and `/chat/new`.
+    pub has_chat: bool,
 }
 
 impl Pages {
@@ -65,6 +69,7 @@ impl Pages {
             program: "forklore".to_owned(),
             prices: PriceTable::default(),
             zone: TimeZone::UTC,
+            has_chat: false,
         }
     }
 }

@@ -20,11 +20,13 @@ pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
         None => ("Sessions", families(pages, &list::read(&pages.engine, &wanted)?, params)),
     };
     let live = if query.is_none() { "/api/v1/events" } else { "" };
-    let shell = Shell { title, current: "/", query: query.unwrap_or_default(), live };
+    let shell =
+        Shell { title, current: "/", query: query.unwrap_or_default(), live, ..Shell::default() };
     Ok(shell.page(&html! {
         div.column {
             div.title-line {
                 h1 { (title) }
+                @if pages.has_chat { a.button.primary href="/chat/new" { "New chat" } }
                 (filters(&pages.engine, &wanted, query))
             }
             section #fragment aria-label=(title)
