@@ -12,9 +12,9 @@ use crate::shell::Shell;
 use crate::shown::Block;
 use crate::{Pages, Shared};
 
-/// Why a request has no other answer.
+/// Why a request has no other answer. As a response, it is a page.
 #[derive(Debug)]
-pub(crate) struct Problem {
+pub struct Problem {
     status: StatusCode,
     message: String,
 }
@@ -27,13 +27,18 @@ impl Problem {
     }
 
     /// The request itself is wrong.
-    pub(crate) fn bad(message: impl Into<String>) -> Self {
+    pub fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
     /// What the request names does not exist.
-    pub(crate) fn missing(message: impl Into<String>) -> Self {
+    pub fn missing(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// The server itself failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 
     fn title(&self) -> &'static str {

@@ -172,6 +172,9 @@ pub(crate) fn made(pages: &Pages, header: &Header, agent: &str) -> Markup {
     });
     html! {
         div.made role="status" {
+            @if agent == OWN && pages.has_chat {
+                p { a.button.primary href={ "/s/" (header.id) "/chat" } { "Go on here" } }
+            }
             p { "The fork " strong { (header.label) } " exists." }
             @if let Some(worktree) = &worktree {
                 p { "Its folder gets the files of the last commit with:" }

@@ -29,6 +29,7 @@ mod lanes;
 mod list;
 mod list_view;
 mod params;
+pub mod part;
 mod reader;
 mod routes;
 mod runs;
@@ -60,6 +61,8 @@ pub struct Pages {
     pub prices: PriceTable,
     /// The time zone in which the pages show times, and in which days begin.
     pub zone: TimeZone,
+    /// Whether the server has pages on which one talks to an agent, at `/s/ID/chat` and `/chat/new`.
+    pub has_chat: bool,
 }
 
 impl Pages {
@@ -72,6 +75,7 @@ impl Pages {
             program: "forklore".to_owned(),
             prices: PriceTable::default(),
             zone: TimeZone::UTC,
+            has_chat: false,
         }
     }
 }

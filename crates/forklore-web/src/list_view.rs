@@ -33,13 +33,16 @@ pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
         Some(query) => ("Search", search::hits(pages, query, &wanted, params)?),
         None => ("Sessions", families(pages, &list::read(&pages.engine, &wanted)?, params)),
     };
-    let shell = Shell { title, current: "/", query: query.unwrap_or_default(), live: &live };
+    let query_text = query.unwrap_or_default();
+    let shell =
+        Shell { title, current: "/", query: query_text, live: &live, ..Shell::default() };
     let deleted = params.get("deleted").map(session).transpose()?;
     Ok(shell.page(&html! {
         div.column {
             @if let Some(deleted) = &deleted { (change::deleted(pages, deleted)?) }
             div.title-line {
                 h1 { (title) }
+                @if pages.has_chat { a.button.primary href="/chat/new" { "New chat" } }
                 (filters(&pages.engine, &wanted, params, query))
             }
             section #fragment aria-label=(title)

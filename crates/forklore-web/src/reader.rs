@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::entry::{Entry, Kind};
 use crate::entry_view::Writer;
 use crate::params::Params;
+use crate::part::Conversation;
 use crate::shell::Shell;
 use crate::shown::{self, Line};
 use crate::window::{self, Position, Window};
@@ -35,7 +36,7 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answe
             header.session {
                 h1 { (Line(&name)) }
                 (facts(pages, &window.header)?)
-                (tools(&window.header))
+                (tools(pages, &window.header))
                 @if let Some(agent) = params.get("forked") {
                     (fork::made(pages, &window.header, agent))
                 }
@@ -54,11 +55,32 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answe
                     }
                 }
             }
-            section #fragment aria-label="Conversation"
-                data-fragment={ "/fragments/s/" (session) "?" (again(params, &window)) }
-                data-session=(session) { (conversation) }
+            (section(session, &again(params, &window), &conversation))
         }
     }))
+}
+
+/// The last part of the conversation, for a page that has more than it.
+pub(crate) fn last_part(
+    pages: &Pages,
+    session: &SessionId,
+    params: &Params,
+) -> Answer<Conversation> {
+    let window = window::read(&pages.engine, session, Position::of(params)?)?;
+    let entries = conversation(pages, &window)?;
+    Ok(Conversation {
+        name: shown::name(&pages.engine, &window.header),
+        facts: facts(pages, &window.header)?,
+        entries: section(session, &again(params, &window), &entries),
+    })
+}
+
+fn section(session: &SessionId, again: &str, conversation: &Markup) -> Markup {
+    html! {
+        section #fragment aria-label="Conversation"
+            data-fragment={ "/fragments/s/" (session) "?" (again) }
+            data-session=(session) { (conversation) }
+    }
 }
 
 /// Returns the query with which the page reads the conversation again. A page of the last events
@@ -155,9 +177,12 @@ fn facts(pages: &Pages, header: &Header) -> Answer<Markup> {
     })
 }
 
-fn tools(header: &Header) -> Markup {
+fn tools(pages: &Pages, header: &Header) -> Markup {
     html! {
         div.tools {
+            @if pages.has_chat {
+                a.button.primary href={ "/s/" (header.id) "/chat" } { "Chat" }
+            }
             a.button href={ "/s/" (header.id) "/fork" } data-dialog { "Fork" }
             a.button href={ "/f/" (header.id) } data-key="t" { "Family" }
             @if let Some(parent) = &header.parent_id {

@@ -20,6 +20,10 @@ pub(crate) struct Shell<'a> {
     pub(crate) query: &'a str,
     /// The stream of events after which the page reads its parts again. Empty if there is none.
     pub(crate) live: &'a str,
+    /// The addresses of further scripts.
+    pub(crate) scripts: &'a [&'a str],
+    /// The addresses of further style sheets.
+    pub(crate) styles: &'a [&'a str],
 }
 
 const KEYS: [(&str, &str); 12] = [
@@ -58,9 +62,11 @@ impl Shell<'_> {
                     title { (Line(self.title)) " · forklore" }
                     link rel="icon" type="image/svg+xml" href=(assets::url("icon"));
                     link rel="stylesheet" href=(assets::url("style"));
+                    @for style in self.styles { link rel="stylesheet" href=(style); }
                     @for script in ["keys", "actions", "live", "find"] {
                         script type="module" src=(assets::url(script)) {}
                     }
+                    @for script in self.scripts { script type="module" src=(script) {} }
                 }
                 body data-live=[Some(self.live).filter(|live| !live.is_empty())] {
                     a.skip href="#main" { "Skip to the content" }
