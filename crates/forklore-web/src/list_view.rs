@@ -34,8 +34,7 @@ pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
         None => ("Sessions", families(pages, &list::read(&pages.engine, &wanted)?, params)),
     };
     let query_text = query.unwrap_or_default();
-    let shell =
-        Shell { title, current: "/", query: query_text, live: &live, ..Shell::default() };
+    let shell = Shell { title, current: "/", query: query_text, live: &live, ..Shell::default() };
     let deleted = params.get("deleted").map(session).transpose()?;
     Ok(shell.page(&html! {
         div.column {
