@@ -16,6 +16,8 @@ use crate::shown;
 const FAMILIES: usize = 60;
 /// The largest number of sessions of a family that the list looks at.
 const MEMBERS: usize = 50;
+/// The largest number of sessions of one read of the store.
+const LARGEST_BATCH: usize = 2_000;
 /// The largest number of sessions that one page looks at.
 const LOOKED_AT: usize = 10_000;
 
@@ -92,13 +94,15 @@ fn cursor(text: &str) -> Answer<Cursor> {
 pub(crate) fn read(engine: &Engine, wanted: &Wanted) -> Answer<List> {
     let kinds = vec![SessionKind::Root, SessionKind::Branch];
     let filter = Filter { workspace: wanted.workspace(), kinds, ..Filter::default() };
-    let batch = if wanted.is_all() { 2 * FAMILIES } else { 1_000 };
+    let mut batch = if wanted.is_all() { 2 * FAMILIES } else { LARGEST_BATCH };
     let mut list = List { families: Vec::new(), next: None, damaged: 0 };
     let (mut seen, mut after, mut looked) = (HashSet::new(), wanted.after.clone(), 0);
     loop {
         let page = engine.store().sessions(&filter, after.as_ref(), batch)?;
         list.damaged = list.damaged.max(page.damaged.len());
         let is_last = page.sound.len() < batch;
+        // A large family may have been written to last.
+        batch = LARGEST_BATCH;
         looked += page.sound.len();
         for header in page.sound {
             if list.families.len() == FAMILIES {
