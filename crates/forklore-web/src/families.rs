@@ -19,7 +19,9 @@ const CHANGES: usize = 1_000;
 
 /// The families that were shown last.
 #[derive(Default)]
-pub(crate) struct Families(Mutex<Vec<(SessionId, Arc<Mutex<Option<Remembered>>>)>>);
+pub(crate) struct Families(Mutex<Vec<(SessionId, Slot)>>);
+
+type Slot = Arc<Mutex<Option<Remembered>>>;
 
 struct Remembered {
     mark: Mark,
@@ -70,7 +72,7 @@ impl Families {
     }
 
     /// Returns the memory of a family, and makes it the newest.
-    fn slot(&self, root: &SessionId) -> Arc<Mutex<Option<Remembered>>> {
+    fn slot(&self, root: &SessionId) -> Slot {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = all.iter().position(|(other, _)| other == root);
         let slot = at.map_or_else(Arc::default, |at| all.remove(at).1);
@@ -130,7 +132,9 @@ fn renewed(engine: &Engine, root: &SessionId, last: Remembered) -> Answer<Option
     let mut fresh = HashMap::new();
     for (id, header) in ids.iter().zip(engine.store().headers(&ids)?) {
         match header {
-            Ok(header) if header.root_id == *root => drop(fresh.insert(id.clone(), header)),
+            Ok(header) if header.root_id == *root => {
+                fresh.insert(id.clone(), header);
+            }
             Ok(_) => {}
             // It was erased, for example.
             Err(_) => return Ok(None),

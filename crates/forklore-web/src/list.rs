@@ -16,6 +16,8 @@ use crate::{deeds, shown};
 const FAMILIES: usize = 60;
 /// The largest number of sessions of a family that the list looks at.
 const MEMBERS: usize = 50;
+/// The largest number of sessions of one read of the store.
+const LARGEST_BATCH: usize = 2_000;
 /// The largest number of sessions that one page looks at.
 const LOOKED_AT: usize = 10_000;
 /// The same, if the events of each session must be read.
@@ -123,10 +125,11 @@ pub(crate) fn read(engine: &Engine, wanted: &Wanted) -> Answer<List> {
     let kinds = vec![SessionKind::Root, SessionKind::Branch];
     let workspace = wanted.workspace();
     let filter = Filter { workspace, kinds, since: wanted.since, ..Filter::default() };
-    let (batch, most) = match &wanted.model {
-        Some(_) => (2 * FAMILIES, READ),
-        None if wanted.is_all() => (2 * FAMILIES, LOOKED_AT),
-        None => (1_000, LOOKED_AT),
+    // A large family may have been written to last, so later reads are larger.
+    let (mut batch, larger, most) = match &wanted.model {
+        Some(_) => (2 * FAMILIES, 2 * FAMILIES, READ),
+        None if wanted.is_all() => (2 * FAMILIES, LARGEST_BATCH, LOOKED_AT),
+        None => (LARGEST_BATCH, LARGEST_BATCH, LOOKED_AT),
     };
     let mut list = List { families: Vec::new(), next: None, damaged: 0 };
     let (mut seen, mut after, mut looked) = (HashSet::new(), wanted.after.clone(), 0);
@@ -134,6 +137,7 @@ pub(crate) fn read(engine: &Engine, wanted: &Wanted) -> Answer<List> {
         let page = engine.store().sessions(&filter, after.as_ref(), batch)?;
         list.damaged = list.damaged.max(page.damaged.len());
         let is_last = page.sound.len() < batch;
+        batch = larger;
         looked += page.sound.len();
         for header in page.sound {
             if list.families.len() == FAMILIES {
