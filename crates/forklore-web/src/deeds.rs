@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use forklore_core::describe::{Describer, Outcome, file_edits};
+use forklore_core::describe::{Change, Describer, FileEdit, Outcome, file_edits};
 use forklore_core::{Data, Header, Part, Role, SessionId};
 use forklore_engine::Engine;
-use forklore_store::port::At;
+use forklore_store::port::{At, Direction, Query};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -91,7 +91,6 @@ pub(crate) fn read(engine: &Engine, header: &Header, index: u64) -> Answer<Deeds
 
 /// Returns the model that a session called last, from its last events.
 pub(crate) fn last_model(engine: &Engine, session: &SessionId, end: u64) -> Option<String> {
-    use forklore_store::port::{Direction, Query};
     let at = At::Seq(end.checked_sub(1)?);
     let query = Query { at, direction: Direction::Backward, limit: 32, bare: false };
     let events = engine.store().read(session, &query).ok()?.events;
@@ -108,7 +107,7 @@ impl Deeds {
                 self.reply = Some(beginning(text));
             }
             (_, Part::ToolCall { id, name, arguments }) => {
-                self.call(id, name, arguments, describer)
+                self.call(id, name, arguments, describer);
             }
             (_, Part::ToolResult { call_id, .. }) => self.result(call_id, part),
             _ => {}
@@ -117,8 +116,8 @@ impl Deeds {
 
     fn call(&mut self, id: &str, tool: &str, arguments: &Data, describer: &Describer) {
         let value: Value = arguments.readable().read().unwrap_or_default();
-        let lines = |edit: &forklore_core::describe::FileEdit, mark| {
-            let lines = edit.changes.iter().flat_map(|change| change.marked());
+        let lines = |edit: &FileEdit, mark| {
+            let lines = edit.changes.iter().flat_map(Change::marked);
             lines.filter(|(it, _)| *it == mark).count()
         };
         let edits = file_edits(&value).into_iter().map(|edit| {

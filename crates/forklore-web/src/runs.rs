@@ -75,8 +75,8 @@ fn siblings(pages: &Pages, session: &SessionId) -> Answer<Vec<Header>> {
     let kinds = vec![SessionKind::Branch];
     let filter = Filter { parent: Some(parent.clone()), kinds, ..Filter::default() };
     let found = pages.engine.store().sessions(&filter, None, 1_000)?.sound;
-    let is_beside = |it: &Header| it.inherited.inheritable == header.inherited.inheritable;
-    let mut found: Vec<_> = found.into_iter().filter(is_beside).collect();
+    let is_sibling = |it: &Header| it.inherited.inheritable == header.inherited.inheritable;
+    let mut found: Vec<_> = found.into_iter().filter(is_sibling).collect();
     found.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
     found.truncate(MOST);
     Ok(found)

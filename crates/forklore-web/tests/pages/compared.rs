@@ -30,7 +30,7 @@ fn runs(file: &str) -> World {
             world.result(run, &tested, &json!("output"), failed);
         }
         world.says(run, &json!([{"type": "text", "text": format!("{run} is ready")}]));
-        let usage = json!({"model": file, "input_tokens": 10, "output_tokens": 5, "cost": 0.5});
+        let usage = json!({"model": file, "input": 10, "output": 5, "cost": 0.5});
         world.append(run, "provider_usage", &usage);
     }
     world
@@ -39,15 +39,19 @@ fn runs(file: &str) -> World {
 /// Returns the text of each row of the tables, cell by cell.
 fn cells(page: &str) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut depth = usize::MAX;
     for element in elements(page) {
         match element.name.as_str() {
-            "tr" => rows.push(Vec::new()),
+            "tr" => {
+                depth = element.depth;
+                rows.push(Vec::new());
+            }
+            _ if element.depth <= depth => depth = usize::MAX,
             "th" | "td" => rows.last_mut().unwrap().push(element.text),
-            "code" | "span" | "a" if !rows.is_empty() => {
+            _ => {
                 let cell = rows.last_mut().unwrap().last_mut().unwrap();
                 *cell = format!("{cell} {}", element.text).trim().to_owned();
             }
-            _ => {}
         }
     }
     rows

@@ -66,15 +66,20 @@ fn hostile_filters_stay_text() {
 
 #[test]
 fn a_family_shows_who_runs_it_and_what_it_used() {
-    let world = family();
-    let usage = json!({"model": "demo-1", "input_tokens": 800, "output_tokens": 0, "cost": 0.5});
-    world.append("plan-b", "provider_usage", &usage);
-    let hostile = "host <b>:1";
-    world.engine.take_lease(&"plan-b".parse().unwrap(), hostile).unwrap();
+    // The store measures leases with the time of the machine.
+    let world = World::in_time();
+    world.create("main", Some("Run it"));
+    world.user("main", "go");
+    world.fork("main", "plan-b", "end");
+    for (session, cost) in [("main", 0.25), ("plan-b", 0.5)] {
+        let usage = json!({"model": "demo-1", "input": 800, "cost": cost});
+        world.append(session, "provider_usage", &usage);
+    }
+    world.engine.take_lease(&"plan-b".parse().unwrap(), "host <b>").unwrap();
     let page = world.page("/");
     let all = elements(&page);
     let badges: Vec<_> = all.iter().filter(|it| it.get("class") == Some("badge running")).collect();
     assert_eq!(badges.len(), 1);
-    assert_eq!(badges[0].get("title"), Some("run by host <b>:1"));
+    assert_eq!(badges[0].get("title"), Some("run by host <b>"));
     assert!(page.contains("together: ") && page.contains("0.75"), "{page}");
 }

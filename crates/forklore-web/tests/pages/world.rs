@@ -68,6 +68,13 @@ impl World {
         Self { engine, router }
     }
 
+    /// A world whose clock is that of the machine.
+    pub(crate) fn in_time() -> Self {
+        let engine = Engine::new(Arc::new(MemoryStore::default()));
+        let router = router(Pages::new(engine.clone()));
+        Self { engine, router }
+    }
+
     /// Creates a session in the folder `/work/demo`.
     pub(crate) fn create(&self, id: &str, title: Option<&str>) -> Header {
         self.create_in(id, title, "/work/demo")
