@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use axum::http::Uri;
 use forklore_api::Scope;
 use forklore_core::ErrorKind;
+use forklore_web_chat::Chat;
 use tokio::net::TcpListener;
 
 use access::Caller;
@@ -36,6 +37,7 @@ pub use api::openapi;
 
 pub use access::token::{TokenError, TokenFile};
 pub use forklore_web::Pages;
+pub use forklore_web_chat::Agent;
 pub use problem::Problem;
 
 /// How a server listens, and where its state is.
@@ -103,6 +105,7 @@ pub struct Server {
     listener: TcpListener,
     service: Service,
     pages: Pages,
+    agent: Option<Agent>,
     address: SocketAddr,
     url: String,
     token: String,
@@ -144,7 +147,14 @@ impl Server {
             None => format!("http://{address}"),
         };
         let link = format!("{url}/#login={}", service.logins.link("serve")?);
-        Ok(Self { listener, service, pages, address, url, token, link })
+        let agent = None;
+        Ok(Self { listener, service, pages, agent, address, url, token, link })
+    }
+
+    /// Lets those who may write talk to an agent, whose tools run as the user of this server.
+    #[must_use]
+    pub fn chatting(self, agent: Agent) -> Self {
+        Self { agent: Some(agent), ..self }
     }
 
     /// Returns the address that the server listens at.
@@ -174,13 +184,18 @@ impl Server {
     /// Answers requests until `stop` is ready. Then ends the streams, and waits a while for the
     /// requests that are being answered.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let router = routes::router(&self.service, self.pages);
+        let pages = Pages { has_chat: self.agent.is_some(), ..self.pages };
+        let chat = Chat::new(self.agent, pages.clone());
+        let router = routes::router(&self.service, pages, &chat);
+        let talks = chat.clone();
         let (stopping, agents) = (self.service.stopping.clone(), self.service.agents.clone());
         let stop = async move {
             stop.await;
             stopping.send_replace(true);
             agents.stop();
+            talks.stop();
         };
         connection::serve(self.listener, router, stop).await;
+        chat.close().await;
     }
 }

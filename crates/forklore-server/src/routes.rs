@@ -7,6 +7,7 @@ use axum::routing::{any, get, post};
 use axum::{Extension, Router};
 
 use forklore_web::Pages;
+use forklore_web_chat::Chat;
 
 use crate::access::{Caller, guard, page, sign_in};
 use crate::problem::Problem;
@@ -16,10 +17,14 @@ use crate::{api, store};
 /// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
 const BODY: usize = 64 << 20;
 
-pub(crate) fn router(service: &Service, pages: Pages) -> Router {
+pub(crate) fn router(service: &Service, pages: Pages, chat: &Chat) -> Router {
     let pages = forklore_web::router(pages).layer(from_fn(guard::pages));
+    let talking = forklore_web_chat::pages(chat).layer(from_fn(guard::talk));
+    let turns = forklore_web_chat::api(chat).layer(from_fn(guard::talk));
+    let api = api::router().merge(turns);
     let guarded = Router::new()
-        .nest("/api/v1", api::router().fallback(nothing).method_not_allowed_fallback(not_allowed))
+        .merge(talking)
+        .nest("/api/v1", api.fallback(nothing).method_not_allowed_fallback(not_allowed))
         .route("/store/{*call}", post(store::call))
         .route("/mcp", any(agents))
         .fallback_service(pages)
