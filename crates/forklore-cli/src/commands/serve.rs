@@ -4,9 +4,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use forklore::Engine;
 use forklore::api::Listening;
 use forklore::core::ErrorKind;
-use forklore_server::{Options, Pages, Server};
+use forklore_host::Host;
+use forklore_server::{Agent, Options, Pages, Server};
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use crate::app::App;
@@ -22,6 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   forklore serve                              on this machine only, at port 4747
   forklore serve --listen 127.0.0.1:0 --json  at a free port; prints a line with its URL and a token
+  forklore serve --chat                       also lets you talk to the agent in the browser
   forklore serve --listen 0.0.0.0:4747 --public-url https://lore.example
                                               for others, behind a proxy that encrypts
 
@@ -38,6 +42,10 @@ pub(crate) struct Args {
     /// The URL under which others reach the server, for example behind a proxy that encrypts
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// Let those whose token may write talk to the agent, with the models and tools of your
+    /// configuration. The tools run on this machine, as you
+    #[arg(long)]
+    chat: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -55,8 +63,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let options = Options { listen, public_url, state };
     let (zone, prices) = (output.zone().time_zone(), wiring::prices(app));
     let program = output.commands().typed("forklore ").trim_end().to_owned();
+    let agent = args.chat.then(|| agent(app, &runtime, &engine, &program, output)).transpose()?;
     let pages = Pages { zone, prices, program, ..Pages::new(engine) };
     let server = runtime.block_on(Server::bind(pages, options))?;
+    let server = match agent {
+        Some(agent) => server.chatting(agent),
+        None => server,
+    };
     let listening = Listening {
         url: server.url().to_owned(),
         token: server.token().to_owned(),
@@ -73,6 +86,24 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     // A call that still runs is not waited for: whatever it has not committed did not happen.
     runtime.shutdown_background();
     if ended.by_interrupt() { Err(Failure::Answered(ErrorKind::Interrupted)) } else { Ok(()) }
+}
+
+/// Creates the agent of the user's configuration, and starts its tool servers. A configuration without
+/// a model is no error: the pages say what to write.
+fn agent(
+    app: &App,
+    runtime: &Runtime,
+    engine: &Engine,
+    program: &str,
+    output: &mut Output,
+) -> Result<Agent> {
+    let configured = wiring::configured(app, output)?;
+    let host = runtime.block_on(async { Host::new(engine.clone(), configured) });
+    let host = Arc::new(host?);
+    for problem in runtime.block_on(host.start_tools()) {
+        output.remark(&problem);
+    }
+    Ok(Agent { host, folder: app.workspace()?, program: program.to_owned() })
 }
 
 /// Reads `HOST:PORT`, or a port of this machine.
