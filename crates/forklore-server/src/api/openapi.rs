@@ -41,6 +41,7 @@ pub fn document(contract: &Value) -> Value {
         }
     }
     schemas.insert("Problem".to_owned(), problem);
+    schemas.extend(forklore_web_chat::schemas());
     own_schemas(&mut schemas);
     let mut paths = Map::new();
     for route in routes() {
@@ -147,6 +148,7 @@ fn operation(route: &Route) -> Value {
         let schema = match name {
             "id" => of("SessionId"),
             "attachment" => of("AttachmentId"),
+            "approval" => json!({ "type": "string", "minLength": 1 }),
             _ => json!({ "type": "integer", "minimum": 1 }),
         };
         parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
@@ -236,6 +238,11 @@ impl Route {
 
     fn creating(mut self) -> Self {
         self.status = 201;
+        self
+    }
+
+    fn accepting(mut self) -> Self {
+        self.status = 202;
         self
     }
 
@@ -337,6 +344,25 @@ fn routes() -> Vec<Route> {
         route("get", "/sessions/{id}/attachments/{attachment}", "The bytes of an attachment", ""),
         route("get", "/sessions/{id}/files", "The files of an imported session", "Files"),
         route("get", "/sessions/{id}/file", "The imported file, byte for byte", ""),
+        route("post", "/sessions/{id}/turns", "Begins a turn of the agent", "TurnBegan")
+            .taking("SendTurn")
+            .header("Idempotency-Key", "1 to 200 characters; the repetition is the same turn")
+            .accepting(),
+        route("get", "/sessions/{id}/turns/current", "The running turn", "TurnState"),
+        route(
+            "post",
+            "/sessions/{id}/turns/current/interrupt",
+            "Interrupts the running turn",
+            "TurnState",
+        ),
+        route("get", "/sessions/{id}/turns/live", "The turns, also those to come", "").streaming(),
+        route(
+            "post",
+            "/sessions/{id}/approvals/{approval}",
+            "Answers whether a call may run",
+            "ApprovalAnswered",
+        )
+        .taking("AnswerApproval"),
         route("get", "/diff", "How two sessions differ", "Difference")
             .with("a!", of("SessionId"))
             .with("b!", of("SessionId")),

@@ -7,20 +7,20 @@ use serde_json::Value;
 use crate::Running;
 
 /// Reads server-sent events.
-struct Events {
+pub(crate) struct Events {
     response: std::pin::Pin<Box<dyn futures_util::Stream<Item = Vec<u8>> + Send>>,
     waiting: String,
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct Sent {
-    id: String,
-    event: String,
-    data: Value,
+pub(crate) struct Sent {
+    pub(crate) id: String,
+    pub(crate) event: String,
+    pub(crate) data: Value,
 }
 
 impl Events {
-    fn of(response: Response) -> Self {
+    pub(crate) fn of(response: Response) -> Self {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         let pieces = futures_util::stream::unfold(response, |mut response| async {
@@ -31,7 +31,7 @@ impl Events {
     }
 
     /// Returns the next event; `None` at the end.
-    async fn next(&mut self) -> Option<Sent> {
+    pub(crate) async fn next(&mut self) -> Option<Sent> {
         loop {
             if let Some((block, rest)) = self.waiting.split_once("\n\n") {
                 let mut sent = Sent::default();

@@ -4,6 +4,7 @@
 
 mod access;
 mod api;
+mod chat;
 mod live;
 mod openapi;
 mod schemathesis;
@@ -11,7 +12,7 @@ mod schemathesis;
 use std::path::PathBuf;
 
 use forklore::Engine;
-use forklore_server::{Options, Pages, Server};
+use forklore_server::{Agent, Options, Pages, Server};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -36,6 +37,15 @@ impl Running {
     }
 
     async fn on(folder: TempDir, listen: &str) -> Self {
+        Self::with(folder, listen, |_| None).await
+    }
+
+    /// Starts a server with the agent that `agent` makes.
+    async fn with(
+        folder: TempDir,
+        listen: &str,
+        agent: impl FnOnce(&Engine) -> Option<Agent>,
+    ) -> Self {
         let url = format!("sqlite:{}", folder.path().join("s.db").display());
         let engine: Engine = forklore::blocking::open(&url).unwrap();
         let options = Options {
@@ -43,7 +53,11 @@ impl Running {
             public_url: None,
             state: folder.path().join("state"),
         };
-        let server = Server::bind(Pages::new(engine), options).await.unwrap();
+        let agent = agent(&engine);
+        let mut server = Server::bind(Pages::new(engine), options).await.unwrap();
+        if let Some(agent) = agent {
+            server = server.chatting(agent);
+        }
         let (url, token) = (server.url().to_owned(), server.token().to_owned());
         let link = server.link().to_owned();
         let (stop, stopped) = oneshot::channel::<()>();
