@@ -28,6 +28,8 @@ use std::time::Duration;
 use forklore::{Engine, OpenError};
 use forklore_api::Scope;
 use forklore_core::ErrorKind;
+use forklore_remote::Dispatcher;
+use forklore_web_chat::Chat;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
@@ -44,6 +46,7 @@ pub use axum::http::Uri;
 
 pub use access::token::{TokenError, TokenFile};
 pub use forklore_web::Pages;
+pub use forklore_web_chat::Agent;
 pub use problem::Problem;
 pub use tls::{Certificate, CertificateError};
 
@@ -121,6 +124,7 @@ pub struct Server {
     listener: TcpListener,
     service: Service,
     pages: Pages,
+    agent: Option<Agent>,
     address: SocketAddr,
     url: String,
     token: String,
@@ -171,8 +175,8 @@ impl Server {
             None => format!("{scheme}://{address}"),
         };
         let link = format!("{url}/#login={}", service.logins.link("serve")?);
-        let open_tenant = None;
-        Ok(Self { listener, service, pages, address, url, token, link, tls, open_tenant })
+        let (open_tenant, agent) = (None, None);
+        Ok(Self { listener, service, pages, agent, address, url, token, link, tls, open_tenant })
     }
 
     /// Lets tokens name a tenant, whose store this function opens.
@@ -183,6 +187,13 @@ impl Server {
     ) -> Self {
         self.open_tenant = Some(Arc::new(open));
         self
+    }
+
+    /// Lets those who may write talk to an agent, whose tools run as the user of this server. Callers
+    /// who see a tenant have no agent.
+    #[must_use]
+    pub fn chatting(self, agent: Agent) -> Self {
+        Self { agent: Some(agent), ..self }
     }
 
     /// Returns the address that the server listens at.
@@ -212,25 +223,32 @@ impl Server {
     /// Answers requests until `stop` is ready. Then ends the streams, and waits a while for the
     /// requests that are being answered.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Self { listener, service, pages, tls, open_tenant, .. } = self;
+        let Self { listener, service, pages, tls, open_tenant, agent, .. } = self;
         let tenants = Arc::new(Tenants::new(open_tenant, service.clone(), pages.clone()));
-        let router = routes::router(&service, pages, &tenants);
-        let dispatcher = service.dispatcher.clone();
-        let cleaning = tokio::spawn(async move {
-            let mut clock = tokio::time::interval(CLEANING);
-            loop {
-                clock.tick().await;
-                let dispatcher = dispatcher.clone();
-                let _ = tokio::task::spawn_blocking(move || dispatcher.drop_old_pins()).await;
-            }
-        });
+        let pages = Pages { has_chat: agent.is_some(), ..pages };
+        let chat = Chat::new(agent, pages.clone());
+        let router = routes::router(&service, pages, &chat, &tenants);
+        let cleaning = tokio::spawn(clean(service.dispatcher.clone()));
+        let talks = chat.clone();
         let stop = async move {
             stop.await;
             service.stopping.send_replace(true);
             service.agents.stop();
             tenants.stop();
+            talks.stop();
             cleaning.abort();
         };
         connection::serve(listener, router, tls, stop).await;
+        chat.close().await;
+    }
+}
+
+/// Drops the pins of clients that are gone, again and again.
+async fn clean(dispatcher: Arc<Dispatcher>) {
+    let mut clock = tokio::time::interval(CLEANING);
+    loop {
+        clock.tick().await;
+        let dispatcher = dispatcher.clone();
+        let _ = tokio::task::spawn_blocking(move || dispatcher.drop_old_pins()).await;
     }
 }

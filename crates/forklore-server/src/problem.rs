@@ -108,6 +108,16 @@ impl From<Error> for Problem {
     }
 }
 
+impl From<forklore_web_chat::Refused> for Problem {
+    fn from(refused: forklore_web_chat::Refused) -> Self {
+        let mut problem = Self::new(refused.kind, refused.detail);
+        *problem.details =
+            serde_json::from_value(refused.details).unwrap_or_else(|_| Facts::none());
+        problem.next_actions = refused.next_actions;
+        problem
+    }
+}
+
 /// Suggests what a client can do about an error.
 fn next(error: &Error) -> Vec<String> {
     let action = match error {

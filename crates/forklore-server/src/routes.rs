@@ -9,6 +9,7 @@ use axum::routing::{any, get, post};
 use axum::{Extension, Router};
 
 use forklore_web::Pages;
+use forklore_web_chat::Chat;
 
 use crate::access::{Caller, guard, page, sign_in};
 use crate::problem::Problem;
@@ -20,9 +21,14 @@ use crate::{api, store};
 const BODY: usize = 64 << 20;
 
 /// Returns all routes. Requests of a caller who sees a tenant go to the routes of that tenant.
-pub(crate) fn router(service: &Service, pages: Pages, tenants: &Arc<Tenants>) -> Router {
+pub(crate) fn router(
+    service: &Service,
+    pages: Pages,
+    chat: &Chat,
+    tenants: &Arc<Tenants>,
+) -> Router {
     let state = (service.clone(), tenants.clone());
-    let guarded = guarded(service, pages).layer(from_fn_with_state(state, guard::caller));
+    let guarded = guarded(service, pages, chat).layer(from_fn_with_state(state, guard::caller));
     let open = Router::new()
         .route("/login", post(sign_in::log_in).delete(sign_in::log_out))
         .route("/login.css", get(page::style))
@@ -35,10 +41,14 @@ pub(crate) fn router(service: &Service, pages: Pages, tenants: &Arc<Tenants>) ->
 }
 
 /// Returns the routes of one store, for callers that are known.
-pub(crate) fn guarded(service: &Service, pages: Pages) -> Router {
+pub(crate) fn guarded(service: &Service, pages: Pages, chat: &Chat) -> Router {
     let pages = forklore_web::router(pages).layer(from_fn(guard::pages));
+    let talking = forklore_web_chat::pages(chat).layer(from_fn(guard::talk));
+    let turns = forklore_web_chat::api(chat).layer(from_fn(guard::talk));
+    let api = api::router().merge(turns);
     Router::new()
-        .nest("/api/v1", api::router().fallback(nothing).method_not_allowed_fallback(not_allowed))
+        .merge(talking)
+        .nest("/api/v1", api.fallback(nothing).method_not_allowed_fallback(not_allowed))
         .route("/store/{*call}", post(store::call))
         .route("/mcp", any(agents))
         .fallback_service(pages)

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use forklore::{Engine, OpenError};
 use forklore_core::ErrorKind;
 use forklore_web::Pages;
+use forklore_web_chat::Chat;
 use tokio::sync::OnceCell;
 use tower::Service as _;
 
@@ -70,7 +71,10 @@ impl Tenants {
             let service = self.service.on(engine.clone());
             let pages = Pages { engine, ..self.pages.clone() };
             let agents = service.agents.clone();
-            Ok::<_, Problem>(Tenant { router: routes::guarded(&service, pages), agents })
+            // The agent works for the server's own store: its tools run on this machine.
+            let chat = Chat::new(None, pages.clone());
+            let router = routes::guarded(&service, pages, &chat);
+            Ok::<_, Problem>(Tenant { router, agents })
         });
         Ok(tenant.await?.router.clone())
     }

@@ -9,7 +9,9 @@ use std::sync::atomic::AtomicBool;
 use forklore::api::Listening;
 use forklore::core::ErrorKind;
 use forklore::{Engine, OpenError, StoreUrl, blocking};
-use forklore_server::{Certificate, Options, Pages, Server, Uri};
+use forklore_host::Host;
+use forklore_server::{Agent, Certificate, Options, Pages, Server, Uri};
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use crate::app::App;
@@ -26,6 +28,7 @@ Examples:
   forklore serve                              on this machine only, at port 4747
   forklore serve --listen 127.0.0.1:0 --json  at a free port; prints a line with its URL and a token
   forklore serve --open                       and opens the page in the browser
+  forklore serve --chat                       also lets you talk to the agent in the browser
   forklore serve --listen 0.0.0.0:4747 --tls-cert cert.pem --tls-key key.pem
                                               for others, encrypted
   forklore serve --public-url https://lore.example
@@ -53,6 +56,10 @@ pub(crate) struct Args {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
+    /// Let those whose token may write talk to the agent, with the models and tools of your
+    /// configuration. The tools run on this machine, as you
+    #[arg(long)]
+    chat: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -78,11 +85,16 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let options = Options { listen, public_url, state, certificate };
     let (zone, prices) = (output.zone().time_zone(), wiring::prices(app));
     let program = output.commands().typed("forklore ").trim_end().to_owned();
+    let agent = args.chat.then(|| agent(app, &runtime, &engine, &program, output)).transpose()?;
     let pages = Pages { zone, prices, program, ..Pages::new(engine) };
     let server = runtime.block_on(Server::bind(pages, options))?;
     let server = match app.store_url()? {
         url if has_tenants(&url) => server.with_tenants(move |name| of_tenant(&url, name)),
         _ => server,
+    };
+    let server = match agent {
+        Some(agent) => server.chatting(agent),
+        None => server,
     };
     let listening = Listening {
         url: server.url().to_owned(),
@@ -135,6 +147,24 @@ fn open(link: &str, output: &mut Output) {
             output.remark(&format!("no browser was opened ({error}); open the link yourself"))
         }
     }
+}
+
+/// Creates the agent of the user's configuration, and starts its tool servers. A configuration without
+/// a model is no error: the pages say what to write.
+fn agent(
+    app: &App,
+    runtime: &Runtime,
+    engine: &Engine,
+    program: &str,
+    output: &mut Output,
+) -> Result<Agent> {
+    let configured = wiring::configured(app, output)?;
+    let host = runtime.block_on(async { Host::new(engine.clone(), configured) });
+    let host = Arc::new(host?);
+    for problem in runtime.block_on(host.start_tools()) {
+        output.remark(&problem);
+    }
+    Ok(Agent { host, folder: app.workspace()?, program: program.to_owned() })
 }
 
 /// Reads `HOST:PORT`, or a port of this machine.

@@ -101,6 +101,20 @@ pub(crate) async fn pages(request: Request, next: Next) -> Response {
     }
 }
 
+/// Says who asks in a request about a conversation, refuses a caller who may only read if the request
+/// may write, and answers a refusal as a problem.
+pub(crate) async fn talk(mut request: Request, next: Next) -> Response {
+    if let Some(caller) = request.extensions().get::<Caller>() {
+        let (name, may_write) = (caller.name.clone(), caller.scope >= Scope::Write);
+        request.extensions_mut().insert(forklore_web_chat::Caller { name, may_write });
+    }
+    let mut response = pages(request, next).await;
+    match response.extensions_mut().remove::<forklore_web_chat::Refused>() {
+        Some(refused) => Problem::from(refused).into_response(),
+        None => response,
+    }
+}
+
 /// Logs a request that may write, after it was answered.
 pub(crate) async fn log(State(service): State<Service>, request: Request, next: Next) -> Response {
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);

@@ -41,6 +41,7 @@ pub fn document(contract: &Value) -> Value {
         }
     }
     schemas.insert("Problem".to_owned(), problem);
+    schemas.extend(forklore_web_chat::schemas());
     own_schemas(&mut schemas);
     let mut paths = Map::new();
     for route in routes() {
@@ -168,6 +169,7 @@ fn operation(route: &Route) -> Value {
             "id" => of("SessionId"),
             "attachment" => of("AttachmentId"),
             "part" => of("VocabularyPart"),
+            "approval" => json!({ "type": "string", "minLength": 1 }),
             _ => json!({ "type": "integer", "minimum": 1 }),
         };
         parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
@@ -262,6 +264,11 @@ impl Route {
 
     fn creating(mut self) -> Self {
         self.status = 201;
+        self
+    }
+
+    fn accepting(mut self) -> Self {
+        self.status = 202;
         self
     }
 
@@ -385,6 +392,25 @@ fn routes() -> Vec<Route> {
             .creating(),
         route("post", "/redactions", "Takes the content of events away", "Redacted")
             .taking("Redact"),
+        route("post", "/sessions/{id}/turns", "Begins a turn of the agent", "TurnBegan")
+            .taking("SendTurn")
+            .header("Idempotency-Key", "1 to 200 characters; the repetition is the same turn")
+            .accepting(),
+        route("get", "/sessions/{id}/turns/current", "The running turn", "TurnState"),
+        route(
+            "post",
+            "/sessions/{id}/turns/current/interrupt",
+            "Interrupts the running turn",
+            "TurnState",
+        ),
+        route("get", "/sessions/{id}/turns/live", "The turns, also those to come", "").streaming(),
+        route(
+            "post",
+            "/sessions/{id}/approvals/{approval}",
+            "Answers whether a call may run",
+            "ApprovalAnswered",
+        )
+        .taking("AnswerApproval"),
         route("get", "/diff", "How two sessions differ", "Difference")
             .with("a!", of("SessionId"))
             .with("b!", of("SessionId")),

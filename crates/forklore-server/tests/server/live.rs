@@ -14,13 +14,13 @@ pub(crate) struct Events {
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Sent {
-    id: String,
-    event: String,
+    pub(crate) id: String,
+    pub(crate) event: String,
     pub(crate) data: Value,
 }
 
 impl Events {
-    fn of(response: Response) -> Self {
+    pub(crate) fn of(response: Response) -> Self {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         let pieces = futures_util::stream::unfold(response, |mut response| async {

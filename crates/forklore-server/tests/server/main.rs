@@ -4,6 +4,7 @@
 
 mod access;
 mod api;
+mod chat;
 mod hostile;
 mod live;
 mod openapi;
@@ -17,7 +18,7 @@ mod tls;
 use std::path::PathBuf;
 
 use forklore::{Engine, OpenError};
-use forklore_server::{Certificate, Options, Pages, Server};
+use forklore_server::{Agent, Certificate, Options, Pages, Server};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -50,6 +51,15 @@ impl Running {
         let engine: Engine = forklore::blocking::open(&url).unwrap();
         let server = bind(engine, &folder, listen, certificate).await;
         Self::run(folder, server)
+    }
+
+    /// Starts a server with the agent that `agent` makes.
+    async fn chatting(folder: TempDir, agent: impl FnOnce(&Engine) -> Agent) -> Self {
+        let url = format!("sqlite:{}", folder.path().join("s.db").display());
+        let engine: Engine = forklore::blocking::open(&url).unwrap();
+        let agent = agent(&engine);
+        let server = bind(engine, &folder, "127.0.0.1:0", None).await;
+        Self::run(folder, server.chatting(agent))
     }
 
     /// Starts a server on this store, which opens those of tenants.
