@@ -160,7 +160,7 @@ fn session_file(number: usize) -> String {
 /// Writes pictures of the pages into `docs/pictures` if `FORKLORE_WRITE_PICTURES` is set.
 #[cfg(feature = "server")]
 #[test]
-fn pictures_of_the_pages_can_be_taken() {
+fn pictures_of_the_pages_are_written_on_request() {
     const MAIN: &str = "01a1fff4-d592-70cf-b9b1-000000000001";
     let sandbox = Sandbox::with_default_store();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
