@@ -61,7 +61,7 @@ pub(crate) async fn import(
         let folder = Folder::of(&state, dry_run, &name, &mut bytes)?;
         let report = if dry_run {
             // Into an empty store of its own, which ends with the request.
-            let url = format!("sqlite:{}", folder.scratch().display());
+            let url = format!("sqlite:{}", folder.scratch()?.display());
             let opened = forklore::blocking::open(&url);
             let scratch =
                 opened.map_err(|error| Problem::new(ErrorKind::Internal, error.to_string()))?;
@@ -151,9 +151,12 @@ impl Folder {
     }
 
     /// Returns the path of a store that ends with the folder.
-    fn scratch(&self) -> PathBuf {
+    fn scratch(&self) -> Result<PathBuf, Problem> {
         // Not beside the file, where agents' formats look for more.
-        self.path.join("scratch").join("plan.db")
+        let folder = self.path.join("scratch");
+        let failed = |source| Problem::from(forklore::Error::io("planning an import", source));
+        fs::create_dir_all(&folder).map_err(failed)?;
+        Ok(folder.join("plan.db"))
     }
 }
 
