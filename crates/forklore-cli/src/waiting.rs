@@ -1,5 +1,6 @@
 //! Says which server has not answered yet, so that nobody takes the program for stuck.
 
+use std::io::{self, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -20,7 +21,12 @@ pub(crate) fn for_server<T>(url: &StoreUrl, open: impl FnOnce() -> T) -> T {
         scope.spawn(move || {
             if done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 let server = url.location();
-                eprintln!("waiting for {}; Ctrl-C ends this", terminal::line(&server));
+                // Nobody is told if standard error is closed.
+                let _ = writeln!(
+                    io::stderr(),
+                    "waiting for {}; Ctrl-C ends this",
+                    terminal::line(&server)
+                );
             }
         });
         let opened = open();

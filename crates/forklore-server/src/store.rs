@@ -12,6 +12,7 @@ use forklore_core::ErrorKind;
 use forklore_remote::protocol::{Call, REFUSED, VERSION};
 use forklore_remote::{Answer, Rights};
 use tokio::sync::mpsc;
+use tokio::task::JoinError;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::access::Caller;
@@ -47,7 +48,11 @@ pub(crate) async fn call(
         drop(permit);
         answer
     });
-    let ended = |_| Problem::new(ErrorKind::Internal, "the call ended without an answer");
+    let ended = |error: JoinError| match error.is_cancelled() {
+        // It had not begun.
+        true => Problem::new(ErrorKind::Interrupted, "the server is stopping"),
+        false => Problem::new(ErrorKind::Internal, "the call ended without an answer"),
+    };
     let answer = answering.await.map_err(ended)?;
     if answer.status == REFUSED {
         caller.needs(Scope::Admin)?;

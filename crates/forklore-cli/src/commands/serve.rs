@@ -144,7 +144,7 @@ fn open(link: &str, output: &mut Output) {
         // Whoever starts a process waits for it, or it stays as a zombie.
         Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
         Err(error) => {
-            output.remark(&format!("no browser was opened ({error}); open the link yourself"))
+            output.remark(&format!("no browser was opened ({error}); open the link yourself"));
         }
     }
 }

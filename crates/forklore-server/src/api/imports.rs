@@ -92,7 +92,7 @@ fn read(engine: &Engine, folder: &Folder, request: &Import) -> Result<ImportRepo
     // A container is a database, whose pages the server does not trust.
     let engine = engine.clone().with_containers(&[]);
     let options = ImportOptions::of(request);
-    Ok(Importer::new(&engine).import(&[folder.file.clone()], &options, &mut |_| {})?)
+    Ok(Importer::new(&engine).import(std::slice::from_ref(&folder.file), &options, &mut |_| {})?)
 }
 
 /// Returns the answer, in which the file has the name that the client gave it.

@@ -114,6 +114,14 @@ fn own_schemas(schemas: &mut Map<String, Value>) {
         ),
         ("Files", page("files", json!({ "type": "string" }), &json!({}))),
         ("OpenApi", json!({ "type": "object" })),
+    ];
+    let own = own.into_iter().chain(own_bodies());
+    own.for_each(|(name, schema)| drop(schemas.insert(name.to_owned(), schema)));
+}
+
+/// What only the server takes or answers.
+fn own_bodies() -> [(&'static str, Value); 5] {
+    [
         (
             "SessionChanges",
             json!({
@@ -158,8 +166,7 @@ fn own_schemas(schemas: &mut Map<String, Value>) {
                 "properties": { "partial": { "type": "boolean" }, "dry_run": { "type": "boolean" } },
             }),
         ),
-    ];
-    own.into_iter().for_each(|(name, schema)| drop(schemas.insert(name.to_owned(), schema)));
+    ]
 }
 
 fn operation(route: &Route) -> Value {
