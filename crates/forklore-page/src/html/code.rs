@@ -37,7 +37,7 @@ impl Piece {
 }
 
 /// Checks whether code in a language is marked.
-pub(super) fn is_known(language: &str) -> bool {
+pub(super) fn has_marks(language: &str) -> bool {
     named(language).is_some()
 }
 

@@ -52,7 +52,7 @@ impl<'a> Fence<'a> {
     fn next(&mut self, event: Event<'a>) -> Option<Marked<'a>> {
         match (event, &mut self.open) {
             (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))), fence)
-                if code::is_known(&language) =>
+                if code::has_marks(&language) =>
             {
                 *fence = Some((language, String::new()));
                 None
