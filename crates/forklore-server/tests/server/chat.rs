@@ -12,7 +12,7 @@ use serde_json::{Value, json as value};
 use crate::live::{Events, Sent};
 use crate::{Running, json};
 
-pub(crate) use agent::{Script, chatting};
+use agent::chatting;
 
 impl Running {
     /// Follows the turns of a session, from the event after the one with this id.
