@@ -18,7 +18,7 @@ use crate::tenants::Tenants;
 use crate::{api, store};
 
 /// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
-const BODY: usize = 64 << 20;
+pub(crate) const LONGEST_BODY: usize = 64 << 20;
 
 /// Returns all routes. Requests of a caller who sees a tenant go to the routes of that tenant.
 pub(crate) fn router(
@@ -35,9 +35,7 @@ pub(crate) fn router(
         .route("/login.js", get(page::script))
         .route("/health", get(health))
         .with_state(service.clone());
-    open.merge(guarded)
-        .layer(DefaultBodyLimit::max(BODY))
-        .layer(from_fn_with_state(service.clone(), guard::site))
+    open.merge(guarded).layer(from_fn_with_state(service.clone(), guard::site))
 }
 
 /// Returns the routes of one store, for callers that are known.
@@ -53,6 +51,7 @@ pub(crate) fn guarded(service: &Service, pages: Pages, chat: &Chat) -> Router {
         .route("/mcp", any(agents))
         .fallback_service(pages)
         .layer(from_fn_with_state(service.clone(), guard::log))
+        .layer(DefaultBodyLimit::max(LONGEST_BODY))
         .with_state(service.clone())
 }
 

@@ -14,6 +14,7 @@ use forklore_web_chat::Chat;
 use tokio::sync::OnceCell;
 use tower::Service as _;
 
+use crate::access::Caller;
 use crate::mcp::Agents;
 use crate::problem::Problem;
 use crate::routes;
@@ -42,7 +43,13 @@ impl Tenants {
     }
 
     /// Answers a request of a caller who sees this tenant.
-    pub(crate) async fn answer(&self, tenant: &str, request: Request) -> Response {
+    pub(crate) async fn answer(&self, tenant: &str, mut request: Request) -> Response {
+        // What the outer router found in the path is not what the inner one finds.
+        let caller = request.extensions_mut().remove::<Caller>();
+        request.extensions_mut().clear();
+        if let Some(caller) = caller {
+            request.extensions_mut().insert(caller);
+        }
         match self.router(tenant).await {
             // A router is always ready.
             Ok(mut router) => router.call(request).await.into_response(),

@@ -25,6 +25,9 @@ impl Talk {
         key: Option<String>,
     ) -> Answer<TurnBegan> {
         check(&request)?;
+        if request.prompt.is_none() {
+            self.has_interrupted_turn(agent).await?;
+        }
         let turn_id = agent.host.engine().new_id().to_string();
         {
             let mut state = self.state();
@@ -45,6 +48,21 @@ impl Talk {
         tokio::spawn(Arc::clone(self).run(agent.clone(), turn_id, (request, key), began));
         let broken = |_| Refused::new(ErrorKind::Internal, "the turn ended without an answer");
         begins.await.map_err(broken)?
+    }
+
+    /// Refuses to go on where no turn was interrupted.
+    async fn has_interrupted_turn(&self, agent: &Agent) -> Answer<()> {
+        let (engine, id) = (agent.host.engine().clone(), self.id.clone());
+        let look = move || -> forklore_engine::Result<bool> {
+            let is_open = engine.interrupted_turn(&id)?.is_some();
+            Ok(is_open || engine.is_cut_short(&id)?)
+        };
+        let broken = |_| Refused::new(ErrorKind::Internal, "the session was not read");
+        if tokio::task::spawn_blocking(look).await.map_err(broken)?? {
+            return Ok(());
+        }
+        Err(Refused::new(ErrorKind::Conflict, "no turn of this session was interrupted")
+            .or_try("send a prompt"))
     }
 
     /// Opens the conversation if it is not open, with the model that the request names.

@@ -28,7 +28,7 @@ mod types;
 pub use chat::{Agent, Chat};
 pub use refused::Refused;
 pub use request::Caller;
-pub use routes::{api, pages};
+pub use routes::{ROUTES, api, pages};
 #[cfg(feature = "schema")]
 pub use types::schemas;
 pub use types::{

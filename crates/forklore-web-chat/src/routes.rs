@@ -13,6 +13,15 @@ use crate::request::{Body, Caller, Path, key};
 use crate::types::{AnswerApproval, ApprovalAnswered, SendTurn, TurnState};
 use crate::{assets, follow, new_session, page};
 
+/// The method and the path of every route for programs, below `/api/v1`.
+pub const ROUTES: &[(&str, &str)] = &[
+    ("post", "/sessions/{id}/turns"),
+    ("get", "/sessions/{id}/turns/current"),
+    ("post", "/sessions/{id}/turns/current/interrupt"),
+    ("get", "/sessions/{id}/turns/live"),
+    ("post", "/sessions/{id}/approvals/{approval}"),
+];
+
 /// Returns the routes for programs, to be mounted under `/api/v1`.
 pub fn api<S: Clone + Send + Sync + 'static>(chat: &Chat) -> Router<S> {
     Router::new()

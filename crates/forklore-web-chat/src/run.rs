@@ -144,6 +144,10 @@ impl Talk {
         let (turn, problem) = match done {
             Ok(turn) => (Some(answer(turn, agent)), None),
             Err(refused) => {
+                let refused = match refused.next_actions.is_empty() {
+                    true => refused.or_try("go on with the turn, or choose another model"),
+                    false => refused,
+                };
                 let Refused { kind, detail, details, next_actions } = refused;
                 let problem = json!({
                     "kind": kind.name(), "detail": detail, "details": details,

@@ -126,6 +126,14 @@ impl Cluster {
         node.start()
     }
 
+    /// Starts a server again that was killed.
+    ///
+    /// # Errors
+    /// See [`NoServer`].
+    pub fn start_again(&mut self, node: usize) -> Result<(), NoServer> {
+        self.node_mut(node)?.start()
+    }
+
     /// Makes a standby the primary, after the old one was killed: the one that has received the
     /// most. The other one follows it.
     ///

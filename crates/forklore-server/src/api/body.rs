@@ -1,14 +1,17 @@
 //! The JSON body of a request, read strictly: an unknown field, or anything behind the value, is an
 //! error that names its path.
 
-use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use forklore_core::ErrorKind;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::time::timeout;
+use tokio_stream::StreamExt as _;
 
+use super::bytes::STALLED;
 use crate::problem::Problem;
+use crate::routes::LONGEST_BODY;
 
 /// The value of a body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -19,7 +22,7 @@ pub(crate) struct JsonText(pub(crate) String);
 impl<S: Send + Sync> FromRequest<S> for JsonText {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let essence = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
         if !essence.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
@@ -27,11 +30,38 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
             let detail = "the header Content-Type must be application/json";
             return Err(Problem::with_status(status, ErrorKind::InvalidArgs, detail));
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
-            Problem::with_status(rejection.status(), ErrorKind::InvalidArgs, rejection.body_text())
-        })?;
-        let text = String::from_utf8(bytes.into());
+        let text = String::from_utf8(received(request).await?);
         Ok(Self(text.map_err(|_| Problem::invalid("the body is not UTF-8"))?))
+    }
+}
+
+/// Receives a body. A client that sends nothing for a while, or too much, is refused.
+async fn received(request: Request) -> Result<Vec<u8>, Problem> {
+    let too_long = || {
+        let detail = format!("a body has at most {LONGEST_BODY} bytes");
+        Problem::with_status(StatusCode::PAYLOAD_TOO_LARGE, ErrorKind::InvalidArgs, detail)
+    };
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok());
+    if length.and_then(|it| it.parse().ok()).is_some_and(|length: usize| length > LONGEST_BODY) {
+        return Err(too_long());
+    }
+    let (mut bytes, mut pieces) = (Vec::new(), request.into_body().into_data_stream());
+    loop {
+        let Ok(piece) = timeout(STALLED, pieces.next()).await else {
+            let detail = "the rest of the body did not come";
+            return Err(Problem::with_status(
+                StatusCode::REQUEST_TIMEOUT,
+                ErrorKind::InvalidArgs,
+                detail,
+            ));
+        };
+        let Some(piece) = piece else { return Ok(bytes) };
+        let piece =
+            piece.map_err(|error| Problem::invalid(format!("the body broke off: {error}")))?;
+        if bytes.len() + piece.len() > LONGEST_BODY {
+            return Err(too_long());
+        }
+        bytes.extend_from_slice(&piece);
     }
 }
 

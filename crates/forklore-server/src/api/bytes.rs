@@ -19,7 +19,7 @@ use crate::service::Service;
 const PIECES: usize = 4;
 /// How long a client may take for the next piece. Until then it holds a thread and one of the calls that
 /// run at once.
-const STALLED: Duration = Duration::from_secs(30);
+pub(super) const STALLED: Duration = Duration::from_secs(30);
 /// How many bytes are collected before they are sent.
 const PIECE: usize = 64 << 10;
 

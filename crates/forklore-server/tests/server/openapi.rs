@@ -39,7 +39,7 @@ fn described(document: &Value) -> BTreeSet<String> {
 }
 
 fn routes() -> BTreeSet<String> {
-    let routes = forklore_server::ROUTES.iter();
+    let routes = forklore_server::ROUTES.iter().chain(forklore_web_chat::ROUTES);
     routes.map(|(method, path)| format!("{} {path}", method.to_uppercase())).collect()
 }
 

@@ -39,7 +39,7 @@ async fn a_server_outlives_its_database() {
 
     let cluster = tokio::task::spawn_blocking(move || {
         let primary = cluster.primary();
-        cluster.restart(primary).unwrap();
+        cluster.start_again(primary).unwrap();
         cluster
     })
     .await

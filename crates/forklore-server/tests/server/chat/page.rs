@@ -40,7 +40,7 @@ async fn a_session_begins_with_a_form() {
     assert!(page.contains("<option value=\"two\" selected>"), "{page}");
     let id = address.path().split('/').nth(2).unwrap().to_owned();
     let session = server.get(&format!("/sessions/{id}")).await;
-    assert_eq!(session["workspace"], "/work/other");
+    assert_eq!(session["session"]["workspace"], "/work/other");
     let wrong = server.bare(Method::POST, "/chat/new").bearer_auth(&server.token);
     let wrong = wrong.header("content-type", "application/x-www-form-urlencoded");
     let wrong = wrong.body("folder=%2Fw&model=none").send().await.unwrap();
