@@ -54,7 +54,8 @@ pub(crate) async fn serve(
         tokio::spawn(async move {
             match tls {
                 None => answer(stream, router, watcher).await,
-                Some(tls) => encrypted(stream, tls, router, watcher).await,
+                // In a box, so that the others are not as large as an encrypted one.
+                Some(tls) => Box::pin(encrypted(stream, tls, router, watcher)).await,
             }
             drop(permit);
         });

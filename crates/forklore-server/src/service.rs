@@ -129,13 +129,11 @@ impl Service {
     ) -> Result<T, Problem> {
         let stopped = || Problem::new(ErrorKind::Interrupted, "the server is stopping");
         let permit = Arc::clone(&self.steps).acquire_owned().await.map_err(|_| stopped())?;
-        let done = tokio::task::spawn_blocking(move || {
-            let done = call(&engine);
-            drop(permit);
-            done
-        });
+        // The permit comes back with the result, when the thread can take the next call. If the call
+        // released it, the next call would find no idle thread and start another.
+        let done = tokio::task::spawn_blocking(move || (call(&engine), permit));
         match done.await {
-            Ok(done) => done.map_err(Into::into),
+            Ok((done, _permit)) => done.map_err(Into::into),
             Err(_) => Err(Problem::new(ErrorKind::Internal, "the call ended without an answer")),
         }
     }

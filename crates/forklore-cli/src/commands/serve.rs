@@ -11,6 +11,7 @@ use forklore::core::ErrorKind;
 use forklore::{Engine, OpenError, StoreUrl, blocking};
 use forklore_host::Host;
 use forklore_server::{Agent, Certificate, Options, Pages, Server, Uri};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -79,6 +80,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let engine = app.engine_or_new()?.clone();
     let (stop, stopped) = oneshot::channel::<()>();
     let ended = interrupts::gently(&Arc::new(AtomicBool::new(false)), move || drop(stop))?;
+    allow_many_files();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let doing = || "starting the server".to_owned();
     let runtime = runtime.map_err(|source| Failure::File { doing: doing(), source })?;
@@ -165,6 +167,14 @@ fn agent(
         output.remark(&problem);
     }
     Ok(Agent { host, folder: app.workspace()?, program: program.to_owned() })
+}
+
+/// Raises the limit of open files to the highest one that is allowed. Each connection is one, and the
+/// usual limit is 1,024.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // A server with fewer connections is better than none.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Reads `HOST:PORT`, or a port of this machine.

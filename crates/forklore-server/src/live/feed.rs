@@ -1,7 +1,7 @@
 //! One reader of the store's feed for all followers. It wakes those of a session that changed.
 //!
-//! A follower reads the store itself, from its own position. So the feed only says that there is
-//! something to read, and a follower that misses a call loses nothing.
+//! A follower reads the store from its own position. So the feed only says that there is something to
+//! read, and a follower that misses a call loses nothing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,6 +11,8 @@ use forklore::Engine;
 use forklore::store::port::{Changes, Since};
 use forklore_core::SessionId;
 use tokio::sync::watch;
+
+use super::shared::Shared;
 
 /// How many changes are read at once.
 const PAGE: usize = 1_000;
@@ -24,17 +26,43 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) struct Feed(Arc<Followers>);
 
 struct Followers {
-    store: watch::Sender<u64>,
-    sessions: Mutex<HashMap<SessionId, watch::Sender<u64>>>,
+    store: Topic,
+    sessions: Mutex<HashMap<SessionId, Topic>>,
+}
+
+/// Something that is followed: the number of its changes, and what its followers read.
+#[derive(Default)]
+struct Topic {
+    version: watch::Sender<u64>,
+    shared: Arc<Shared>,
+}
+
+/// What one follower has of a topic.
+pub(crate) struct Followed {
+    /// Changes when the topic does.
+    pub(crate) version: watch::Receiver<u64>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Topic {
+    fn follow(&self) -> Followed {
+        Followed { version: self.version.subscribe(), shared: Arc::clone(&self.shared) }
+    }
+
+    fn wake(&self) {
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    fn is_followed(&self) -> bool {
+        self.version.receiver_count() > 0
+    }
 }
 
 impl Feed {
     /// Begins to read the feed, on a thread that ends when nobody has the feed any more.
     pub(crate) fn follow(engine: Engine) -> Self {
-        let followers = Arc::new(Followers {
-            store: watch::Sender::new(0),
-            sessions: Mutex::new(HashMap::new()),
-        });
+        let followers =
+            Arc::new(Followers { store: Topic::default(), sessions: Mutex::new(HashMap::new()) });
         let weak = Arc::downgrade(&followers);
         let reader = std::thread::Builder::new().name("feed".into());
         // Without the thread, followers still look at intervals.
@@ -42,24 +70,24 @@ impl Feed {
         Self(followers)
     }
 
-    /// Returns a receiver that changes when anything in the store does.
-    pub(crate) fn store(&self) -> watch::Receiver<u64> {
-        self.0.store.subscribe()
+    /// Follows all sessions of the store.
+    pub(crate) fn store(&self) -> Followed {
+        self.0.store.follow()
     }
 
-    /// Returns a receiver that changes when a session does.
-    pub(crate) fn session(&self, id: &SessionId) -> watch::Receiver<u64> {
+    /// Follows a session.
+    pub(crate) fn session(&self, id: &SessionId) -> Followed {
         let mut sessions = self.0.sessions();
         // Nobody follows these any more.
         if sessions.len() > 64 && sessions.len().is_power_of_two() {
-            sessions.retain(|_, sender| sender.receiver_count() > 0);
+            sessions.retain(|_, topic| topic.is_followed());
         }
-        sessions.entry(id.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
+        sessions.entry(id.clone()).or_default().follow()
     }
 }
 
 impl Followers {
-    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, watch::Sender<u64>>> {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Topic>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -69,21 +97,21 @@ impl Followers {
         }
         let mut sessions = self.sessions();
         for change in &changes.sessions {
-            if let Some(sender) = sessions.get(&change.session) {
-                sender.send_modify(|count| *count += 1);
-                if sender.receiver_count() == 0 {
+            if let Some(topic) = sessions.get(&change.session) {
+                topic.wake();
+                if !topic.is_followed() {
                     sessions.remove(&change.session);
                 }
             }
         }
         drop(sessions);
-        self.store.send_modify(|count| *count += 1);
+        self.store.wake();
     }
 
     /// Wakes everybody, because what happened meanwhile is unknown.
     fn wake_all(&self) {
-        self.sessions().values().for_each(|sender| sender.send_modify(|count| *count += 1));
-        self.store.send_modify(|count| *count += 1);
+        self.sessions().values().for_each(Topic::wake);
+        self.store.wake();
     }
 }
 
