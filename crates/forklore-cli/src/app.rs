@@ -16,9 +16,9 @@ use forklore_host::Setting;
 
 use crate::failure::{Failure, Result};
 use crate::globals::Globals;
-use crate::output::Output;
+use crate::output::{Output, waiting};
 use crate::session_ref::{self, SessionRef};
-use crate::{metrics, store, waiting, workspace};
+use crate::{metrics, store, workspace};
 
 /// One run of the program: its global options, its command line and its engine.
 pub(crate) struct App {

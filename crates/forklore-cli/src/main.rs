@@ -19,7 +19,6 @@ mod session_ref;
 mod store;
 mod synonyms;
 mod usage;
-mod waiting;
 mod wiring;
 mod workspace;
 

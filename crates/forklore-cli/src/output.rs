@@ -19,6 +19,7 @@ mod table;
 pub(crate) mod transcript;
 pub(crate) mod tree;
 mod units;
+pub(crate) mod waiting;
 pub(crate) mod words;
 mod zone;
 

@@ -224,7 +224,8 @@ impl Server {
     /// requests that are being answered.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { listener, service, pages, tls, open_tenant, agent, .. } = self;
-        let tenants = Arc::new(Tenants::new(open_tenant, service.clone(), pages.clone()));
+        let tenants =
+            Arc::new(Tenants::new(open_tenant, routes::of_tenant, service.clone(), pages.clone()));
         let pages = Pages { has_chat: agent.is_some(), ..pages };
         let chat = Chat::new(agent, pages.clone());
         let router = routes::router(&service, pages, &chat, &tenants);

@@ -12,13 +12,11 @@ use forklore_web::Pages;
 use forklore_web_chat::Chat;
 
 use crate::access::{Caller, guard, page, sign_in};
+use crate::api::body::LONGEST_BODY;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::tenants::Tenants;
 use crate::{api, store};
-
-/// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
-pub(crate) const LONGEST_BODY: usize = 64 << 20;
 
 /// Returns all routes. Requests of a caller who sees a tenant go to the routes of that tenant.
 pub(crate) fn router(
@@ -38,8 +36,15 @@ pub(crate) fn router(
     open.merge(guarded).layer(from_fn_with_state(service.clone(), guard::site))
 }
 
+/// Returns the routes of a tenant's store. They have no agent: its tools run on this machine, and it works
+/// for the server's own store.
+pub(crate) fn of_tenant(service: &Service, pages: Pages) -> Router {
+    let chat = Chat::new(None, pages.clone());
+    guarded(service, pages, &chat)
+}
+
 /// Returns the routes of one store, for callers that are known.
-pub(crate) fn guarded(service: &Service, pages: Pages, chat: &Chat) -> Router {
+fn guarded(service: &Service, pages: Pages, chat: &Chat) -> Router {
     let pages = forklore_web::router(pages).layer(from_fn(guard::pages));
     let talking = forklore_web_chat::pages(chat).layer(from_fn(guard::talk));
     let turns = forklore_web_chat::api(chat).layer(from_fn(guard::talk));

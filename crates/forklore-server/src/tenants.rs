@@ -10,22 +10,24 @@ use axum::response::{IntoResponse, Response};
 use forklore::{Engine, OpenError};
 use forklore_core::ErrorKind;
 use forklore_web::Pages;
-use forklore_web_chat::Chat;
 use tokio::sync::OnceCell;
 use tower::Service as _;
 
 use crate::access::Caller;
 use crate::mcp::Agents;
 use crate::problem::Problem;
-use crate::routes;
 use crate::service::Service;
 
 /// Opens the store of the tenant with this name.
 pub(crate) type Open = dyn Fn(&str) -> Result<Engine, OpenError> + Send + Sync;
 
+/// Returns the routes of a store.
+pub(crate) type Routes = fn(&Service, Pages) -> Router;
+
 /// The routes of each tenant, since its first request.
 pub(crate) struct Tenants {
     open: Option<Arc<Open>>,
+    routes: Routes,
     service: Service,
     pages: Pages,
     opened: Mutex<HashMap<String, Arc<OnceCell<Tenant>>>>,
@@ -38,8 +40,13 @@ struct Tenant {
 
 impl Tenants {
     /// Creates the list, which is empty. The routes of a tenant are like those of `service` and `pages`.
-    pub(crate) fn new(open: Option<Arc<Open>>, service: Service, pages: Pages) -> Self {
-        Self { open, service, pages, opened: Mutex::default() }
+    pub(crate) fn new(
+        open: Option<Arc<Open>>,
+        routes: Routes,
+        service: Service,
+        pages: Pages,
+    ) -> Self {
+        Self { open, routes, service, pages, opened: Mutex::default() }
     }
 
     /// Answers a request of a caller who sees this tenant.
@@ -78,9 +85,7 @@ impl Tenants {
             let service = self.service.on(engine.clone());
             let pages = Pages { engine, ..self.pages.clone() };
             let agents = service.agents.clone();
-            // The agent works for the server's own store: its tools run on this machine.
-            let chat = Chat::new(None, pages.clone());
-            let router = routes::guarded(&service, pages, &chat);
+            let router = (self.routes)(&service, pages);
             Ok::<_, Problem>(Tenant { router, agents })
         });
         Ok(tenant.await?.router.clone())

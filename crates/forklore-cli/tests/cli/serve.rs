@@ -155,10 +155,10 @@ fn an_unencrypted_server_for_others_warns() {
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         process.kill().unwrap();
-        let mut said = String::new();
-        process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let mut noted = String::new();
+        process.stderr.take().unwrap().read_to_string(&mut noted).unwrap();
         process.wait().unwrap();
-        assert_eq!(said.contains("--tls-cert"), warns, "{words:?}: {said}");
+        assert_eq!(noted.contains("--tls-cert"), warns, "{words:?}: {noted}");
     }
 }
 
@@ -186,9 +186,9 @@ fn the_link_is_opened_in_the_browser() {
     let mut command = sandbox.command(&["serve", "--listen", "127.0.0.1:0", "--open"]);
     let command = command.env("BROWSER", "/no/such/browser");
     let mut process = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let mut said = String::new();
-    BufReader::new(process.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    assert!(said.contains("no browser was opened"), "{said}");
+    let mut noted = String::new();
+    BufReader::new(process.stderr.take().unwrap()).read_line(&mut noted).unwrap();
+    assert!(noted.contains("no browser was opened"), "{noted}");
     assert!(process.try_wait().unwrap().is_none());
     process.kill().unwrap();
     process.wait().unwrap();

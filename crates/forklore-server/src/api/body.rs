@@ -11,7 +11,9 @@ use tokio_stream::StreamExt as _;
 
 use super::bytes::STALLED;
 use crate::problem::Problem;
-use crate::routes::LONGEST_BODY;
+
+/// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
+pub(crate) const LONGEST_BODY: usize = 64 << 20;
 
 /// The value of a body.
 pub(crate) struct Body<T>(pub(crate) T);

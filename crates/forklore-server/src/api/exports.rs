@@ -103,7 +103,7 @@ pub(crate) async fn resume_in(
     Path(id): Path<SessionId>,
     Query(GoOn { agent }): Query<GoOn>,
 ) -> Result<Json<ResumeCommand>, Problem> {
-    let said = service.answer(move |engine| {
+    let command = service.answer(move |engine| {
         let session_id = engine.show(&id)?.id;
         let agents = engine.agents_to_export_to();
         if !agents.contains(&agent.as_str()) {
@@ -115,5 +115,5 @@ pub(crate) async fn resume_in(
         let command = words.into_iter().map(str::to_owned).collect();
         Ok(ResumeCommand { session_id, agent, command })
     });
-    Ok(Json(said.await?))
+    Ok(Json(command.await?))
 }

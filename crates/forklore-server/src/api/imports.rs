@@ -137,7 +137,7 @@ impl Folder {
             let status = StatusCode::PAYLOAD_TOO_LARGE;
             let detail = format!("a session file has at most {LONGEST} bytes");
             return Err(Problem::with_status(status, ErrorKind::InvalidArgs, detail)
-                .or_try("forklore import, on a machine that has the file"));
+                .or_try("import it with the program, on a machine that has the file"));
         }
         received.flush().map_err(failed)?;
         let key = key(received.as_file_mut()).map_err(failed)?;

@@ -10,8 +10,9 @@ use forklore_api::{
 };
 use forklore_core::SessionId;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
-use super::body::Body;
+use super::body::{Body, JsonText, read};
 use crate::access::Caller;
 use crate::api::params::Path;
 use crate::problem::Problem;
@@ -60,8 +61,14 @@ pub(crate) async fn gc(
 pub(crate) async fn apply_retention(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
-    Body(request): Body<ApplyRetention>,
+    JsonText(text): JsonText,
 ) -> Result<Json<AppliedRetention>, Problem> {
+    let fields: Map<String, Value> = read(&text)?;
+    // Serde reads a list as a policy whose fields are left out.
+    if fields.get("policy").is_some_and(|policy| !policy.is_object()) {
+        return Err(Problem::invalid("policy is not as it should be: it is no JSON object"));
+    }
+    let request: ApplyRetention = read(&text)?;
     if !request.dry_run {
         caller.needs(Scope::Admin)?;
     }

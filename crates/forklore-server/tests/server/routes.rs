@@ -94,7 +94,7 @@ async fn a_session_leaves_in_a_format_and_the_command_is_said() {
     let page = export("to=html").await;
     assert_eq!(page.headers()["content-type"], "application/octet-stream");
     assert!(page.text().await.unwrap().contains("&lt;b&gt;parser"));
-    let claude = export("to=claude&at=message:1").await.text().await.unwrap();
+    let claude = export("to=claude&at=end").await.text().await.unwrap();
     assert!(claude.contains("parser"), "{claude}");
     problem(export("to=none").await, 422, "unsupported").await;
     problem(export("to=plain&at=turn:9").await, 400, "invalid_args").await;

@@ -124,7 +124,7 @@ def test_two_branches_are_chosen_with_tab_and_space(tab, url):
     press(tab, "j")
     reach(tab, boxes.nth(1))
     press(tab, "Space")
-    reach(tab, tab.get_by_role("button", name="Compare the two chosen"))
+    reach(tab, tab.get_by_role("button", name="Compare the chosen"))
     press(tab, "Enter")
     tab.wait_for_url(url + "/compare/plan-1/plan-2")
 

@@ -69,7 +69,7 @@ def test_compare(tab, url, picture):
     tab.keyboard.press("j")
     for label in ["main", "token-bucket"]:
         tab.get_by_role("checkbox", name=f"Choose {label} to compare").check()
-    tab.get_by_role("button", name="Compare the two chosen").click()
+    tab.get_by_role("button", name="Compare the chosen").click()
     expect(tab.get_by_role("heading", name="Compare")).to_be_visible()
     picture("compare")
 

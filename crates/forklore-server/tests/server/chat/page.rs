@@ -45,6 +45,7 @@ async fn a_session_begins_with_a_form() {
     let wrong = wrong.header("content-type", "application/x-www-form-urlencoded");
     let wrong = wrong.body("folder=%2Fw&model=none").send().await.unwrap();
     assert_eq!(wrong.status(), StatusCode::BAD_REQUEST);
+    server.say(&id, "a plan").await;
     // A fork goes on here.
     let fork = server.request(Method::POST, &format!("/sessions/{id}/forks"));
     json(send(fork, &value!({ "id": "branch" })).await, StatusCode::CREATED).await;
