@@ -3,13 +3,14 @@
 mod attachments;
 pub(crate) mod body;
 pub(crate) mod bytes;
-pub(crate) mod events;
+mod events;
 mod exports;
 mod families;
 mod forks;
 mod graph;
 mod imports;
 mod leases;
+pub(crate) mod line;
 #[cfg(feature = "schema")]
 pub mod openapi;
 mod operations;

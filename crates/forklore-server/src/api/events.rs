@@ -4,14 +4,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::{Extension, Json};
-use forklore::Error;
 use forklore::engine::Batch;
-use forklore::store::port::{At, Direction, LogEntry, Query as PageQuery};
+use forklore::store::port::{At, Direction, Query as PageQuery};
 use forklore_api::{Appended, Inspection, Record, Scope};
-use forklore_core::{Data, Header, SessionId, envelope};
+use forklore_core::{Data, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::body::Body;
+use super::line::line;
 use super::tag;
 use crate::access::Caller;
 use crate::api::params;
@@ -94,18 +94,6 @@ pub(crate) async fn list(
     });
     let page = page.await?;
     Ok(([(header::ETAG, tag::of_head(page.head_seq))], Json(page)))
-}
-
-/// Returns an event as `log` prints it, with its payload as it was stored.
-pub(crate) fn line(header: &Header, entry: &LogEntry) -> Result<Data, Error> {
-    let origin = (entry.origin.session_id != header.id).then_some(&entry.origin);
-    let mut bytes = Vec::new();
-    envelope::write_envelope(&mut bytes, header, entry.seq, origin, &entry.event)
-        .map_err(|source| Error::io("writing an event", source))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        Error::io("writing an event", std::io::Error::new(std::io::ErrorKind::InvalidData, error))
-    })?;
-    Ok(Data::from_checked(text))
 }
 
 pub(crate) async fn append(

@@ -7,7 +7,7 @@ use forklore::store::port::{At, Direction, Mark, Query, Since};
 use forklore::{Engine, Error};
 use forklore_core::SessionId;
 
-use crate::api::events::line;
+use crate::api::line::line;
 use crate::problem::Problem;
 
 /// How many events are read and sent at once.

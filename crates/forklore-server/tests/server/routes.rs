@@ -79,7 +79,7 @@ async fn an_upload_that_is_no_session_is_refused_and_never_leads_to_a_file_of_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_leaves_in_a_format_and_the_command_is_said() {
+async fn a_session_leaves_in_a_format_and_the_command_is_named() {
     let server = Running::start().await;
     server.create("plan").await;
     server.say("plan", "which <b>parser</b>?").await;
@@ -98,9 +98,9 @@ async fn a_session_leaves_in_a_format_and_the_command_is_said() {
     assert!(claude.contains("parser"), "{claude}");
     problem(export("to=none").await, 422, "unsupported").await;
     problem(export("to=plain&at=turn:9").await, 400, "invalid_args").await;
-    let said = server.get("/sessions/plan/resume-in?agent=claude").await;
+    let command_of = server.get("/sessions/plan/resume-in?agent=claude").await;
     let command = json!(["forklore", "resume-in", "claude", "plan"]);
-    assert_eq!(said, json!({ "session_id": "plan", "agent": "claude", "command": command }));
+    assert_eq!(command_of, json!({ "session_id": "plan", "agent": "claude", "command": command }));
     let wrong = server.request(Method::GET, "/sessions/plan/resume-in?agent=none");
     problem(wrong.send().await.unwrap(), 422, "unsupported").await;
 }

@@ -69,7 +69,7 @@ async fn a_store_is_reached_over_an_encrypted_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn plain_http_is_told_to_use_https() {
+async fn plain_http_is_refused_with_the_hint_to_use_https() {
     let server = start().await;
     let host = server.url.strip_prefix("https://").unwrap();
     let mut stream = TcpStream::connect(host).await.unwrap();
