@@ -127,8 +127,9 @@ fn write(store: &PostgresStore, shared: &Shared, session: &str, writer: usize) {
     let mut head = 0;
     for number in 0.. {
         let event = format!("w{writer}-{number}");
+        // An attempt whose result is not known may be the one that wrote it.
+        let invoked = Instant::now();
         let ack = loop {
-            let invoked = Instant::now();
             match store.append(&id(session), append(&event, Some(head))) {
                 Ok(done) => {
                     head = done.head_seq;
