@@ -23,6 +23,16 @@ pub struct Certificate {
     pub key: PathBuf,
 }
 
+impl Certificate {
+    /// Checks whether a server could use the certificate now.
+    ///
+    /// # Errors
+    /// When a file cannot be read or used.
+    pub fn check(&self) -> Result<(), CertificateError> {
+        load(self, &ring::default_provider()).map(drop)
+    }
+}
+
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {

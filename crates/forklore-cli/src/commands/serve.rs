@@ -10,7 +10,7 @@ use forklore::api::Listening;
 use forklore::core::ErrorKind;
 use forklore::{Engine, OpenError, StoreUrl, blocking};
 use forklore_host::Host;
-use forklore_server::{Agent, Certificate, Options, Pages, Server, Uri};
+use forklore_server::{Agent, Certificate, Options, Pages, Server, StartError, Uri};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -68,6 +68,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let public_url = args.public_url.as_deref().map(public_url).transpose()?;
     let files = args.tls_cert.clone().zip(args.tls_key.clone());
     let certificate = files.map(|(chain, key)| Certificate { chain, key });
+    // A server that cannot start creates no store.
+    certificate.iter().try_for_each(Certificate::check).map_err(StartError::from)?;
     let is_encrypted = certificate.is_some()
         || public_url.as_ref().is_some_and(|url| url.scheme_str() == Some("https"));
     if !listen.ip().is_loopback() && !is_encrypted {
@@ -120,7 +122,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 fn public_url(text: &str) -> Result<Uri> {
-    text.parse().map_err(|_| {
+    let url = text.parse().ok().filter(|url: &Uri| url.scheme().is_some());
+    url.ok_or_else(|| {
         Failure::invalid("--public-url is a URL such as https://lore.example")
             .or_try("forklore serve --public-url https://lore.example")
     })

@@ -308,3 +308,13 @@ fn a_server_is_a_store_for_every_verb() {
     let refused = sandbox.error(&["--store", &url, "list"]);
     assert_eq!((refused.0, &refused.1["kind"]), (3, &json!("permission_denied")), "{refused:?}");
 }
+
+#[test]
+fn a_server_that_cannot_start_creates_no_store() {
+    let sandbox = Sandbox::new();
+    let certificate = ["serve", "--tls-cert", "none.pem", "--tls-key", "none.pem"];
+    for words in [&certificate[..], &["serve", "--public-url", "lore"]] {
+        assert_eq!(sandbox.error(words).0, 2, "{words:?}");
+        assert!(!sandbox.store().exists(), "{words:?}");
+    }
+}
