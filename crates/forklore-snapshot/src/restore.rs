@@ -1,0 +1,209 @@
+//! Restores a snapshot: what a workspace had then, and nothing that it had not.
+
+mod apply;
+mod plan;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bstr::{BStr, BString, ByteSlice};
+
+use self::apply::Apply;
+use self::plan::Plan;
+use crate::index::Index;
+use crate::journal::Journal;
+use crate::objects;
+use crate::root::Root;
+use crate::snapshots::Locked;
+use crate::{Change, Error, Result, Snapshot, SnapshotId, Snapshots, Taking};
+
+/// How the names of the temporary files of a restore begin. No snapshot has such a file.
+pub(crate) const UNFINISHED: &str = ".forklore-unfinished-";
+
+/// What a restore did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// The snapshot of the state before, taken at the beginning. To restore it is to undo.
+    pub before: SnapshotId,
+    /// The number of files and links that were written, or whose permissions were set.
+    pub written: u64,
+    /// The number of files and links that were removed. The snapshot before has all of them.
+    pub removed: u64,
+    /// What was not restored, by path.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A path that was not restored.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    /// The path, relative to the workspace.
+    pub path: BString,
+    /// The reason.
+    pub reason: SkipReason,
+}
+
+/// Why a path was not restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// Something is there that no snapshot can contain, for example a device or a large file. It
+    /// would be lost.
+    NotInSnapshot,
+    /// The file has several names (hard links), and all of them would change.
+    HardLink,
+    /// Another program changed it after the snapshot of the state before.
+    Changed,
+    /// A file belongs where a folder has files that the snapshot does not contain.
+    FolderInUse,
+}
+
+impl SkipReason {
+    /// Returns the name of the reason.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotInSnapshot => "not_in_snapshot",
+            Self::HardLink => "hard_link",
+            Self::Changed => "changed",
+            Self::FolderInUse => "folder_in_use",
+        }
+    }
+}
+
+impl Snapshots {
+    /// Restores a snapshot in a workspace. Takes a snapshot of the state before, writes what
+    /// differs, and removes only what the snapshot before contains. `paths` limits it to these
+    /// files and what is below these folders; if there are none, it restores all.
+    ///
+    /// A restore that is killed is completed by the next command that takes or restores a snapshot
+    /// of the workspace.
+    ///
+    /// # Errors
+    /// If the snapshot is missing, the state before cannot be recorded (then nothing has changed),
+    /// or a file cannot be written: then [`Error::Stopped`] names the snapshot of the state before.
+    pub fn restore(
+        &self,
+        workspace: &Path,
+        id: SnapshotId,
+        paths: &[BString],
+        taking: &Taking,
+    ) -> Result<Restored> {
+        let workspace = self.lock(workspace)?;
+        self.finish(&workspace, taking)?;
+        objects::about(self.git(), id)?;
+        let before = self.before(workspace.path(), id, paths, taking)?;
+        let journal = Journal { from: before.id, to: id, paths: paths.to_vec(), token: token() };
+        journal.write(&self.journal_of(workspace.path()))?;
+        self.apply(&workspace, &journal, before.id, taking)
+    }
+
+    /// Returns what a restore would change.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore).
+    pub fn preview(
+        &self,
+        workspace: &Path,
+        id: SnapshotId,
+        paths: &[BString],
+        taking: &Taking,
+    ) -> Result<Vec<Change>> {
+        let before = self.take(workspace, taking)?;
+        let changes = self.compare(before.id, id)?;
+        Ok(changes.into_iter().filter(|change| selects(paths, change.path.as_bstr())).collect())
+    }
+
+    /// Writes a snapshot into a folder that does not exist or is empty. Returns the number of files
+    /// and links.
+    ///
+    /// # Errors
+    /// If the snapshot is missing, the folder is not empty ([`Error::NotEmpty`]), or a file cannot be
+    /// written; what was written then remains.
+    pub fn copy_to(&self, folder: &Path, id: SnapshotId) -> Result<u64> {
+        let plan = Plan::of_empty(self.git(), id)?;
+        std::fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
+        let mut inside = std::fs::read_dir(folder).map_err(Error::file("open", folder))?;
+        if inside.next().is_some() {
+            return Err(Error::NotEmpty { path: folder.to_path_buf() });
+        }
+        let (token, taking) = (token(), Taking::default());
+        let (root, index) = (Root::open(folder)?, Index::default());
+        let (written, ..) =
+            Apply::new(self.git(), folder, root, index, &token, &taking).run(&plan)?;
+        Ok(written)
+    }
+
+    /// Takes the snapshot of the state before a restore. It also has the ignored files that the
+    /// restore replaces, so that an undo brings them back.
+    fn before(
+        &self,
+        workspace: &Path,
+        id: SnapshotId,
+        paths: &[BString],
+        taking: &Taking,
+    ) -> Result<Snapshot> {
+        let before = self.take_locked(workspace, taking)?;
+        let root = Root::open(workspace)?;
+        let found = objects::differences(self.git(), Some(before.id), Some(id))?;
+        let new = found.into_iter().filter(|found| found.before.is_none());
+        let replaced: Vec<_> = new
+            .map(|found| found.path)
+            .filter(|path| selects(paths, path.as_bstr()) && root.has(path.as_bstr()))
+            .collect();
+        if replaced.is_empty() {
+            return Ok(before);
+        }
+        self.take_locked(workspace, &Taking { also: replaced, ..taking.clone() })
+    }
+
+    /// Completes a restore of the workspace that was killed.
+    pub(crate) fn finish(&self, workspace: &Locked, taking: &Taking) -> Result<()> {
+        let Some(journal) = Journal::read(&self.journal_of(workspace.path()))? else {
+            return Ok(());
+        };
+        let now = self.before(workspace.path(), journal.to, &journal.paths, taking)?;
+        tracing::info!(workspace = %workspace.path().display(), "completes a restore");
+        self.apply(workspace, &journal, now.id, taking).map(drop)
+    }
+
+    /// Changes the workspace from the state `now`, which lies between those of the journal.
+    fn apply(
+        &self,
+        workspace: &Locked,
+        journal: &Journal,
+        now: SnapshotId,
+        taking: &Taking,
+    ) -> Result<Restored> {
+        let path = self.journal_of(workspace.path());
+        let done = Plan::of(self.git(), journal, now).and_then(|plan| {
+            let root = Root::open(workspace.path())?;
+            let index = Index::read(&self.index_of(workspace.path()));
+            let apply =
+                Apply::new(self.git(), workspace.path(), root, index, &journal.token, taking);
+            apply.run(&plan)
+        });
+        Journal::remove(&path)?;
+        match done {
+            Ok((written, removed, skipped)) => {
+                Ok(Restored { before: journal.from, written, removed, skipped })
+            }
+            Err(source) => Err(Error::Stopped { before: journal.from, source: Box::new(source) }),
+        }
+    }
+}
+
+/// Returns whether a list of paths selects a path: it is one of them, or is below one.
+fn selects(paths: &[BString], path: &BStr) -> bool {
+    paths.is_empty()
+        || paths.iter().any(|selected| {
+            let rest = path.strip_prefix(selected.as_slice());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        })
+}
+
+/// Returns a name for temporary files that no other restore has.
+fn token() -> String {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let number = LAST.fetch_add(1, Ordering::Relaxed);
+    format!("{UNFINISHED}{}-{number}", std::process::id())
+}

@@ -1,0 +1,73 @@
+//! The repository of the snapshots.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use crate::git::Git;
+use crate::{Error, Result, SnapshotId, objects};
+
+/// A repository of snapshots of any number of workspaces. Several processes may use it at once.
+#[derive(Debug)]
+pub struct Snapshots {
+    git: Git,
+}
+
+/// A workspace that no other process takes a snapshot of or restores.
+#[derive(Debug)]
+pub(crate) struct Locked {
+    path: PathBuf,
+    /// Its lock ends when the file is closed.
+    _file: File,
+}
+
+impl Locked {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Snapshots {
+    /// Opens the repository in a folder, and creates it if it does not exist.
+    ///
+    /// # Errors
+    /// If `git` is missing or the folder cannot be created.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let git = Git::open(folder)?;
+        let own = folder.join("workspaces");
+        fs::create_dir_all(&own).map_err(Error::file("create", &own))?;
+        Ok(Self { git })
+    }
+
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Returns whether there is a snapshot with this id.
+    #[must_use]
+    pub fn has(&self, id: SnapshotId) -> bool {
+        objects::has(&self.git, id)
+    }
+
+    /// Waits until no other process works on a workspace.
+    pub(crate) fn lock(&self, workspace: &Path) -> Result<Locked> {
+        let path = workspace.canonicalize().map_err(Error::file("open", workspace))?;
+        let name = self.file_of(&path, "lock");
+        let file = File::create(&name).map_err(Error::file("open", &name))?;
+        file.lock().map_err(Error::file("lock", &name))?;
+        Ok(Locked { path, _file: file })
+    }
+
+    pub(crate) fn index_of(&self, workspace: &Path) -> PathBuf {
+        self.file_of(workspace, "index")
+    }
+
+    pub(crate) fn journal_of(&self, workspace: &Path) -> PathBuf {
+        self.file_of(workspace, "restore")
+    }
+
+    /// Returns the file of a kind that belongs to a workspace.
+    fn file_of(&self, workspace: &Path, kind: &str) -> PathBuf {
+        let key = blake3::hash(workspace.as_os_str().as_encoded_bytes()).to_hex();
+        self.git.folder().join("workspaces").join(format!("{key}.{kind}"))
+    }
+}

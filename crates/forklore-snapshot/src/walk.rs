@@ -1,0 +1,243 @@
+//! Lists what lies in a workspace.
+
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use bstr::{BString, ByteSlice, ByteVec};
+use ignore::{DirEntry, WalkBuilder, WalkState};
+use rustix::fs::FileType;
+use serde::{Deserialize, Serialize};
+
+use crate::restore::UNFINISHED;
+use crate::take::{LeftOut, Reason, Taking};
+use crate::users_repository;
+use crate::{Error, Result};
+
+/// What lies at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Kind {
+    File,
+    Link,
+    Folder,
+}
+
+/// What the file system says about a path. A file whose state is unchanged is not read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub(crate) kind: Kind,
+    /// The permissions, the last 12 bits of the mode.
+    pub(crate) mode: u32,
+    pub(crate) size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+    device: u64,
+    inode: u64,
+}
+
+impl State {
+    /// Returns the state, if this is something that a snapshot can contain.
+    pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
+        let kind = metadata.file_type();
+        let kind = match kind {
+            _ if kind.is_file() => Kind::File,
+            _ if kind.is_symlink() => Kind::Link,
+            _ if kind.is_dir() => Kind::Folder,
+            _ => return None,
+        };
+        let mode = if kind == Kind::Link { 0o777 } else { metadata.permissions().mode() & 0o7777 };
+        // The size and the times of a folder change with every file in it.
+        let of_file = if kind == Kind::Folder { 0 } else { 1 };
+        Some(Self {
+            kind,
+            mode,
+            size: metadata.size() * of_file,
+            modified: times(metadata.mtime(), metadata.mtime_nsec(), kind),
+            changed: times(metadata.ctime(), metadata.ctime_nsec(), kind),
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        })
+    }
+
+    /// Returns a state that equals no state of a file: the file will be read again.
+    pub(crate) fn uncertain(self) -> Self {
+        Self { changed: (i64::MIN, 0), ..self }
+    }
+
+    pub(crate) fn is_uncertain(&self) -> bool {
+        self.changed.0 == i64::MIN
+    }
+
+    /// Returns whether a file still has this state. The time of its last change counts only if it is
+    /// certain.
+    pub(crate) fn is_of(&self, stat: &rustix::fs::Stat) -> bool {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Symlink => Kind::Link,
+            FileType::Directory => Kind::Folder,
+            _ => return false,
+        };
+        if kind == Kind::Folder || kind != self.kind {
+            return kind == self.kind;
+        }
+        let modified = (stat.st_mtime, stat.st_mtime_nsec.cast_signed());
+        let changed = (stat.st_ctime, stat.st_ctime_nsec.cast_signed());
+        let same = stat.st_ino == self.inode && stat.st_size.cast_unsigned() == self.size;
+        same && modified == self.modified && (self.is_uncertain() || changed == self.changed)
+    }
+
+    /// Returns the time of the last change, in seconds and nanoseconds.
+    pub(crate) fn changed(&self) -> (i64, i64) {
+        self.changed
+    }
+}
+
+fn times(seconds: i64, nanoseconds: i64, kind: Kind) -> (i64, i64) {
+    if kind == Kind::Folder { (0, 0) } else { (seconds, nanoseconds) }
+}
+
+/// What lies in a workspace, sorted by path, and what was left out.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) found: Vec<(BString, State)>,
+    pub(crate) left_out: Vec<LeftOut>,
+    /// Temporary files of a restore that was interrupted.
+    pub(crate) unfinished: Vec<BString>,
+}
+
+/// Lists a workspace: what git tracks, and what is not ignored. The contents of nested repositories
+/// and submodules belong to it, their `.git` does not.
+pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
+    if !root.is_dir() {
+        let source = std::io::ErrorKind::NotFound.into();
+        return Err(Error::File { what: "open", path: root.to_path_buf(), source });
+    }
+    let seen = Seen { root, taking, listing: Mutex::default(), nested: Mutex::default() };
+    let in_git = users_repository::contains(root);
+    let mut builder = WalkBuilder::new(root);
+    builder.hidden(false).ignore(false).follow_links(false).threads(threads());
+    builder.require_git(in_git).parents(in_git);
+    let excluded = taking.without.clone();
+    builder.filter_entry(move |entry| {
+        entry.depth() == 0 || !excluded.iter().any(|path| path == entry.path())
+    });
+    builder.build_parallel().run(|| Box::new(|entry| seen.add(entry)));
+    let Seen { listing, nested, .. } = seen;
+    let mut listing = listing.into_inner().map_err(|_| panicked(root))?;
+    for path in &taking.also {
+        let Ok(below) = path.to_path() else { continue };
+        let metadata = root.join(below).symlink_metadata();
+        listing.add(path.clone(), metadata.ok().as_ref(), taking);
+    }
+    for repository in nested.into_inner().map_err(|_| panicked(root))? {
+        listing.add_ignored(root, &repository, taking)?;
+    }
+    listing.found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+    listing.found.dedup_by(|(left, _), (right, _)| left == right);
+    listing.left_out.sort_unstable();
+    listing.left_out.dedup();
+    Ok(listing)
+}
+
+/// More threads than this wait for each other.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(8)
+}
+
+fn panicked(root: &Path) -> Error {
+    Error::Damaged { what: format!("the list of {}", root.display()) }
+}
+
+/// What the threads of a walk have found.
+struct Seen<'a> {
+    root: &'a Path,
+    taking: &'a Taking,
+    listing: Mutex<Listing>,
+    /// The folders that have a `.git`.
+    nested: Mutex<Vec<PathBuf>>,
+}
+
+impl Seen<'_> {
+    fn add(&self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = path_of(&error).and_then(|path| relative(self.root, path));
+                self.with(|listing| {
+                    listing.leave_out(path.unwrap_or_default(), Reason::Unreadable);
+                });
+                return WalkState::Continue;
+            }
+        };
+        if entry.file_name() == ".git" {
+            let folder = entry.path().parent().map(Path::to_path_buf);
+            self.nested.lock().map(|mut nested| nested.extend(folder)).ok();
+            return WalkState::Skip;
+        }
+        if let (true, Some(path)) = (entry.depth() > 0, relative(self.root, entry.path())) {
+            let metadata = entry.path().symlink_metadata();
+            self.with(|listing| listing.add(path, metadata.ok().as_ref(), self.taking));
+        }
+        WalkState::Continue
+    }
+
+    fn with(&self, add: impl FnOnce(&mut Listing)) {
+        self.listing.lock().map(|mut listing| add(&mut listing)).ok();
+    }
+}
+
+/// Returns the path that an error names.
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            path_of(err)
+        }
+        _ => None,
+    }
+}
+
+fn relative(root: &Path, path: &Path) -> Option<BString> {
+    let path = path.strip_prefix(root).ok()?;
+    Some(Vec::from_path_buf(path.to_path_buf()).ok()?.into())
+}
+
+impl Listing {
+    fn add(&mut self, path: BString, metadata: Option<&Metadata>, taking: &Taking) {
+        // It was removed after its folder was read.
+        let Some(metadata) = metadata else { return };
+        let name = path.rsplit_str("/").next().unwrap_or_default();
+        if name.starts_with_str(UNFINISHED) {
+            return self.unfinished.push(path);
+        }
+        if name.eq_ignore_ascii_case(b".git") {
+            return self.leave_out(path, Reason::Name);
+        }
+        let Some(state) = State::of(metadata) else {
+            let special = metadata.file_type();
+            let is_socket = special.is_socket() || special.is_fifo();
+            let reason = if is_socket { Reason::Channel } else { Reason::Device };
+            return self.leave_out(path, reason);
+        };
+        if state.size > taking.largest_file {
+            return self.leave_out(path, Reason::Large);
+        }
+        self.found.push((path, state));
+    }
+
+    fn leave_out(&mut self, path: BString, reason: Reason) {
+        self.left_out.push(LeftOut { path, reason });
+    }
+
+    /// Adds the paths that a repository tracks although its rules ignore them.
+    fn add_ignored(&mut self, root: &Path, repository: &Path, taking: &Taking) -> Result<()> {
+        for path in users_repository::tracked_and_ignored(repository)? {
+            let Ok(below) = path.to_path() else { continue };
+            let path = repository.join(below);
+            let Some(name) = relative(root, &path) else { continue };
+            self.add(name, path.symlink_metadata().ok().as_ref(), taking);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! Snapshots of real folders with the real git.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests: a broken expectation ends the case"
+)]
+
+mod git;
+mod kills;
+mod property;
+mod rules;
+mod world;

@@ -1,0 +1,254 @@
+//! The rules of docs/semantics.md, Snapshots. Each is an accident that other programs had.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+
+use bstr::BString;
+use forklore_snapshot::{
+    Change, ChangeKind, Error, LeftOut, Reason, SkipReason, Skipped, SnapshotId, Snapshots, Taking,
+};
+
+use crate::world::World;
+
+fn skipped(path: &str, reason: SkipReason) -> Skipped {
+    Skipped { path: path.into(), reason }
+}
+
+fn left_out(path: &str, reason: Reason) -> LeftOut {
+    LeftOut { path: path.into(), reason }
+}
+
+#[test]
+fn a_snapshot_of_a_folder_that_is_gone_is_an_error() {
+    let world = World::new();
+    fs::remove_dir(world.root()).unwrap();
+    let error = world.snapshots.take(&world.root(), &Taking::default()).unwrap_err();
+    assert!(matches!(error, Error::File { what: "open", .. }), "{error}");
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_written_is_an_error_and_changes_nothing() {
+    let world = World::new();
+    world.write("file", "1");
+    let taken = world.take();
+    world.write("file", "2");
+    let objects = world.folder().join("snapshots/objects");
+    fs::remove_dir_all(&objects).unwrap();
+    fs::write(&objects, "no folder").unwrap();
+    let error = world.snapshots.restore(&world.root(), taken.id, &[], &Taking::default());
+    assert!(error.is_err());
+    assert_eq!(world.read("file"), "2");
+}
+
+#[test]
+fn a_snapshot_that_does_not_exist_is_not_found_and_changes_nothing() {
+    let world = World::new();
+    world.write("file", "1");
+    let id: SnapshotId = "00000000000000000000000000000000000000ff".parse().unwrap();
+    let error = world.snapshots.restore(&world.root(), id, &[], &Taking::default()).unwrap_err();
+    assert!(matches!(error, Error::NotFound { .. }), "{error}");
+    assert_eq!(world.read("file"), "1");
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    let world = World::new();
+    world.write("folder/file", "inside");
+    let taken = world.take();
+    let outside = world.folder().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("file"), "outside").unwrap();
+    fs::remove_dir_all(world.root().join("folder")).unwrap();
+    symlink(&outside, world.root().join("folder")).unwrap();
+
+    let restored = world.restore(taken.id);
+    assert_eq!(world.read("folder/file"), "inside");
+    assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "outside");
+    world.restore(restored.before);
+    assert_eq!(world.read("folder/file"), "outside");
+    assert!(world.root().join("folder").is_symlink());
+}
+
+#[test]
+fn a_file_with_several_names_is_not_changed_and_is_named() {
+    let world = World::new();
+    world.write("file", "1");
+    let taken = world.take();
+    world.write("file", "2");
+    let other = world.folder().join("other name");
+    fs::hard_link(world.root().join("file"), &other).unwrap();
+    let restored = world.restore(taken.id);
+    assert_eq!(restored.skipped, [skipped("file", SkipReason::HardLink)]);
+    assert_eq!(fs::read_to_string(other).unwrap(), "2");
+}
+
+#[test]
+fn special_and_large_files_are_named_and_not_touched() {
+    let world = World::new();
+    world.write("large", [0; 100]);
+    let _socket = UnixListener::bind(world.root().join("socket")).unwrap();
+    let pipe = world.root().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let taking = Taking { largest_file: 99, ..Taking::default() };
+    let taken = world.snapshots.take(&world.root(), &taking).unwrap();
+    let named = [
+        left_out("large", Reason::Large),
+        left_out("pipe", Reason::Channel),
+        left_out("socket", Reason::Channel),
+    ];
+    assert_eq!((taken.files, taken.left_out.as_slice()), (0, named.as_slice()));
+
+    // The file that the snapshot left out is not removed, though it is small enough now.
+    world.write("large", "small");
+    world.snapshots.restore(&world.root(), taken.id, &[], &taking).unwrap();
+    assert_eq!(world.read("large"), "small");
+}
+
+#[test]
+fn a_large_file_that_no_snapshot_has_is_not_replaced() {
+    let world = World::new();
+    world.write("data", "then");
+    let taken = world.take();
+    world.write("data", [b'x'; 100]);
+    let taking = Taking { largest_file: 99, ..Taking::default() };
+    let restored = world.snapshots.restore(&world.root(), taken.id, &[], &taking).unwrap();
+    assert_eq!(restored.skipped, [skipped("data", SkipReason::NotInSnapshot)]);
+    assert_eq!(world.read("data").len(), 100);
+}
+
+#[test]
+fn a_folder_with_ignored_files_is_not_replaced_by_a_file() {
+    let world = World::with_git();
+    world.write("thing", "a file");
+    let taken = world.take();
+    fs::remove_file(world.root().join("thing")).unwrap();
+    world.write("thing/run.log", "ignored");
+    let restored = world.restore(taken.id);
+    assert_eq!(restored.skipped, [skipped("thing", SkipReason::FolderInUse)]);
+    assert_eq!(world.read("thing/run.log"), "ignored");
+}
+
+#[test]
+fn only_the_named_paths_are_restored() {
+    let world = World::new();
+    for path in ["a/one", "a/two", "ab", "b"] {
+        world.write(path, "then");
+    }
+    let taken = world.take();
+    for path in ["a/one", "a/three", "ab", "b"] {
+        world.write(path, "now");
+    }
+    let paths = [BString::from("a")];
+    let preview = world.snapshots.preview(&world.root(), taken.id, &paths, &Taking::default());
+    let change = |path: &str, kind| Change { path: path.into(), kind };
+    let wanted = [change("a/one", ChangeKind::Modified), change("a/three", ChangeKind::Removed)];
+    assert_eq!(preview.unwrap(), wanted);
+    world.snapshots.restore(&world.root(), taken.id, &paths, &Taking::default()).unwrap();
+    assert_eq!((world.read("a/one"), world.read("ab"), world.read("b")), then_now_now());
+    assert!(!world.has("a/three"));
+}
+
+fn then_now_now() -> (String, String, String) {
+    ("then".into(), "now".into(), "now".into())
+}
+
+#[test]
+fn a_snapshot_is_copied_into_an_empty_folder_only() {
+    let world = World::with_git();
+    world.write("deep/er/file", "1");
+    fs::create_dir(world.root().join("empty")).unwrap();
+    let private = fs::Permissions::from_mode(0o600);
+    world.write("secret", "2");
+    fs::set_permissions(world.root().join("secret"), private).unwrap();
+    let taken = world.take();
+    let copy = world.folder().join("copy");
+    assert_eq!(world.snapshots.copy_to(&copy, taken.id).unwrap(), 4);
+    let mut wanted = world.state();
+    wanted.retain(|path, _| !path.starts_with(b".git/") && path != b".git");
+    assert_eq!(crate::world::state(&copy), wanted);
+
+    let error = world.snapshots.copy_to(&copy, taken.id).unwrap_err();
+    assert!(matches!(error, Error::NotEmpty { .. }), "{error}");
+}
+
+#[test]
+fn a_change_that_shows_only_in_the_contents_is_found() {
+    let world = World::new();
+    world.write("file", "1");
+    let first = world.take();
+    let path = world.root().join("file");
+    let times = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, "2").unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(times).unwrap();
+    assert_ne!(world.take().id, first.id);
+}
+
+#[test]
+fn a_damaged_index_costs_time_only() {
+    let world = World::new();
+    world.write("file", "1");
+    let taken = world.take();
+    for entry in fs::read_dir(world.folder().join("snapshots/workspaces")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|kind| kind == "index") {
+            fs::write(path, "damaged").unwrap();
+        }
+    }
+    assert_eq!(world.take(), taken);
+}
+
+#[test]
+fn what_is_excluded_is_no_part_of_it() {
+    let world = World::new();
+    world.write("store/data", "1");
+    world.write("file", "1");
+    let taking = Taking { without: vec![world.root().join("store")], ..Taking::default() };
+    let taken = world.snapshots.take(&world.root(), &taking).unwrap();
+    assert_eq!(taken.files, 1);
+    world.write("store/data", "2");
+    let again = world.snapshots.take(&world.root(), &taking).unwrap();
+    assert_eq!(again.id, taken.id);
+}
+
+#[test]
+fn an_unreadable_folder_is_named_and_its_files_are_not_removed() {
+    let world = World::new();
+    world.write("closed/file", "1");
+    world.write("open", "1");
+    let closed = world.root().join("closed");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    let is_root = fs::read_dir(&closed).is_ok();
+    let taken = world.take();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+    // The permissions of a file do not stop the superuser.
+    if !is_root {
+        assert_eq!(taken.left_out, [left_out("closed", Reason::Unreadable)]);
+        world.restore(taken.id);
+    }
+    assert_eq!(world.read("closed/file"), "1");
+}
+
+#[test]
+fn several_processes_take_and_restore_at_once() {
+    let world = World::new();
+    let states: Vec<_> = (0..4)
+        .map(|number| {
+            world.write("file", format!("state {number}"));
+            world.take().id
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for id in &states {
+            scope.spawn(|| {
+                let own = Snapshots::open(&world.folder().join("snapshots")).unwrap();
+                for _ in 0..5 {
+                    own.restore(&world.root(), *id, &[], &Taking::default()).unwrap();
+                    own.take(&world.root(), &Taking::default()).unwrap();
+                }
+            });
+        }
+    });
+    assert!(states.contains(&world.take().id));
+}
