@@ -79,6 +79,7 @@ mod transfer;
 mod tree;
 mod verbs;
 mod watch;
+mod workspace;
 
 pub use anchor::{Anchor, AnchorCheck, AnchorReport, AnchorState, Anchored};
 pub use append::{Append, Appended, Batch, NewEvent};
@@ -154,3 +155,4 @@ pub use transfer::{
 pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, TreeRequest, Trees};
 pub use verbs::{ANSWERS, Form, VerbAnswer};
 pub use watch::{FileChange, WatchLine};
+pub use workspace::{FilesRestored, NamedPath, RewindScope, RewindUndone, Rewound, SnapshotTaken};

@@ -67,6 +67,9 @@ macro_rules! with_answers {
             "op log", operations => OperationPage, Object;
             "op show", operation => OperationAnswer, Object;
             "op undo", undo => Undone, Object;
+            "snapshot", - => SnapshotTaken, Object;
+            "rewind", - => Rewound, Object;
+            "undo", - => RewindUndone, Object;
             "export -o PATH", export => ExportedFile, Object;
             "resume-in", resume_in => ResumeIn, Object;
             "restore -o PATH", restore => RestoredFile, Object;

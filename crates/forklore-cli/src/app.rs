@@ -13,12 +13,13 @@ use forklore::store::memory::Preview;
 use forklore::store::meter::Metered;
 use forklore::{Engine, StoreUrl, blocking};
 use forklore_host::Setting;
+use forklore_workspace::WorkspaceFiles;
 
 use crate::failure::{Failure, Result};
 use crate::globals::Globals;
 use crate::output::{Output, waiting};
 use crate::session_ref::{self, SessionRef};
-use crate::{metrics, store, workspace};
+use crate::{metrics, store, wiring, workspace};
 
 /// One run of the program: its global options, its command line and its engine.
 pub(crate) struct App {
@@ -229,6 +230,20 @@ impl App {
     /// the import.
     pub(crate) fn session(&self, reference: &SessionRef, output: &mut Output) -> Result<Header> {
         Ok(self.session_for(reference, false, output)?.0)
+    }
+
+    /// Returns the snapshots of the store's workspaces: next to the store, or for a store elsewhere
+    /// in the user's data folder.
+    ///
+    /// # Errors
+    /// When `git` is missing, or the folder cannot be created.
+    pub(crate) fn files(&self) -> Result<WorkspaceFiles> {
+        let url = self.store_url()?;
+        let (folder, without) = match (url.snapshots(), url.path()) {
+            (Some(folder), Some(path)) => (folder, store::files_of(path)),
+            _ => (wiring::snapshots_of(&url)?, Vec::new()),
+        };
+        Ok(WorkspaceFiles::open(&folder, without)?)
     }
 
     /// Returns the session that `reference` names, and the engine that has it. A dry run changes no

@@ -49,10 +49,12 @@ mod replay;
 mod restore;
 mod resume;
 mod resume_in;
+mod rewind;
 mod search;
 #[cfg(feature = "server")]
 mod serve;
 mod show;
+mod snapshot;
 #[cfg(feature = "graph")]
 mod sparql;
 mod stats;
@@ -64,6 +66,7 @@ mod transfer;
 mod tree;
 mod ui;
 mod undelete;
+mod undo;
 mod verify;
 mod views;
 mod welcome;
@@ -103,6 +106,9 @@ pub(crate) enum Command {
     Undelete(undelete::Args),
     Redact(redact::Args),
     Op(op::Args),
+    Snapshot(snapshot::Args),
+    Rewind(rewind::Args),
+    Undo(undo::Args),
     Export(export::Args),
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
@@ -173,6 +179,9 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Undelete(args) => undelete::run(&args, app, output),
         Command::Redact(args) => redact::run(&args, app, output),
         Command::Op(args) => op::run(&args, app, output),
+        Command::Snapshot(args) => snapshot::run(&args, app, output),
+        Command::Rewind(args) => rewind::run(&args, app, output),
+        Command::Undo(args) => undo::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),

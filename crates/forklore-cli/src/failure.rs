@@ -28,6 +28,9 @@ pub(crate) enum Failure {
     /// A backup was not made, or not restored.
     #[error(transparent)]
     Backup(#[from] BackupError),
+    /// The files of a session were not recorded or not restored.
+    #[error(transparent)]
+    Files(forklore_workspace::Error),
     /// The server could not start.
     #[cfg(feature = "server")]
     #[error(transparent)]
@@ -72,6 +75,15 @@ pub(crate) enum Failure {
     Stopped(Stop),
 }
 
+impl From<forklore_workspace::Error> for Failure {
+    fn from(error: forklore_workspace::Error) -> Self {
+        match error {
+            forklore_workspace::Error::Engine(error) => Self::Engine(error),
+            other => Self::Files(other),
+        }
+    }
+}
+
 impl From<forklore_host::Error> for Failure {
     fn from(error: forklore_host::Error) -> Self {
         Self::Chat(error.into())
@@ -109,6 +121,7 @@ impl Failure {
         match self {
             Self::Engine(error) => error.kind(),
             Self::Backup(error) => error.kind(),
+            Self::Files(error) => error.kind(),
             #[cfg(feature = "server")]
             Self::Serve(error) => error.kind(),
             #[cfg(feature = "server")]
@@ -164,6 +177,7 @@ impl Failure {
         match self {
             Self::Engine(error) => next::engine(error),
             Self::Backup(error) => next::backup(error),
+            Self::Files(error) => next::files(error),
             #[cfg(feature = "server")]
             Self::Serve(error) => next::serve(error),
             #[cfg(feature = "server")]

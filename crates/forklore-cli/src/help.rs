@@ -3,7 +3,7 @@
 use clap::builder::StyledStr;
 
 /// The groups of commands in the order of the help, each with its heading and its commands.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: [(&str, &[&str]); 9] = [
     ("Talk to an agent", &["chat", "resume", "explore"]),
     (
         "Write",
@@ -19,6 +19,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
             "diff", "search", "blame", "stats",
         ],
     ),
+    ("Files and conversation", &["snapshot", "rewind", "undo"]),
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
     ("Move between stores", &["push", "pull", "clone", "handoff", "remote"]),
     ("Take care", &["verify", "anchor", "doctor", "backup", "gc", "pack"]),

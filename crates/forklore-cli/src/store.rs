@@ -2,7 +2,7 @@
 
 use std::fs::DirBuilder;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 use forklore::core::ErrorKind;
@@ -115,6 +115,19 @@ fn default_url() -> Result<StoreUrl> {
         )
     })?;
     Ok(StoreUrl::Sqlite(dirs.data_dir().join("forklore").join("sessions.db")))
+}
+
+/// Returns the absolute paths that belong to the store at `path`: they are no part of a workspace.
+pub(crate) fn files_of(path: &Path) -> Vec<PathBuf> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let path = path.canonicalize().unwrap_or(path);
+    let others = ["", "-wal", "-shm", "-attachments", "-cache", "-snapshots"];
+    let other = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    others.iter().map(|end| other(end)).collect()
 }
 
 /// Creates a folder that only its owner can access, unless the folder exists already.

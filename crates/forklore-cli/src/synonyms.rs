@@ -2,7 +2,7 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 42] = [
+const SYNONYMS: [(&str, &str); 41] = [
     ("add", "append"),
     ("ask", "chat"),
     ("attest", "anchor"),
@@ -36,13 +36,12 @@ const SYNONYMS: [(&str, &str); 42] = [
     ("prune", "gc"),
     ("read", "replay"),
     ("remove", "delete"),
+    ("revert", "rewind"),
     ("rm", "delete"),
     ("sessions", "list"),
     ("settings", "config"),
-    ("snapshot", "backup"),
     ("title", "rename"),
     ("tui", "ui"),
-    ("undo", "op undo"),
     ("view", "ui"),
     ("web", "serve"),
 ];

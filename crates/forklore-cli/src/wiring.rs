@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
+use forklore::StoreUrl;
 use forklore::core::PriceTable;
+use forklore::core::workspace::Workspace;
 use forklore_chat::Foreground;
 use forklore_host::config::{ignored_in, is_amount};
 use forklore_host::{Configured, Error, Host, Pattern};
@@ -110,6 +112,18 @@ pub(crate) fn history_file() -> Result<PathBuf> {
     let folder = folders()?.data_dir().join("forklore");
     crate::store::make_private(&folder)?;
     Ok(folder.join("chat-history"))
+}
+
+/// Returns the folder of the snapshots of a store that is in a database or on a server. Only the
+/// owner can access it.
+///
+/// # Errors
+/// When the folder cannot be created.
+pub(crate) fn snapshots_of(url: &StoreUrl) -> Result<PathBuf> {
+    let folder = folders()?.data_dir().join("forklore").join("snapshots");
+    crate::store::make_private(&folder)?;
+    // The key of a workspace is a name and a digest, of any path.
+    Ok(folder.join(Workspace::new(&url.location()).key()))
 }
 
 /// Returns the folder of the tokens and the log of the server. Creates it; only the owner can access it.

@@ -97,6 +97,7 @@ own_types! {
     WORKFLOW_EVENT = "workflow_event", Evidence;
     SKILL_ACTIVATION = "skill_activation", Evidence;
     SUBAGENT_EVENT = "subagent_event", Evidence;
+    WORKSPACE_SNAPSHOT = "workspace_snapshot", Evidence;
     HISTORY_COMPACTION = "history_compaction", Context;
     BRANCH_SUMMARY = "branch_summary", Context;
     SESSION_FORK = "session_fork", Lineage;

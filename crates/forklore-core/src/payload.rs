@@ -50,6 +50,10 @@ struct Fields<'a> {
     #[serde(borrow, default)]
     content: Raw<'a>,
     #[serde(borrow, default)]
+    snapshot: Raw<'a>,
+    #[serde(borrow, default)]
+    folder: Raw<'a>,
+    #[serde(borrow, default)]
     id: Raw<'a>,
     #[serde(borrow, default)]
     name: Raw<'a>,
@@ -158,6 +162,7 @@ fn has_required(kind: &EventType, has: &Fields<'_>) -> bool {
                 && matches!(status.as_deref(), Some("running" | "finished" | "failed"))
         }
         "workflow_event" | "skill_activation" => is_text(has.name),
+        "workspace_snapshot" => is_text(has.snapshot) && is_text(has.folder),
         "history_compaction" => {
             let range = value::<u64>(has.from_index).zip(value(has.to_index));
             range.is_some_and(|(from, to)| from <= to)
@@ -174,6 +179,7 @@ fn needs(kind: &EventType) -> &'static str {
         "permission_decision" => "`call_id` and `decision`",
         "subagent_event" => "`session_id` and `status` (running, finished or failed)",
         "workflow_event" | "skill_activation" => "`name`",
+        "workspace_snapshot" => "`snapshot` and `folder`",
         "history_compaction" => "`from_index` and `to_index`, the first not behind the second",
         "turn_failed" => "`error`",
         _ => "`content`, a text or a list of parts",

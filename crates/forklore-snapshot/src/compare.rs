@@ -31,6 +31,19 @@ pub enum ChangeKind {
     Mode,
 }
 
+impl ChangeKind {
+    /// Returns the name of the kind, one word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Modified => "modified",
+            Self::Mode => "mode",
+        }
+    }
+}
+
 impl Snapshots {
     /// Returns the files and links that differ between two snapshots, by path.
     ///

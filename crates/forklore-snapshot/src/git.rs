@@ -1,6 +1,8 @@
 //! Runs git so that only its arguments decide what it does.
 
+use std::fs;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -30,6 +32,10 @@ impl Git {
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let git = Self { folder: folder.to_path_buf() };
         if !folder.join("HEAD").exists() {
+            // The files of a user are nobody else's business.
+            let mut private = fs::DirBuilder::new();
+            private.recursive(true).mode(0o700);
+            private.create(folder).map_err(Error::file("create", folder))?;
             let mut init = without_settings(Path::new("."));
             init.args(["init", "--quiet", "--bare", "--object-format=sha1", "--template="]);
             output(init.arg(folder), "init", folder)?;

@@ -97,6 +97,30 @@ impl Snapshots {
         self.apply(&workspace, &journal, before.id, taking)
     }
 
+    /// Restores a snapshot as [`restore`](Self::restore) does, where the workspace is as in another
+    /// one. What was changed since that other one is skipped.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore).
+    pub fn revert(
+        &self,
+        workspace: &Path,
+        from: SnapshotId,
+        to: SnapshotId,
+        taking: &Taking,
+    ) -> Result<Restored> {
+        let workspace = self.lock(workspace)?;
+        self.finish(&workspace, taking)?;
+        for id in [from, to] {
+            objects::about(self.git(), id)?;
+        }
+        let now = self.before(workspace.path(), to, &[], taking)?;
+        let journal = Journal { from, to, paths: Vec::new(), token: token() };
+        journal.write(&self.journal_of(workspace.path()))?;
+        let restored = self.apply(&workspace, &journal, now.id, taking)?;
+        Ok(Restored { before: now.id, ..restored })
+    }
+
     /// Returns what a restore would change.
     ///
     /// # Errors

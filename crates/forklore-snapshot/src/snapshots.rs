@@ -38,6 +38,15 @@ impl Snapshots {
         Ok(Self { git })
     }
 
+    /// Returns a name for a workspace that no other one has: hexadecimal digits.
+    ///
+    /// # Errors
+    /// If the workspace does not exist.
+    pub fn key_of(&self, workspace: &Path) -> Result<String> {
+        let path = workspace.canonicalize().map_err(Error::file("open", workspace))?;
+        Ok(key(&path))
+    }
+
     pub(crate) fn git(&self) -> &Git {
         &self.git
     }
@@ -67,7 +76,10 @@ impl Snapshots {
 
     /// Returns the file of a kind that belongs to a workspace.
     fn file_of(&self, workspace: &Path, kind: &str) -> PathBuf {
-        let key = blake3::hash(workspace.as_os_str().as_encoded_bytes()).to_hex();
-        self.git.folder().join("workspaces").join(format!("{key}.{kind}"))
+        self.git.folder().join("workspaces").join(format!("{}.{kind}", key(workspace)))
     }
+}
+
+fn key(path: &Path) -> String {
+    blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex().to_string()
 }

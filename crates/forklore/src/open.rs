@@ -85,6 +85,15 @@ impl StoreUrl {
         }
     }
 
+    /// Returns the folder next to the store for the snapshots of its workspaces; `None` for a store
+    /// in memory, in a database or on a server.
+    #[must_use]
+    pub fn snapshots(&self) -> Option<PathBuf> {
+        let mut name = self.path()?.as_os_str().to_owned();
+        name.push("-snapshots");
+        Some(name.into())
+    }
+
     /// Returns where the store is, as text for people: its path, or its address without a password.
     #[must_use]
     pub fn location(&self) -> String {

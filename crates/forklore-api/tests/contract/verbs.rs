@@ -11,6 +11,9 @@ use crate::fits::SCHEMA;
 const ONLY_IN_A_TERMINAL: &[&str] = &[
     "import --watch",
     "log --follow",
+    "snapshot",
+    "rewind",
+    "undo",
     "push",
     "pull",
     "clone",

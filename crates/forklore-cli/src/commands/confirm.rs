@@ -1,4 +1,4 @@
-//! The confirmation of a command that deletes or erases.
+//! The confirmation of a command that deletes, erases or changes files.
 
 use forklore::core::ErrorKind;
 
@@ -11,8 +11,20 @@ use crate::output::Output;
 /// # Errors
 /// `interrupted` if the answer is not yes.
 pub(super) fn confirm(question: &str, yes: bool, output: &mut Output) -> Result<()> {
+    or_end(question, yes, "nothing was deleted", output)
+}
+
+/// Asks a person whether to change files, as [`confirm`] does.
+///
+/// # Errors
+/// `interrupted` if the answer is not yes.
+pub(super) fn confirm_change(question: &str, yes: bool, output: &mut Output) -> Result<()> {
+    or_end(question, yes, "nothing was changed", output)
+}
+
+fn or_end(question: &str, yes: bool, end: &str, output: &mut Output) -> Result<()> {
     if yes || !output.can_ask() || output.asks(question)? {
         return Ok(());
     }
-    Err(Failure::refused(ErrorKind::Interrupted, "nothing was deleted"))
+    Err(Failure::refused(ErrorKind::Interrupted, end))
 }

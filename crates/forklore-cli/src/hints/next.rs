@@ -74,6 +74,23 @@ pub(crate) fn backup(error: &BackupError) -> Vec<String> {
     }
 }
 
+/// Suggests what to do about files that were not recorded or not restored.
+pub(crate) fn files(error: &forklore_workspace::Error) -> Vec<String> {
+    use forklore_workspace::Error as FilesError;
+    use forklore_workspace::snapshots::Error as SnapshotError;
+    match error {
+        FilesError::NoSnapshot { session, .. } => {
+            vec![format!("forklore snapshot {session}"), format!("forklore log {session}")]
+        }
+        FilesError::UndoneAlready { by, .. } => vec![format!("forklore undo {by}")],
+        FilesError::Stopped { number, .. } => vec![format!("forklore undo {number}")],
+        FilesError::Snapshot(SnapshotError::NoGit { .. }) => {
+            vec!["install git, which stores the snapshots".into()]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Suggests what to do about a server that cannot start.
 #[cfg(feature = "server")]
 pub(crate) fn serve(error: &forklore_server::StartError) -> Vec<String> {

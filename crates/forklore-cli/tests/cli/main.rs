@@ -43,6 +43,7 @@ mod redact;
 mod repair;
 mod requests;
 mod resume;
+mod rewind;
 mod rights;
 mod sandbox;
 mod screens;

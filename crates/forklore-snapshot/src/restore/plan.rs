@@ -40,15 +40,20 @@ impl Plan {
     pub(super) fn of(git: &Git, journal: &Journal, now: SnapshotId) -> Result<Self> {
         let Journal { from, to, paths, .. } = journal;
         let (about_now, about_to) = (objects::about(git, now)?, objects::about(git, *to)?);
-        let foreign: BTreeSet<_> = if now == *from {
-            BTreeSet::new()
+        let about_from = objects::about(git, *from)?;
+        let changed = |from, to| -> Result<BTreeSet<BString>> {
+            let found = objects::differences(git, Some(from), Some(to))?;
+            Ok(found.into_iter().map(|found| found.path).collect())
+        };
+        let (foreign, own) = if now == *from {
+            (BTreeSet::new(), None)
         } else {
-            let changed = objects::differences(git, Some(now), Some(*from))?;
-            changed.into_iter().map(|found| found.path).collect()
+            (changed(now, *from)?, Some(changed(*from, *to)?))
         };
         let mut plan = Self::default();
         for found in objects::differences(git, Some(now), Some(*to))? {
-            if !selects(paths, found.path.as_bstr()) {
+            let is_own = own.as_ref().is_none_or(|own| own.contains(&found.path));
+            if !is_own || !selects(paths, found.path.as_bstr()) {
                 continue;
             }
             if foreign.contains(&found.path) {
@@ -57,7 +62,7 @@ impl Plan {
                 plan.add(found, &about_now, &about_to);
             }
         }
-        plan.add_modes(git, (now, &about_now), (*to, &about_to), paths)?;
+        plan.add_modes(git, &about_from, (now, &about_now), (*to, &about_to), paths)?;
         plan.add_folders(&about_now, &about_to, paths);
         Ok(plan)
     }
@@ -101,6 +106,7 @@ impl Plan {
     fn add_modes(
         &mut self,
         git: &Git,
+        about_from: &About,
         (now, about_now): (SnapshotId, &About),
         (to, about_to): (SnapshotId, &About),
         paths: &[BString],
@@ -113,7 +119,8 @@ impl Plan {
         for (path, entry) in objects::entries(git, to)? {
             let mode = about_to.mode(&path, entry.executable);
             let same = before.get(&path) == Some(&entry) && !entry.is_link;
-            let differs = mode != about_now.mode(&path, entry.executable);
+            let before_it = about_from.mode(&path, entry.executable);
+            let differs = mode != before_it && before_it == about_now.mode(&path, entry.executable);
             if !selects(paths, path.as_bstr()) {
                 continue;
             }

@@ -174,6 +174,31 @@ fn a_snapshot_is_copied_into_an_empty_folder_only() {
 }
 
 #[test]
+fn what_others_did_since_stays_when_a_restore_is_reverted() {
+    let world = World::new();
+    for path in ["a", "b", "mode"] {
+        world.write(path, "then");
+    }
+    let taken = world.take();
+    for path in ["a", "b"] {
+        world.write(path, "now");
+    }
+    let restored = world.restore(taken.id);
+    world.write("b", "another's");
+    world.write("new", "another's");
+    let mode = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(world.root().join("mode"), mode).unwrap();
+
+    let (taking, root) = (Taking::default(), world.root());
+    let reverted = world.snapshots.revert(&root, taken.id, restored.before, &taking).unwrap();
+    assert_eq!(reverted.skipped, [skipped("b", SkipReason::Changed)]);
+    let texts = ["a", "b", "new"].map(|path| world.read(path));
+    assert_eq!(texts, ["now", "another's", "another's"]);
+    let mode = fs::metadata(root.join("mode")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
 fn a_change_that_shows_only_in_the_contents_is_found() {
     let world = World::new();
     world.write("file", "1");

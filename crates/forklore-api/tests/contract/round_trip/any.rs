@@ -368,6 +368,11 @@ fields! {
     DueSession { session_id, label, title, since, with }
     SparedSession { session_id, label, reason, because_of }
     VerifiedSample { verification, of, seed }
+    SnapshotTaken { session_id, seq, folder, snapshot, unchanged, commit, branch, files, bytes, left_out }
+    NamedPath { path, reason }
+    Rewound { number, dry_run, folder, session_id, forked, files }
+    FilesRestored { before, snapshot, written, removed, skipped, changes }
+    RewindUndone { number, undid, folder, session_id, fork, files }
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     Anchor { session_id, seq, chain, lineage, settings, at, store, hmac }
     AnchorCheck { line, session_id, seq, state, sound, message }

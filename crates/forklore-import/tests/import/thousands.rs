@@ -7,7 +7,7 @@ use forklore_core::Label;
 
 use crate::scene::Scene;
 
-const SESSIONS: usize = 3_000;
+const SESSIONS: usize = 2_000;
 
 /// Returns the content of a Claude Code file with one record per session. Each record continues
 /// `parent`, so that it begins a session of its own.
@@ -44,15 +44,25 @@ fn is_imported_whole(scene: &Scene, parent: Option<&str>) {
 }
 
 #[test]
-fn crowd_of_branches_in_one_file_is_imported() {
-    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+fn branches_in_one_file_are_imported_into_memory_and_sqlite() {
+    for scene in [Scene::new(), Scene::sqlite()] {
         is_imported_whole(&scene, Some("u0"));
     }
 }
 
 #[test]
-fn crowd_of_roots_in_one_file_is_imported() {
-    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+fn branches_in_one_file_are_imported_into_files() {
+    is_imported_whole(&Scene::files(), Some("u0"));
+}
+
+#[test]
+fn roots_in_one_file_are_imported_into_memory_and_sqlite() {
+    for scene in [Scene::new(), Scene::sqlite()] {
         is_imported_whole(&scene, None);
     }
+}
+
+#[test]
+fn roots_in_one_file_are_imported_into_files() {
+    is_imported_whole(&Scene::files(), None);
 }

@@ -1,0 +1,112 @@
+//! Types of `snapshot`, `rewind` and `undo`: conversation and files as one unit.
+
+use std::path::PathBuf;
+
+use forklore_core::SessionId;
+use serde::{Deserialize, Serialize};
+
+use crate::Forked;
+
+/// The answer of `snapshot`: the state of the files that was recorded in the session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SnapshotTaken {
+    /// The session whose log names the snapshot.
+    pub session_id: SessionId,
+    /// The log position of the event that names it.
+    pub seq: u64,
+    /// The folder.
+    pub folder: PathBuf,
+    /// The id of the snapshot. Equal states have equal ids.
+    pub snapshot: String,
+    /// Whether the session's history already named this state. Then nothing was appended.
+    pub unchanged: bool,
+    /// The commit that was checked out; null without one.
+    pub commit: Option<String>,
+    /// The branch that was checked out; null without one.
+    pub branch: Option<String>,
+    /// The number of files and links.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What the snapshot does not contain although it is not ignored.
+    pub left_out: Vec<NamedPath>,
+}
+
+/// A path of a folder, with the reason why it is named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NamedPath {
+    /// The path, relative to the folder. Bytes that are not UTF-8 are replaced.
+    pub path: String,
+    /// The reason, one word: for example `large`, `unreadable`, `changed` or `hard_link`.
+    pub reason: String,
+}
+
+/// What a rewind takes back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RewindScope {
+    /// The conversation and the files.
+    #[default]
+    Both,
+    /// The files only.
+    Files,
+    /// The conversation only.
+    Conversation,
+}
+
+/// The answer of `rewind`: what was taken back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rewound {
+    /// The number of the rewind in this folder, from 1: `undo` takes it. Null in a dry run.
+    pub number: Option<u64>,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// The folder.
+    pub folder: PathBuf,
+    /// The session that was taken back. It is unchanged.
+    pub session_id: SessionId,
+    /// The fork in which the conversation goes on; null if only the files were taken back.
+    pub forked: Option<Forked>,
+    /// What happened to the files; null if only the conversation was taken back.
+    pub files: Option<FilesRestored>,
+}
+
+/// What a restore did to the files of a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilesRestored {
+    /// The snapshot of the state before.
+    pub before: String,
+    /// The snapshot that was restored.
+    pub snapshot: String,
+    /// The number of files and links that were written, or whose permissions were set.
+    pub written: u64,
+    /// The number of files and links that were removed. The snapshot before has all of them.
+    pub removed: u64,
+    /// What was not restored.
+    pub skipped: Vec<NamedPath>,
+    /// In a dry run, each path that would change: `added`, `removed`, `modified` or `mode`.
+    pub changes: Vec<NamedPath>,
+}
+
+/// The answer of `undo`: the rewind that was taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RewindUndone {
+    /// The number of this undo in the folder: `undo NUMBER` takes it back.
+    pub number: u64,
+    /// The number of the rewind or undo that was taken back.
+    pub undid: u64,
+    /// The folder.
+    pub folder: PathBuf,
+    /// The session in which the conversation goes on.
+    pub session_id: SessionId,
+    /// The fork that went into the trash or came back from there; null if there was none.
+    pub fork: Option<SessionId>,
+    /// What happened to the files; null if the conversation alone had been taken back.
+    pub files: Option<FilesRestored>,
+}

@@ -1,0 +1,74 @@
+//! `snapshot`: records the state of the files in a session.
+
+use std::path::PathBuf;
+
+use forklore::api::{NamedPath, SnapshotTaken};
+use forklore::core::Header;
+
+use crate::app::App;
+use crate::failure::Result;
+use crate::output::{Output, Page, Tone, bytes, count};
+use crate::session_ref::SessionRef;
+use crate::workspace;
+
+/// The maximum number of paths that the output lists.
+const NAMED: usize = 20;
+
+const EXAMPLES: &str = "\
+A snapshot has the files that git tracks and those that are not ignored, also in a folder without \
+git. It is stored next to the store of the sessions; your repository is only read. The session gets \
+an event that names it, so `forklore rewind` can bring conversation and files back together.
+
+Examples:
+  forklore snapshot last
+  forklore snapshot @main --folder ../other
+  forklore rewind last --at turn:3       goes back to the files of that time";
+
+/// Record the state of the files in a session
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The session: an id, label or title, or last
+    session: String,
+    /// The folder with the files [default: the session's]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let session = SessionRef::parse(&args.session)?;
+    let header = app.stored(&session, output)?;
+    let folder = folder_of(&header, args.folder.as_deref())?;
+    let taken = app.files()?.snapshot(app.engine()?, &header, &folder)?;
+    output.answer(&taken, |page| tell(page, &taken))?;
+    output.hint(&format!("forklore rewind {} --at TURN", header.id), "go back to these files");
+    Ok(())
+}
+
+/// Returns the folder whose files belong to a session: the one that the user names, or else the
+/// folder of the session.
+pub(super) fn folder_of(header: &Header, named: Option<&std::path::Path>) -> Result<PathBuf> {
+    let own = PathBuf::from(header.workspace.as_str());
+    Ok(PathBuf::from(workspace::of(Some(named.unwrap_or(&own)))?.as_str()))
+}
+
+fn tell(page: &mut Page, taken: &SnapshotTaken) {
+    let (tone, begin) =
+        if taken.unchanged { (Tone::Dim, "Unchanged: ") } else { (Tone::Good, "Recorded ") };
+    let numbers = format!("{}, {}", count(taken.files, "file"), bytes(taken.bytes));
+    page.put(tone, begin).put(Tone::Plain, numbers).put(Tone::Plain, " in ");
+    page.put(Tone::Plain, taken.folder.display()).put(Tone::Plain, "  ");
+    page.put(Tone::Id, &taken.snapshot).end();
+    paths(page, "left out", &taken.left_out);
+}
+
+/// Lists paths with their reasons.
+pub(super) fn paths(page: &mut Page, what: &str, paths: &[NamedPath]) {
+    for named in paths.iter().take(NAMED) {
+        page.put(Tone::Warn, format!("  {what} ")).put(Tone::Strong, &named.path);
+        page.put(Tone::Dim, format!("  {}", named.reason.replace('_', " "))).end();
+    }
+    if paths.len() > NAMED {
+        page.put(Tone::Dim, format!("  ... and {} more", paths.len() - NAMED)).end();
+    }
+}

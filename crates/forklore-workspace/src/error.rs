@@ -1,0 +1,116 @@
+//! Why a verb on a session's files was refused or failed.
+
+use std::io;
+use std::path::PathBuf;
+
+use forklore_core::data::NotJson;
+use forklore_core::{ErrorKind, SessionId};
+use forklore_snapshot::{Error as SnapshotError, SnapshotId};
+
+/// A result with an error of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The reason why a verb was refused or failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The engine refused or failed.
+    #[error(transparent)]
+    Engine(#[from] forklore_engine::Error),
+    /// A snapshot could not be taken or restored.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The history of a session names no snapshot at or before the position.
+    #[error("the history of {session} has no snapshot of {} at or before {at}", folder.display())]
+    NoSnapshot {
+        /// The session.
+        session: SessionId,
+        /// The folder.
+        folder: PathBuf,
+        /// The position, as the caller named it.
+        at: String,
+    },
+    /// Nothing was rewound in the folder, or all of it was taken back.
+    #[error("there is no rewind to undo in {}", folder.display())]
+    NothingToUndo {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder has no rewind with this number.
+    #[error("{} has no rewind {number}", folder.display())]
+    NoRewind {
+        /// The folder.
+        folder: PathBuf,
+        /// The number.
+        number: u64,
+    },
+    /// The rewind was undone already.
+    #[error("rewind {number} was undone by {by}")]
+    UndoneAlready {
+        /// The number of the rewind.
+        number: u64,
+        /// The number of its undo.
+        by: u64,
+    },
+    /// The files of a rewind could not be restored. `undo` takes back what was done.
+    #[error("rewind {number} stopped before its end")]
+    Stopped {
+        /// The number of the rewind.
+        number: u64,
+        /// The snapshot of the state before.
+        before: SnapshotId,
+        /// What stopped it.
+        source: Box<SnapshotError>,
+    },
+    /// The record of the rewinds cannot be read or written.
+    #[error("cannot {what} {}", path.display())]
+    Record {
+        /// What should have happened, for example "read".
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The payload of an event cannot be written.
+    #[error("the snapshot cannot be written as an event")]
+    Payload(#[from] NotJson),
+}
+
+impl Error {
+    /// Returns the kind of the error, on which scripts match.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Engine(error) => error.kind(),
+            Self::Snapshot(error) => kind_of(error),
+            Self::NoSnapshot { .. } | Self::NothingToUndo { .. } | Self::NoRewind { .. } => {
+                ErrorKind::NotFound
+            }
+            Self::UndoneAlready { .. } => ErrorKind::Conflict,
+            Self::Stopped { source, .. } => kind_of(source),
+            Self::Record { source, .. } => kind_of_file(source),
+            Self::Payload(_) => ErrorKind::Internal,
+        }
+    }
+}
+
+fn kind_of(error: &SnapshotError) -> ErrorKind {
+    match error {
+        SnapshotError::File { source, .. } => kind_of_file(source),
+        SnapshotError::NotFound { .. } | SnapshotError::NoGit { .. } => ErrorKind::NotFound,
+        SnapshotError::Id { .. } => ErrorKind::InvalidArgs,
+        SnapshotError::NotEmpty { .. } => ErrorKind::AlreadyExists,
+        SnapshotError::Damaged { .. } => ErrorKind::Corrupt,
+        SnapshotError::Stopped { source, .. } => kind_of(source),
+        _ => ErrorKind::Internal,
+    }
+}
+
+fn kind_of_file(error: &io::Error) -> ErrorKind {
+    match error.kind() {
+        io::ErrorKind::NotFound => ErrorKind::NotFound,
+        io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+        _ => ErrorKind::Internal,
+    }
+}

@@ -1,0 +1,40 @@
+//! Paths and restores as the contract shows them.
+
+use forklore_api::{FilesRestored, NamedPath};
+use forklore_snapshot::{Change, ChangeKind, LeftOut, Restored, Skipped, SnapshotId};
+
+pub(crate) fn left_out(left: &LeftOut) -> NamedPath {
+    NamedPath { path: left.path.to_string(), reason: left.reason.as_str().to_owned() }
+}
+
+fn skipped(skipped: &Skipped) -> NamedPath {
+    NamedPath { path: skipped.path.to_string(), reason: skipped.reason.as_str().to_owned() }
+}
+
+pub(crate) fn restored(restored: &Restored, snapshot: SnapshotId) -> FilesRestored {
+    FilesRestored {
+        before: restored.before.to_string(),
+        snapshot: snapshot.to_string(),
+        written: restored.written,
+        removed: restored.removed,
+        skipped: restored.skipped.iter().map(skipped).collect(),
+        changes: Vec::new(),
+    }
+}
+
+/// Returns what a restore would do.
+pub(crate) fn planned(before: SnapshotId, after: SnapshotId, changes: &[Change]) -> FilesRestored {
+    let removed = changes.iter().filter(|change| change.kind == ChangeKind::Removed).count();
+    FilesRestored {
+        before: before.to_string(),
+        snapshot: after.to_string(),
+        written: (changes.len() - removed) as u64,
+        removed: removed as u64,
+        skipped: Vec::new(),
+        changes: changes.iter().map(changed).collect(),
+    }
+}
+
+fn changed(change: &Change) -> NamedPath {
+    NamedPath { path: change.path.to_string(), reason: change.kind.as_str().to_owned() }
+}

@@ -1,0 +1,172 @@
+//! `rewind`: takes a conversation and its files back to a position.
+
+use std::path::PathBuf;
+
+use forklore_api::{Fork, Forked, RewindScope, Rewound};
+use forklore_core::operation::{OperationId, Outcome};
+use forklore_core::{Header, Label, Selector, SessionId};
+use forklore_engine::Engine;
+use forklore_snapshot::{Error as SnapshotError, SnapshotId};
+use jiff::Timestamp;
+
+use crate::named::{planned, restored};
+use crate::record::{Entry, Files, Record};
+use crate::snapshot::last_named;
+use crate::{Error, Result, WorkspaceFiles};
+
+/// The number of operations among which that of a fork is looked for.
+const RECENT: usize = 32;
+
+/// What to take back.
+#[derive(Debug, Clone)]
+pub struct Rewind {
+    /// The position to which to go back.
+    pub at: Selector,
+    /// What goes back.
+    pub scope: RewindScope,
+    /// The folder of the files.
+    pub folder: PathBuf,
+    /// The label of the fork.
+    pub label: Option<Label>,
+    /// The files and folders to restore, relative to the folder; none for all.
+    pub paths: Vec<PathBuf>,
+}
+
+impl WorkspaceFiles {
+    /// Takes a session back to an earlier position. The session is unchanged: the conversation goes
+    /// on in a fork. The state of the files before is recorded first.
+    ///
+    /// # Errors
+    /// [`Error::NoSnapshot`] if files are wanted and the history names no snapshot there; nothing
+    /// has changed then. [`Error::Stopped`] if a file could not be written.
+    pub fn rewind(&self, engine: &Engine, header: &Header, rewind: &Rewind) -> Result<Rewound> {
+        let target = match rewind.scope {
+            RewindScope::Conversation => None,
+            RewindScope::Both | RewindScope::Files => Some(self.target(engine, header, rewind)?),
+        };
+        let mut record = Record::open(self.folder(), &self.snapshots.key_of(&rewind.folder)?)?;
+        let files = match target {
+            Some(after) => {
+                let before = self.snapshots.take(&rewind.folder, &self.taking)?.id;
+                Some(Files { before, after })
+            }
+            None => None,
+        };
+        let forked = match rewind.scope {
+            RewindScope::Files => None,
+            RewindScope::Both | RewindScope::Conversation => {
+                Some(engine.fork_or_copy(&request(header, rewind))?)
+            }
+        };
+        let entry = Entry {
+            at: Timestamp::now(),
+            session: header.id.clone(),
+            fork: forked.as_ref().map(|forked| forked.child_session_id.clone()),
+            operation: forked
+                .as_ref()
+                .map(|forked| operation(engine, forked))
+                .transpose()?
+                .flatten(),
+            files,
+            undoes: None,
+        };
+        let number = record.add(entry)?;
+        let paths = rewind.paths.iter().map(|path| bytes(path)).collect::<Vec<_>>();
+        let files = match files {
+            Some(files) => {
+                let done =
+                    self.snapshots.restore(&rewind.folder, files.after, &paths, &self.taking);
+                let done = done.map_err(|error| stopped(number, files.before, error))?;
+                Some(restored(&done, files.after))
+            }
+            None => None,
+        };
+        let (folder, session_id) = (rewind.folder.clone(), header.id.clone());
+        Ok(Rewound { number: Some(number), dry_run: false, folder, session_id, forked, files })
+    }
+
+    /// Returns what a rewind would do. Changes no file, and no session.
+    ///
+    /// # Errors
+    /// As [`rewind`](Self::rewind).
+    pub fn plan_rewind(
+        &self,
+        engine: &Engine,
+        header: &Header,
+        rewind: &Rewind,
+    ) -> Result<Rewound> {
+        let files = match rewind.scope {
+            RewindScope::Conversation => None,
+            RewindScope::Both | RewindScope::Files => {
+                let after = self.target(engine, header, rewind)?;
+                let before = self.snapshots.take(&rewind.folder, &self.taking)?.id;
+                let paths = rewind.paths.iter().map(|path| bytes(path)).collect::<Vec<_>>();
+                let changes =
+                    self.snapshots.preview(&rewind.folder, after, &paths, &self.taking)?;
+                Some(planned(before, after, &changes))
+            }
+        };
+        let forked = match rewind.scope {
+            RewindScope::Files => None,
+            RewindScope::Both | RewindScope::Conversation => {
+                Some(engine.fork(&Fork { dry_run: true, ..request(header, rewind) })?)
+            }
+        };
+        let (folder, session_id) = (rewind.folder.clone(), header.id.clone());
+        Ok(Rewound { number: None, dry_run: true, folder, session_id, forked, files })
+    }
+
+    /// Returns the snapshot that belongs to the position.
+    fn target(&self, engine: &Engine, header: &Header, rewind: &Rewind) -> Result<SnapshotId> {
+        let cut = engine.cut(header, &rewind.at)?;
+        let folder = rewind.folder.to_string_lossy();
+        let named = match cut.seq {
+            Some(seq) => last_named(engine, &header.id, seq, &folder)?,
+            None => None,
+        };
+        let missing = || Error::NoSnapshot {
+            session: header.id.clone(),
+            folder: rewind.folder.clone(),
+            at: rewind.at.to_string(),
+        };
+        let id = named.ok_or_else(missing)?.id()?;
+        if self.snapshots.has(id) {
+            Ok(id)
+        } else {
+            Err(SnapshotError::NotFound { id: id.to_string() }.into())
+        }
+    }
+}
+
+/// Returns the request of the fork in which the conversation goes on.
+fn request(header: &Header, rewind: &Rewind) -> Fork {
+    let fork = Fork::of(header.id.clone()).at(rewind.at.clone());
+    Fork { rewind: true, label: rewind.label.clone(), ..fork }
+}
+
+/// Returns the operation that recorded a fork, if the store records operations.
+fn operation(engine: &Engine, forked: &Forked) -> Result<Option<OperationId>> {
+    if !engine.store().capabilities().operations {
+        return Ok(None);
+    }
+    let page = engine.store().operations(None, RECENT).map_err(forklore_engine::Error::from)?;
+    let made = |session: &SessionId| *session == forked.child_session_id;
+    let found = page.found.into_iter().find(|operation| {
+        let mut outcomes = operation.outcomes.iter();
+        outcomes.any(
+            |outcome| matches!(outcome, Outcome::Created { session_id, .. } if made(session_id)),
+        )
+    });
+    Ok(found.map(|operation| operation.id))
+}
+
+pub(crate) fn stopped(number: u64, before: SnapshotId, error: SnapshotError) -> Error {
+    match error {
+        SnapshotError::Stopped { source, .. } => Error::Stopped { number, before, source },
+        other => other.into(),
+    }
+}
+
+fn bytes(path: &std::path::Path) -> bstr::BString {
+    path.as_os_str().as_encoded_bytes().into()
+}

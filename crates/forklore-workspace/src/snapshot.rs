@@ -1,0 +1,118 @@
+//! `snapshot`: records the state of a folder in a session.
+
+use std::path::Path;
+
+use forklore_api::{NewEvent, SnapshotTaken};
+use forklore_core::{Data, EventType, Header, SessionId};
+use forklore_engine::Engine;
+use forklore_snapshot::SnapshotId;
+use forklore_store::port::{At, Direction, Query};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::named::left_out;
+use crate::{Result, WorkspaceFiles};
+
+/// The number of events that are read at once to find the last snapshot.
+const PAGE: usize = 512;
+
+/// A snapshot that a history names.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) snapshot: String,
+    folder: String,
+    #[serde(default)]
+    commit: Option<String>,
+    #[serde(default)]
+    branch: Option<String>,
+    #[serde(skip)]
+    seq: u64,
+}
+
+impl Named {
+    /// Returns the snapshot's id, if it is one.
+    pub(crate) fn id(&self) -> Result<SnapshotId> {
+        Ok(self.snapshot.parse()?)
+    }
+}
+
+impl WorkspaceFiles {
+    /// Takes a snapshot of a folder and names it in the log of a session, unless the history of the
+    /// session names the same state last.
+    ///
+    /// # Errors
+    /// If the state cannot be recorded, or the event cannot be appended, for example because the
+    /// session is running (`busy`).
+    pub fn snapshot(
+        &self,
+        engine: &Engine,
+        header: &Header,
+        folder: &Path,
+    ) -> Result<SnapshotTaken> {
+        let taken = self.snapshots.take(folder, &self.taking)?;
+        let text = folder.to_string_lossy();
+        let snapshot = taken.id.to_string();
+        let last = last_named(engine, &header.id, u64::MAX, &text)?;
+        let unchanged = last.as_ref().filter(|last| {
+            let same = (&last.commit, &last.branch) == (&taken.commit, &taken.branch);
+            last.snapshot == snapshot && same
+        });
+        let (seq, unchanged) = match unchanged {
+            Some(last) => (last.seq, true),
+            None => {
+                let payload = json!({
+                    "snapshot": snapshot,
+                    "folder": text,
+                    "commit": taken.commit,
+                    "branch": taken.branch,
+                    "files": taken.files,
+                    "bytes": taken.bytes,
+                    "left_out": taken.left_out.iter().map(left_out).collect::<Vec<_>>(),
+                });
+                let event = NewEvent::new(EventType::WORKSPACE_SNAPSHOT, Data::of(&payload)?);
+                let appended = engine.append(&header.id, &event.into())?;
+                (u64::try_from(appended.head_seq).unwrap_or_default(), false)
+            }
+        };
+        Ok(SnapshotTaken {
+            session_id: header.id.clone(),
+            seq,
+            folder: folder.to_path_buf(),
+            snapshot,
+            unchanged,
+            commit: taken.commit,
+            branch: taken.branch,
+            files: taken.files,
+            bytes: taken.bytes,
+            left_out: taken.left_out.iter().map(left_out).collect(),
+        })
+    }
+}
+
+/// Returns the last snapshot of a folder that a history names at or before a position.
+pub(crate) fn last_named(
+    engine: &Engine,
+    session: &SessionId,
+    up_to: u64,
+    folder: &str,
+) -> Result<Option<Named>> {
+    let read = |at, limit, bare| {
+        let query = Query { at: At::Seq(at), direction: Direction::Backward, limit, bare };
+        engine.store().read(session, &query).map_err(forklore_engine::Error::from)
+    };
+    let mut next = Some(up_to);
+    while let Some(at) = next {
+        let page = read(at, PAGE, true)?;
+        next = page.events.last().filter(|_| page.more).and_then(|last| last.seq.checked_sub(1));
+        let named = page.events.iter();
+        for found in named.filter(|found| found.event.kind == EventType::WORKSPACE_SNAPSHOT) {
+            let event = read(found.seq, 1, false)?.events.pop();
+            // A redacted event names no snapshot.
+            let payload = event.and_then(|stored| stored.event.data.read::<Named>().ok());
+            if let Some(named) = payload.filter(|named| named.folder == folder) {
+                return Ok(Some(Named { seq: found.seq, ..named }));
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,67 @@
+//! `undo`: takes the rewind of a folder back, or an undo.
+
+use std::path::Path;
+
+use forklore_api::{RewindUndone, Undo};
+use forklore_core::operation::OperationId;
+use forklore_engine::Engine;
+use jiff::Timestamp;
+
+use crate::named::restored;
+use crate::record::{Entry, Files, Record};
+use crate::rewind::stopped;
+use crate::{Error, Result, WorkspaceFiles};
+
+impl WorkspaceFiles {
+    /// Takes a rewind or an undo of a folder back: the one with this number, or else the latest
+    /// rewind. Files that were changed since are skipped and named.
+    ///
+    /// # Errors
+    /// [`Error::NothingToUndo`], [`Error::NoRewind`] or [`Error::UndoneAlready`]; `conflict` if the
+    /// fork was gone on with: then nothing has changed.
+    pub fn undo(
+        &self,
+        engine: &Engine,
+        folder: &Path,
+        number: Option<u64>,
+    ) -> Result<RewindUndone> {
+        let mut record = Record::open(self.folder(), &self.snapshots.key_of(folder)?)?;
+        let nothing = || Error::NothingToUndo { folder: folder.to_path_buf() };
+        let undid = number.or_else(|| record.latest()).ok_or_else(nothing)?;
+        let missing = || Error::NoRewind { folder: folder.to_path_buf(), number: undid };
+        let entry = record.entry(undid).ok_or_else(missing)?.clone();
+        if let Some(by) = record.undone_by(undid) {
+            return Err(Error::UndoneAlready { number: undid, by });
+        }
+        // The store refuses if the fork was gone on with, so it comes first.
+        let operation = match entry.operation {
+            Some(operation) => undone(engine, operation)?,
+            None => None,
+        };
+        let files = entry.files.map(|files| Files { before: files.after, after: files.before });
+        let number = record.add(Entry {
+            at: Timestamp::now(),
+            operation,
+            files,
+            undoes: Some(undid),
+            ..entry.clone()
+        })?;
+        let files = match files {
+            Some(Files { before, after }) => {
+                let done = self.snapshots.revert(folder, before, after, &self.taking);
+                let done = done.map_err(|error| stopped(number, before, error))?;
+                Some(restored(&done, after))
+            }
+            None => None,
+        };
+        let (fork, session_id) = (entry.fork, entry.session);
+        let folder = folder.to_path_buf();
+        Ok(RewindUndone { number, undid, folder, session_id, fork, files })
+    }
+}
+
+/// Undoes the operation that made a fork. Returns the operation that did so.
+fn undone(engine: &Engine, operation: OperationId) -> Result<Option<OperationId>> {
+    let request = Undo { operation: Some(operation), partial: false, dry_run: false };
+    Ok(engine.undo(&request)?.recorded_as)
+}
