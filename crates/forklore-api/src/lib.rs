@@ -155,4 +155,6 @@ pub use transfer::{
 pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, TreeRequest, Trees};
 pub use verbs::{ANSWERS, Form, VerbAnswer};
 pub use watch::{FileChange, WatchLine};
-pub use workspace::{FilesRestored, NamedPath, RewindScope, RewindUndone, Rewound, SnapshotTaken};
+pub use workspace::{
+    FilesRestored, NamedPath, RecordedSnapshot, RewindScope, RewindUndone, Rewound,
+};

@@ -18,11 +18,11 @@ use crate::{
     Difference, DifferenceStats, Discovery, Doctor, Envelope, EventLine, Exploration, ExportedFile,
     FlatNode, Forked, Form, GraphFile, HandedOff, HelpText, Imported, Inspection, Installed,
     Lineage, Listening, ManPage, ManPages, NewAccessToken, OperationAnswer, OperationPage, Packed,
-    ProgramVersion, QueryAnswer, Record, Recovered, Redacted, Refusal, Remote, Remotes, Request,
-    RequestPreview, RestoredFile, RestoredFiles, RestoredStore, ResumeIn, RewindUndone, Rewound,
-    SearchAnswer, SessionAnswer, SessionFiles, SessionPage, SnapshotTaken, StatsAnswer, TierStatus,
-    TierTables, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification, VerifiedSample,
-    Vocabulary, WatchLine,
+    ProgramVersion, QueryAnswer, Record, RecordedSnapshot, Recovered, Redacted, Refusal, Remote,
+    Remotes, Request, RequestPreview, RestoredFile, RestoredFiles, RestoredStore, ResumeIn,
+    RewindUndone, Rewound, SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer,
+    TierStatus, TierTables, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification,
+    VerifiedSample, Vocabulary, WatchLine,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

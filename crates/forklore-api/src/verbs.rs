@@ -67,7 +67,7 @@ macro_rules! with_answers {
             "op log", operations => OperationPage, Object;
             "op show", operation => OperationAnswer, Object;
             "op undo", undo => Undone, Object;
-            "snapshot", - => SnapshotTaken, Object;
+            "snapshot", - => RecordedSnapshot, Object;
             "rewind", - => Rewound, Object;
             "undo", - => RewindUndone, Object;
             "export -o PATH", export => ExportedFile, Object;

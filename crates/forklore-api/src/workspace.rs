@@ -10,7 +10,7 @@ use crate::Forked;
 /// The answer of `snapshot`: the state of the files that was recorded in the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SnapshotTaken {
+pub struct RecordedSnapshot {
     /// The session whose log names the snapshot.
     pub session_id: SessionId,
     /// The log position of the event that names it.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bstr::{BString, ByteSlice};
 
-use crate::take::{LeftOut, Reason};
+use crate::left_out::{LeftOut, Reason};
 use crate::walk::{Kind, Listing, State};
 use crate::{Error, Result};
 

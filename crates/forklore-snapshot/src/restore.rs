@@ -15,10 +15,8 @@ use crate::journal::Journal;
 use crate::objects;
 use crate::root::Root;
 use crate::snapshots::Locked;
+use crate::walk::UNFINISHED;
 use crate::{Change, Error, Result, Snapshot, SnapshotId, Snapshots, Taking};
-
-/// How the names of the temporary files of a restore begin. No snapshot has such a file.
-pub(crate) const UNFINISHED: &str = ".forklore-unfinished-";
 
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,17 +1,18 @@
 //! Takes a snapshot of a workspace.
 
-use std::fmt;
 use std::fs::File;
 use std::io::Seek;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bstr::{BStr, BString, ByteSlice};
 
 use crate::about::About;
 use crate::index::Index;
+use crate::left_out::{LeftOut, Reason};
 use crate::objects;
 use crate::root::Root;
+use crate::taking::Taking;
 use crate::users_repository::{self, Base};
 use crate::walk::{Kind, Listing, State, walk};
 use crate::writer::{Blob, Writer};
@@ -19,23 +20,6 @@ use crate::{Error, Result, SnapshotId, Snapshots};
 
 /// How often a file that changes while it is read is read again.
 const TRIES: usize = 3;
-
-/// What a snapshot contains. The default is everything that git tracks or does not ignore.
-#[derive(Debug, Clone)]
-pub struct Taking {
-    /// Files of more bytes are left out, and named. The default is 4 GiB.
-    pub largest_file: u64,
-    /// Absolute paths that are no part of the workspace, for example the store if it lies in there.
-    pub without: Vec<PathBuf>,
-    /// Paths, relative to the workspace, that are part of the snapshot even if they are ignored.
-    pub also: Vec<BString>,
-}
-
-impl Default for Taking {
-    fn default() -> Self {
-        Self { largest_file: 4 << 30, without: Vec::new(), also: Vec::new() }
-    }
-}
 
 /// A snapshot that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,57 +36,6 @@ pub struct Snapshot {
     pub bytes: u64,
     /// What is not in the snapshot although it is not ignored, by path. A restore does not touch it.
     pub left_out: Vec<LeftOut>,
-}
-
-/// A path that a snapshot does not contain, or whose contents may be of several moments.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LeftOut {
-    /// The path, relative to the workspace. It need not be UTF-8.
-    pub path: BString,
-    /// The reason.
-    pub reason: Reason,
-}
-
-/// Why a snapshot does not contain a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Reason {
-    /// The file is larger than [`Taking::largest_file`].
-    Large,
-    /// The file or folder cannot be read.
-    Unreadable,
-    /// A socket or a named pipe.
-    Channel,
-    /// A device.
-    Device,
-    /// git stores no files of this name: `.git` with capital letters.
-    Name,
-    /// The file changed each time that it was read. It is in the snapshot as it was read last.
-    Changing,
-}
-
-impl Reason {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Large, Self::Unreadable, Self::Channel, Self::Device, Self::Name, Self::Changing];
-
-    /// Returns the name of the reason, one word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Large => "large",
-            Self::Unreadable => "unreadable",
-            Self::Channel => "channel",
-            Self::Device => "device",
-            Self::Name => "name",
-            Self::Changing => "changing",
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// A workspace as it was found, and what the snapshot before it contains.

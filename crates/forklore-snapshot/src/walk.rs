@@ -10,10 +10,13 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
-use crate::restore::UNFINISHED;
-use crate::take::{LeftOut, Reason, Taking};
+use crate::left_out::{LeftOut, Reason};
+use crate::taking::Taking;
 use crate::users_repository;
 use crate::{Error, Result};
+
+/// How the names of the temporary files of a restore begin. No snapshot has such a file.
+pub(crate) const UNFINISHED: &str = ".forklore-unfinished-";
 
 /// What lies at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

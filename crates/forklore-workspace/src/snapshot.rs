@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_api::{NewEvent, SnapshotTaken};
+use forklore_api::{NewEvent, RecordedSnapshot};
 use forklore_core::{Data, EventType, Header, SessionId};
 use forklore_engine::Engine;
 use forklore_snapshot::SnapshotId;
@@ -48,13 +48,13 @@ impl WorkspaceFiles {
         engine: &Engine,
         header: &Header,
         folder: &Path,
-    ) -> Result<SnapshotTaken> {
-        let taken = self.snapshots.take(folder, &self.taking)?;
+    ) -> Result<RecordedSnapshot> {
+        let state = self.snapshots.take(folder, &self.taking)?;
         let text = folder.to_string_lossy();
-        let snapshot = taken.id.to_string();
+        let snapshot = state.id.to_string();
         let last = last_named(engine, &header.id, u64::MAX, &text)?;
         let unchanged = last.as_ref().filter(|last| {
-            let same = (&last.commit, &last.branch) == (&taken.commit, &taken.branch);
+            let same = (&last.commit, &last.branch) == (&state.commit, &state.branch);
             last.snapshot == snapshot && same
         });
         let (seq, unchanged) = match unchanged {
@@ -63,28 +63,28 @@ impl WorkspaceFiles {
                 let payload = json!({
                     "snapshot": snapshot,
                     "folder": text,
-                    "commit": taken.commit,
-                    "branch": taken.branch,
-                    "files": taken.files,
-                    "bytes": taken.bytes,
-                    "left_out": taken.left_out.iter().map(left_out).collect::<Vec<_>>(),
+                    "commit": state.commit,
+                    "branch": state.branch,
+                    "files": state.files,
+                    "bytes": state.bytes,
+                    "left_out": state.left_out.iter().map(left_out).collect::<Vec<_>>(),
                 });
                 let event = NewEvent::new(EventType::WORKSPACE_SNAPSHOT, Data::of(&payload)?);
                 let appended = engine.append(&header.id, &event.into())?;
                 (u64::try_from(appended.head_seq).unwrap_or_default(), false)
             }
         };
-        Ok(SnapshotTaken {
+        Ok(RecordedSnapshot {
             session_id: header.id.clone(),
             seq,
             folder: folder.to_path_buf(),
             snapshot,
             unchanged,
-            commit: taken.commit,
-            branch: taken.branch,
-            files: taken.files,
-            bytes: taken.bytes,
-            left_out: taken.left_out.iter().map(left_out).collect(),
+            commit: state.commit,
+            branch: state.branch,
+            files: state.files,
+            bytes: state.bytes,
+            left_out: state.left_out.iter().map(left_out).collect(),
         })
     }
 }

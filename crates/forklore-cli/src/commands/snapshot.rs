@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forklore::api::{NamedPath, SnapshotTaken};
+use forklore::api::{NamedPath, RecordedSnapshot};
 use forklore::core::Header;
 
 use crate::app::App;
@@ -39,8 +39,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let header = app.stored(&session, output)?;
     let folder = folder_of(&header, args.folder.as_deref())?;
-    let taken = app.files()?.snapshot(app.engine()?, &header, &folder)?;
-    output.answer(&taken, |page| tell(page, &taken))?;
+    let recorded = app.files()?.snapshot(app.engine()?, &header, &folder)?;
+    output.answer(&recorded, |page| tell(page, &recorded))?;
     output.hint(&format!("forklore rewind {} --at TURN", header.id), "go back to these files");
     Ok(())
 }
@@ -52,14 +52,14 @@ pub(super) fn folder_of(header: &Header, named: Option<&std::path::Path>) -> Res
     Ok(PathBuf::from(workspace::of(Some(named.unwrap_or(&own)))?.as_str()))
 }
 
-fn tell(page: &mut Page, taken: &SnapshotTaken) {
+fn tell(page: &mut Page, recorded: &RecordedSnapshot) {
     let (tone, begin) =
-        if taken.unchanged { (Tone::Dim, "Unchanged: ") } else { (Tone::Good, "Recorded ") };
-    let numbers = format!("{}, {}", count(taken.files, "file"), bytes(taken.bytes));
+        if recorded.unchanged { (Tone::Dim, "Unchanged: ") } else { (Tone::Good, "Recorded ") };
+    let numbers = format!("{}, {}", count(recorded.files, "file"), bytes(recorded.bytes));
     page.put(tone, begin).put(Tone::Plain, numbers).put(Tone::Plain, " in ");
-    page.put(Tone::Plain, taken.folder.display()).put(Tone::Plain, "  ");
-    page.put(Tone::Id, &taken.snapshot).end();
-    paths(page, "left out", &taken.left_out);
+    page.put(Tone::Plain, recorded.folder.display()).put(Tone::Plain, "  ");
+    page.put(Tone::Id, &recorded.snapshot).end();
+    paths(page, "left out", &recorded.left_out);
 }
 
 /// Lists paths with their reasons.

@@ -42,7 +42,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let folder = PathBuf::from(folder.as_str());
     let question = format!("Take back the rewind in {}?", folder.display());
     confirm::confirm_change(&question, args.yes, output)?;
-    let undone = app.files()?.undo(app.engine()?, &folder, args.number)?;
+    let engine = app.engine()?;
+    let undone = app.files()?.undo(engine, &folder, args.number)?;
     output.answer(&undone, |page| {
         page.put(Tone::Good, "Undid ").put(Tone::Strong, undone.undid);
         page.put(Tone::Plain, " in ").put(Tone::Plain, undone.folder.display()).end();

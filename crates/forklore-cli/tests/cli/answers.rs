@@ -121,7 +121,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         SessionAnswer,
         SessionFiles,
         SessionPage,
-        SnapshotTaken,
+        RecordedSnapshot,
         StatsAnswer,
         TierStatus,
         TierTables,

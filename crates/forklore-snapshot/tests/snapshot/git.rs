@@ -13,15 +13,15 @@ fn the_users_repository_stays_as_it_is_byte_for_byte() {
     world.write("untracked", "2");
     let before = state(&world.root().join(".git"));
 
-    let taken = world.take();
+    let snapshot = world.take();
     world.write("README", "changed");
     fs::remove_file(world.root().join("untracked")).unwrap();
-    let restored = world.restore(taken.id);
+    let restored = world.restore(snapshot.id);
     world.restore(restored.before);
 
     assert_eq!(state(&world.root().join(".git")), before);
-    assert_eq!(taken.branch.as_deref(), Some("main"));
-    assert_eq!(taken.commit.unwrap(), world.git(&["rev-parse", "HEAD"]).trim());
+    assert_eq!(snapshot.branch.as_deref(), Some("main"));
+    assert_eq!(snapshot.commit.unwrap(), world.git(&["rev-parse", "HEAD"]).trim());
 }
 
 #[test]
@@ -30,12 +30,12 @@ fn untracked_results_come_back_and_ignored_ones_are_not_touched() {
     world.write("results/big.csv", "a,b");
     world.write("ignored/cache", "warm");
     world.write("debug.log", "line");
-    let taken = world.take();
+    let snapshot = world.take();
 
     fs::remove_dir_all(world.root().join("results")).unwrap();
     world.write("ignored/cache", "warmer");
     world.write("new/file", "new");
-    let restored = world.restore(taken.id);
+    let restored = world.restore(snapshot.id);
 
     assert_eq!(world.read("results/big.csv"), "a,b");
     assert_eq!(world.read("ignored/cache"), "warmer");
@@ -49,9 +49,9 @@ fn a_tracked_file_that_the_rules_ignore_belongs_to_it() {
     let world = World::with_git();
     world.write("kept.log", "1");
     world.git(&["add", "--force", "kept.log"]);
-    let taken = world.take();
+    let snapshot = world.take();
     world.write("kept.log", "2");
-    world.restore(taken.id);
+    world.restore(snapshot.id);
     assert_eq!(world.read("kept.log"), "1");
 }
 
@@ -59,9 +59,9 @@ fn a_tracked_file_that_the_rules_ignore_belongs_to_it() {
 fn a_file_that_was_ignored_then_is_not_removed() {
     let world = World::with_git();
     world.write("ignored/results", "dear");
-    let taken = world.take();
+    let snapshot = world.take();
     world.write(".gitignore", "");
-    let restored = world.restore(taken.id);
+    let restored = world.restore(snapshot.id);
     assert_eq!(world.read("ignored/results"), "dear");
     assert_eq!(world.read(".gitignore"), "ignored/\n*.log\n");
     world.restore(restored.before);
@@ -72,10 +72,10 @@ fn a_file_that_was_ignored_then_is_not_removed() {
 fn a_file_that_is_ignored_now_is_in_the_snapshot_before_it_is_replaced() {
     let world = World::with_git();
     world.write("data", "then");
-    let taken = world.take();
+    let snapshot = world.take();
     world.write("data", "now");
     world.write(".gitignore", "data\n");
-    let restored = world.restore(taken.id);
+    let restored = world.restore(snapshot.id);
     assert_eq!(world.read("data"), "then");
     world.restore(restored.before);
     assert_eq!(world.read("data"), "now");
@@ -89,11 +89,11 @@ fn contents_of_nested_repositories_belong_to_it_and_their_git_does_not() {
     git(&nested, &["init", "--quiet"]);
     world.write("nested/.gitignore", "out\n");
     world.write("nested/out/x", "ignored");
-    let (inside, taken) = (state(&nested.join(".git")), world.take());
+    let (inside, snapshot) = (state(&nested.join(".git")), world.take());
 
     world.write("nested/file", "2");
     world.write("nested/more", "3");
-    world.restore(taken.id);
+    world.restore(snapshot.id);
     assert_eq!(world.read("nested/file"), "1");
     assert_eq!(world.read("nested/out/x"), "ignored");
     assert!(!world.has("nested/more"));
@@ -112,11 +112,11 @@ fn a_submodule_and_a_sparse_checkout_are_as_they_are_on_the_disk() {
     world.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/far"]);
     assert!(!world.has("far"));
     world.write("sub/README", "changed in the submodule");
-    let (then, taken) = (world.state(), world.take());
+    let (then, snapshot) = (world.state(), world.take());
 
     world.write("sub/README", "lost");
     world.write("far/file", "appeared");
-    world.restore(taken.id);
+    world.restore(snapshot.id);
     assert_eq!(world.state(), then);
 }
 
@@ -138,9 +138,9 @@ fn settings_attributes_hooks_and_links_of_the_repository_decide_nothing() {
     world.write(".gitattributes", "* filter=evil text=auto eol=crlf\n");
     world.write("crlf", "1\r\n2\n");
     symlink("/etc", world.root().join("outside")).unwrap();
-    let (then, taken) = (world.state(), world.take());
+    let (then, snapshot) = (world.state(), world.take());
     fs::remove_file(world.root().join("crlf")).unwrap();
-    world.restore(taken.id);
+    world.restore(snapshot.id);
     assert_eq!(world.state(), then);
     assert!(!marker.exists());
 }
@@ -149,11 +149,11 @@ fn settings_attributes_hooks_and_links_of_the_repository_decide_nothing() {
 fn a_repository_without_a_commit_and_a_detached_one_have_what_they_have() {
     let world = World::new();
     world.git(&["init", "--quiet", "--initial-branch=new"]);
-    let taken = world.take();
-    assert_eq!((taken.commit, taken.branch.as_deref()), (None, Some("new")));
+    let snapshot = world.take();
+    assert_eq!((snapshot.commit, snapshot.branch.as_deref()), (None, Some("new")));
 
     let world = World::with_git();
     world.git(&["checkout", "--quiet", "--detach"]);
-    let taken = world.take();
-    assert_eq!((taken.commit.is_some(), taken.branch), (true, None));
+    let snapshot = world.take();
+    assert_eq!((snapshot.commit.is_some(), snapshot.branch), (true, None));
 }

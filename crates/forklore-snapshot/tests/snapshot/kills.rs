@@ -47,14 +47,14 @@ fn kill_a_restore_at_any_moment_and_the_next_command_completes_it() {
     let mut killed = 0;
     for round in 0..20 * times {
         fill(&world, 0);
-        let (then, taken) = (world.state(), world.take());
+        let (then, snapshot) = (world.state(), world.take());
         fill(&world, 1);
         let later = world.state();
         let before = world.take();
 
         let mut worker = Command::new(env::current_exe().unwrap());
         worker.args(["--exact", "kills::worker", "--nocapture"]);
-        worker.env(FOLDER, world.folder()).env(SNAPSHOT, taken.id.to_string());
+        worker.env(FOLDER, world.folder()).env(SNAPSHOT, snapshot.id.to_string());
         let mut worker = worker.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(worker.stdout.take().unwrap()).lines();
         lines.find(|line| line.as_ref().unwrap().contains("begins")).unwrap().unwrap();
@@ -65,9 +65,9 @@ fn kill_a_restore_at_any_moment_and_the_next_command_completes_it() {
         killed += u64::from(ended);
 
         let now = world.take();
-        assert!(now.id == taken.id || now.id == before.id, "round {round}");
+        assert!(now.id == snapshot.id || now.id == before.id, "round {round}");
         assert!(world.state() == then || world.state() == later, "round {round}");
-        world.restore(taken.id);
+        world.restore(snapshot.id);
         assert_eq!(world.state(), then, "round {round}");
         world.restore(before.id);
         assert_eq!(world.state(), later, "round {round}");

@@ -133,18 +133,18 @@ fn a_restored_snapshot_is_what_was_taken_and_its_undo_what_was_before() {
     let run = |(first, second): (Vec<Step>, Vec<Step>)| {
         let world = World::in_memory();
         first.iter().for_each(|step| step.run(&world.root()));
-        let (then, taken) = (world.state(), world.take());
-        assert_eq!(world.take().id, taken.id);
+        let (then, snapshot) = (world.state(), world.take());
+        assert_eq!(world.take().id, snapshot.id);
         second.iter().for_each(|step| step.run(&world.root()));
         let later = world.state();
 
-        let restored = world.restore(taken.id);
+        let restored = world.restore(snapshot.id);
         assert_eq!(restored.skipped, []);
         assert_eq!(world.state(), then);
-        assert_eq!(world.take().id, taken.id);
+        assert_eq!(world.take().id, snapshot.id);
 
         let undone = world.restore(restored.before);
-        assert_eq!(undone.before, taken.id);
+        assert_eq!(undone.before, snapshot.id);
         assert_eq!(world.state(), later);
         Ok(())
     };

@@ -32,12 +32,12 @@ fn a_snapshot_of_a_folder_that_is_gone_is_an_error() {
 fn a_snapshot_that_cannot_be_written_is_an_error_and_changes_nothing() {
     let world = World::new();
     world.write("file", "1");
-    let taken = world.take();
+    let snapshot = world.take();
     world.write("file", "2");
     let objects = world.folder().join("snapshots/objects");
     fs::remove_dir_all(&objects).unwrap();
     fs::write(&objects, "no folder").unwrap();
-    let error = world.snapshots.restore(&world.root(), taken.id, &[], &Taking::default());
+    let error = world.snapshots.restore(&world.root(), snapshot.id, &[], &Taking::default());
     assert!(error.is_err());
     assert_eq!(world.read("file"), "2");
 }
@@ -56,14 +56,14 @@ fn a_snapshot_that_does_not_exist_is_not_found_and_changes_nothing() {
 fn nothing_is_written_through_a_link() {
     let world = World::new();
     world.write("folder/file", "inside");
-    let taken = world.take();
+    let snapshot = world.take();
     let outside = world.folder().join("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("file"), "outside").unwrap();
     fs::remove_dir_all(world.root().join("folder")).unwrap();
     symlink(&outside, world.root().join("folder")).unwrap();
 
-    let restored = world.restore(taken.id);
+    let restored = world.restore(snapshot.id);
     assert_eq!(world.read("folder/file"), "inside");
     assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "outside");
     world.restore(restored.before);
@@ -75,11 +75,11 @@ fn nothing_is_written_through_a_link() {
 fn a_file_with_several_names_is_not_changed_and_is_named() {
     let world = World::new();
     world.write("file", "1");
-    let taken = world.take();
+    let snapshot = world.take();
     world.write("file", "2");
     let other = world.folder().join("other name");
     fs::hard_link(world.root().join("file"), &other).unwrap();
-    let restored = world.restore(taken.id);
+    let restored = world.restore(snapshot.id);
     assert_eq!(restored.skipped, [skipped("file", SkipReason::HardLink)]);
     assert_eq!(fs::read_to_string(other).unwrap(), "2");
 }
@@ -92,17 +92,17 @@ fn special_and_large_files_are_named_and_not_touched() {
     let pipe = world.root().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let taking = Taking { largest_file: 99, ..Taking::default() };
-    let taken = world.snapshots.take(&world.root(), &taking).unwrap();
+    let snapshot = world.snapshots.take(&world.root(), &taking).unwrap();
     let named = [
         left_out("large", Reason::Large),
         left_out("pipe", Reason::Channel),
         left_out("socket", Reason::Channel),
     ];
-    assert_eq!((taken.files, taken.left_out.as_slice()), (0, named.as_slice()));
+    assert_eq!((snapshot.files, snapshot.left_out.as_slice()), (0, named.as_slice()));
 
     // The file that the snapshot left out is not removed, though it is small enough now.
     world.write("large", "small");
-    world.snapshots.restore(&world.root(), taken.id, &[], &taking).unwrap();
+    world.snapshots.restore(&world.root(), snapshot.id, &[], &taking).unwrap();
     assert_eq!(world.read("large"), "small");
 }
 
@@ -110,10 +110,10 @@ fn special_and_large_files_are_named_and_not_touched() {
 fn a_large_file_that_no_snapshot_has_is_not_replaced() {
     let world = World::new();
     world.write("data", "then");
-    let taken = world.take();
+    let snapshot = world.take();
     world.write("data", [b'x'; 100]);
     let taking = Taking { largest_file: 99, ..Taking::default() };
-    let restored = world.snapshots.restore(&world.root(), taken.id, &[], &taking).unwrap();
+    let restored = world.snapshots.restore(&world.root(), snapshot.id, &[], &taking).unwrap();
     assert_eq!(restored.skipped, [skipped("data", SkipReason::NotInSnapshot)]);
     assert_eq!(world.read("data").len(), 100);
 }
@@ -122,10 +122,10 @@ fn a_large_file_that_no_snapshot_has_is_not_replaced() {
 fn a_folder_with_ignored_files_is_not_replaced_by_a_file() {
     let world = World::with_git();
     world.write("thing", "a file");
-    let taken = world.take();
+    let snapshot = world.take();
     fs::remove_file(world.root().join("thing")).unwrap();
     world.write("thing/run.log", "ignored");
-    let restored = world.restore(taken.id);
+    let restored = world.restore(snapshot.id);
     assert_eq!(restored.skipped, [skipped("thing", SkipReason::FolderInUse)]);
     assert_eq!(world.read("thing/run.log"), "ignored");
 }
@@ -136,16 +136,16 @@ fn only_the_named_paths_are_restored() {
     for path in ["a/one", "a/two", "ab", "b"] {
         world.write(path, "then");
     }
-    let taken = world.take();
+    let snapshot = world.take();
     for path in ["a/one", "a/three", "ab", "b"] {
         world.write(path, "now");
     }
     let paths = [BString::from("a")];
-    let preview = world.snapshots.preview(&world.root(), taken.id, &paths, &Taking::default());
+    let preview = world.snapshots.preview(&world.root(), snapshot.id, &paths, &Taking::default());
     let change = |path: &str, kind| Change { path: path.into(), kind };
     let wanted = [change("a/one", ChangeKind::Modified), change("a/three", ChangeKind::Removed)];
     assert_eq!(preview.unwrap(), wanted);
-    world.snapshots.restore(&world.root(), taken.id, &paths, &Taking::default()).unwrap();
+    world.snapshots.restore(&world.root(), snapshot.id, &paths, &Taking::default()).unwrap();
     assert_eq!((world.read("a/one"), world.read("ab"), world.read("b")), then_now_now());
     assert!(!world.has("a/three"));
 }
@@ -162,14 +162,14 @@ fn a_snapshot_is_copied_into_an_empty_folder_only() {
     let private = fs::Permissions::from_mode(0o600);
     world.write("secret", "2");
     fs::set_permissions(world.root().join("secret"), private).unwrap();
-    let taken = world.take();
+    let snapshot = world.take();
     let copy = world.folder().join("copy");
-    assert_eq!(world.snapshots.copy_to(&copy, taken.id).unwrap(), 4);
+    assert_eq!(world.snapshots.copy_to(&copy, snapshot.id).unwrap(), 4);
     let mut wanted = world.state();
     wanted.retain(|path, _| !path.starts_with(b".git/") && path != b".git");
     assert_eq!(crate::world::state(&copy), wanted);
 
-    let error = world.snapshots.copy_to(&copy, taken.id).unwrap_err();
+    let error = world.snapshots.copy_to(&copy, snapshot.id).unwrap_err();
     assert!(matches!(error, Error::NotEmpty { .. }), "{error}");
 }
 
@@ -179,18 +179,18 @@ fn what_others_did_since_stays_when_a_restore_is_reverted() {
     for path in ["a", "b", "mode"] {
         world.write(path, "then");
     }
-    let taken = world.take();
+    let snapshot = world.take();
     for path in ["a", "b"] {
         world.write(path, "now");
     }
-    let restored = world.restore(taken.id);
+    let restored = world.restore(snapshot.id);
     world.write("b", "another's");
     world.write("new", "another's");
     let mode = fs::Permissions::from_mode(0o600);
     fs::set_permissions(world.root().join("mode"), mode).unwrap();
 
     let (taking, root) = (Taking::default(), world.root());
-    let reverted = world.snapshots.revert(&root, taken.id, restored.before, &taking).unwrap();
+    let reverted = world.snapshots.revert(&root, snapshot.id, restored.before, &taking).unwrap();
     assert_eq!(reverted.skipped, [skipped("b", SkipReason::Changed)]);
     let texts = ["a", "b", "new"].map(|path| world.read(path));
     assert_eq!(texts, ["now", "another's", "another's"]);
@@ -214,14 +214,14 @@ fn a_change_that_shows_only_in_the_contents_is_found() {
 fn a_damaged_index_costs_time_only() {
     let world = World::new();
     world.write("file", "1");
-    let taken = world.take();
+    let snapshot = world.take();
     for entry in fs::read_dir(world.folder().join("snapshots/workspaces")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|kind| kind == "index") {
             fs::write(path, "damaged").unwrap();
         }
     }
-    assert_eq!(world.take(), taken);
+    assert_eq!(world.take(), snapshot);
 }
 
 #[test]
@@ -230,11 +230,11 @@ fn what_is_excluded_is_no_part_of_it() {
     world.write("store/data", "1");
     world.write("file", "1");
     let taking = Taking { without: vec![world.root().join("store")], ..Taking::default() };
-    let taken = world.snapshots.take(&world.root(), &taking).unwrap();
-    assert_eq!(taken.files, 1);
+    let snapshot = world.snapshots.take(&world.root(), &taking).unwrap();
+    assert_eq!(snapshot.files, 1);
     world.write("store/data", "2");
     let again = world.snapshots.take(&world.root(), &taking).unwrap();
-    assert_eq!(again.id, taken.id);
+    assert_eq!(again.id, snapshot.id);
 }
 
 #[test]
@@ -245,12 +245,12 @@ fn an_unreadable_folder_is_named_and_its_files_are_not_removed() {
     let closed = world.root().join("closed");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     let is_root = fs::read_dir(&closed).is_ok();
-    let taken = world.take();
+    let snapshot = world.take();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
     // The permissions of a file do not stop the superuser.
     if !is_root {
-        assert_eq!(taken.left_out, [left_out("closed", Reason::Unreadable)]);
-        world.restore(taken.id);
+        assert_eq!(snapshot.left_out, [left_out("closed", Reason::Unreadable)]);
+        world.restore(snapshot.id);
     }
     assert_eq!(world.read("closed/file"), "1");
 }

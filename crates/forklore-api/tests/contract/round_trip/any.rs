@@ -368,7 +368,7 @@ fields! {
     DueSession { session_id, label, title, since, with }
     SparedSession { session_id, label, reason, because_of }
     VerifiedSample { verification, of, seed }
-    SnapshotTaken { session_id, seq, folder, snapshot, unchanged, commit, branch, files, bytes, left_out }
+    RecordedSnapshot { session_id, seq, folder, snapshot, unchanged, commit, branch, files, bytes, left_out }
     NamedPath { path, reason }
     Rewound { number, dry_run, folder, session_id, forked, files }
     FilesRestored { before, snapshot, written, removed, skipped, changes }
