@@ -4,6 +4,8 @@
 //! `forklore resume-in` writes a file of the agent. Then the program starts the agent with a fake
 //! model, and compares the agent's request with the messages that forklore expects the model to
 //! receive.
+//!
+//! It also has agents find and fork an earlier session with the tools of `forklore mcp`.
 
 mod agent;
 mod agents;
@@ -13,10 +15,12 @@ mod error;
 mod mock;
 mod outcome;
 mod output;
+mod recall;
 mod request;
 mod run;
 mod setting;
 mod site;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -28,20 +32,24 @@ use crate::setting::Setting;
 
 fn main() -> ExitCode {
     match start(&Setting::parse()) {
-        Ok(outcomes) => output::verdict(&outcomes),
+        Ok((outcomes, recalled)) => output::verdict(&outcomes, recalled),
         Err(error) => output::failure(&error),
     }
 }
 
-/// Tests the requested agents concurrently. Each agent has its own home directory, fake model and
-/// store.
-fn start(setting: &Setting) -> Result<Vec<Outcome>> {
+/// Tests the requested agents concurrently, each with its own home directory, fake model and store.
+/// Then has them find and fork an earlier session, and also returns whether they did.
+fn start(setting: &Setting) -> Result<(Vec<Outcome>, bool)> {
     let names = &setting.names;
     let is_requested =
         |name: &str| names.is_empty() || names.iter().any(|question| question == name);
     let chosen: Vec<_> = agents::ALL.iter().filter(|agent| is_requested(agent.name)).collect();
     if chosen.is_empty() {
         return Err(Error::Nobody(names.join(", ")));
+    }
+    let recalled = recall::all(setting, is_requested)?;
+    if setting.recall {
+        return Ok((Vec::new(), recalled));
     }
     output::heading();
     std::thread::scope(|scope| {
@@ -51,6 +59,6 @@ fn start(setting: &Setting) -> Result<Vec<Outcome>> {
         for thread in running {
             outcomes.extend(thread.join().map_err(|_| Error::Lost)??);
         }
-        Ok(outcomes)
+        Ok((outcomes, recalled))
     })
 }

@@ -45,11 +45,19 @@ pub(crate) fn outcome(outcome: &Outcome) {
     );
 }
 
+/// Prints whether an agent found and forked an earlier session.
+pub(crate) fn recalled(agent: &str, outcome: &Result<String, String>) {
+    match outcome {
+        Ok(fork) => println!("{agent:<10}found an earlier session and forked it: {fork}"),
+        Err(why) => println!("{agent:<10}did not fork an earlier session\n{why}"),
+    }
+}
+
 /// Returns the exit code of the test run. It is success if every outcome includes at least one
-/// tested fork, and no fork differed from the expectation.
-pub(crate) fn verdict(outcomes: &[Outcome]) -> ExitCode {
+/// tested fork, no fork differed from the expectation, and earlier sessions were `recalled`.
+pub(crate) fn verdict(outcomes: &[Outcome], recalled: bool) -> ExitCode {
     let sound = |outcome: &Outcome| outcome.forks > 0 && outcome.different == 0;
-    if outcomes.iter().all(sound) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if recalled && outcomes.iter().all(sound) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Prints the error that prevented the tests, and returns the exit code 2.
