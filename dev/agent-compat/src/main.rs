@@ -27,19 +27,18 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::error::{Error, Result};
-use crate::outcome::Outcome;
 use crate::setting::Setting;
 
 fn main() -> ExitCode {
     match start(&Setting::parse()) {
-        Ok((outcomes, recalled)) => output::verdict(&outcomes, recalled),
+        Ok(code) => code,
         Err(error) => output::failure(&error),
     }
 }
 
-/// Tests the requested agents concurrently, each with its own home directory, fake model and store.
-/// Then has them find and fork an earlier session, and also returns whether they did.
-fn start(setting: &Setting) -> Result<(Vec<Outcome>, bool)> {
+/// Tests the requested agents concurrently, each with its own home directory, fake model and store: in
+/// forks, or else whether they find and fork an earlier session. Returns the exit code.
+fn start(setting: &Setting) -> Result<ExitCode> {
     let names = &setting.names;
     let is_requested =
         |name: &str| names.is_empty() || names.iter().any(|question| question == name);
@@ -47,9 +46,8 @@ fn start(setting: &Setting) -> Result<(Vec<Outcome>, bool)> {
     if chosen.is_empty() {
         return Err(Error::Nobody(names.join(", ")));
     }
-    let recalled = recall::all(setting, is_requested)?;
     if setting.recall {
-        return Ok((Vec::new(), recalled));
+        return Ok(output::recall_verdict(recall::all(setting, &chosen)?));
     }
     output::heading();
     std::thread::scope(|scope| {
@@ -59,6 +57,6 @@ fn start(setting: &Setting) -> Result<(Vec<Outcome>, bool)> {
         for thread in running {
             outcomes.extend(thread.join().map_err(|_| Error::Lost)??);
         }
-        Ok((outcomes, recalled))
+        Ok(output::verdict(&outcomes))
     })
 }

@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
-use crate::agents;
 use crate::error::{Error, Result};
 use crate::mock::Mock;
 use crate::output;
@@ -19,26 +18,24 @@ const FIRST: &str = "Plan the lighthouse";
 /// What the user asks in a later session. The fake model uses forklore's tools whatever it is asked.
 const SECOND: &str = "Find the earlier session about the tower by the sea and fork it";
 
-/// Tests the requested agents that can call tools of MCP servers on the fake model. Returns whether
-/// each of them created a fork.
-pub(crate) fn all(setting: &Setting, is_requested: impl Fn(&str) -> bool) -> Result<bool> {
-    let mut is_well = true;
-    for agent in agents::ALL.iter().filter(|agent| is_requested(agent.name)) {
-        let Some(ask) = agent.ask else { continue };
-        let outcome = one(agent, ask, setting)?;
-        is_well &= outcome.is_ok();
-        output::recalled(agent.name, &outcome);
-    }
-    Ok(is_well)
+/// Tests those of the agents that can call tools of MCP servers on the fake model, concurrently.
+/// Returns whether each of them created a fork.
+pub(crate) fn all(setting: &Setting, agents: &[&'static Agent]) -> Result<bool> {
+    std::thread::scope(|scope| {
+        let able = agents.iter().filter_map(|agent| Some((*agent, agent.ask?)));
+        let running: Vec<_> =
+            able.map(|(agent, ask)| scope.spawn(move || one(agent, ask, setting))).collect();
+        let mut is_well = true;
+        for thread in running {
+            is_well &= thread.join().map_err(|_| Error::Lost)??;
+        }
+        Ok(is_well)
+    })
 }
 
-/// Tests one agent. Returns the id of the fork. The inner error says what is wrong with the store
-/// afterwards, and what the programs printed.
-fn one(
-    agent: &Agent,
-    ask: fn(&Site, &str) -> Command,
-    setting: &Setting,
-) -> Result<Result<String, String>> {
+/// Tests one agent, and prints the id of the fork, or what is wrong with the store afterwards and what
+/// the programs printed. Returns whether there is a fork.
+fn one(agent: &Agent, ask: fn(&Site, &str) -> Command, setting: &Setting) -> Result<bool> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
     let site = Site::new(folder.path(), setting, mock.port)?;
@@ -49,7 +46,9 @@ fn one(
     let allowed = ["install", "mcp", agent.name, "--allow", "fork", "--yes"];
     printed += &run(store.command(&allowed))?;
     printed += &run(ask(&site, SECOND))?;
-    Ok(store.forked(agent).map_err(|why| format!("  {why}; printed:\n{printed}")))
+    let outcome = store.forked(agent).map_err(|why| format!("  {why}; printed:\n{printed}"));
+    output::recalled(agent.name, &outcome);
+    Ok(outcome.is_ok())
 }
 
 /// The store of one test, as the program sees it.
