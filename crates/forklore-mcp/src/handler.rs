@@ -15,8 +15,10 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
 
+use crate::feed::Feed;
 use crate::instructions::instructions;
 use crate::options::Options;
 use crate::refusal::Refusal;
@@ -30,20 +32,42 @@ use crate::{prompts, resources, subscriptions, tool};
 pub struct McpServer {
     engine: Engine,
     options: Arc<Options>,
+    feed: Arc<Feed>,
     subscriptions: Arc<Subscriptions>,
+    /// Counts the connection, among those that are open.
+    permit: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl McpServer {
     /// Creates a server for one connection.
     #[must_use]
     pub fn new(engine: Engine, options: Options) -> Self {
-        Self { engine, options: Arc::new(options), subscriptions: Arc::default() }
+        Self {
+            engine,
+            options: Arc::new(options),
+            feed: Arc::default(),
+            subscriptions: Arc::default(),
+            permit: None,
+        }
+    }
+
+    /// Returns a server over the same store for a caller, with options of its own. The store records
+    /// the name of the caller with each change.
+    #[must_use]
+    pub fn on_behalf_of(&self, principal: &str, options: Options) -> Self {
+        let engine = self.engine.clone().with_principal(principal);
+        Self { engine, options: Arc::new(options), ..self.for_connection() }
     }
 
     /// Returns a server with the same engine and options for another connection.
     #[must_use]
     pub fn for_connection(&self) -> Self {
-        Self { subscriptions: Arc::default(), ..self.clone() }
+        Self { subscriptions: Arc::default(), permit: None, ..self.clone() }
+    }
+
+    /// Returns a server for another connection, which this permit counts until it ends.
+    pub(crate) fn counted(&self, permit: OwnedSemaphorePermit) -> Self {
+        Self { permit: Some(Arc::new(permit)), ..self.for_connection() }
     }
 
     /// Returns the tools that the server offers.
@@ -72,7 +96,10 @@ impl McpServer {
 
 impl std::fmt::Debug for McpServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("McpServer").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("McpServer")
+            .field("options", &self.options)
+            .field("is_counted", &self.permit.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -91,13 +118,21 @@ fn called(answered: Result<Value, Refusal>) -> CallToolResult {
 }
 
 fn protocol_error(refusal: &Refusal) -> ErrorData {
-    let data = serde_json::to_value(refusal).ok();
+    let data = serde_json::from_str(&terminal::json(&json!(refusal).to_string())).ok();
     let message = refusal.message.clone();
     match refusal.kind {
         ErrorKind::NotFound => ErrorData::resource_not_found(message, data),
         ErrorKind::InvalidArgs => ErrorData::invalid_params(message, data),
         _ => ErrorData::internal_error(message, data),
     }
+}
+
+/// Names in an error the resource that it is about.
+fn about(uri: &str, mut error: ErrorData) -> ErrorData {
+    if let Some(Value::Object(data)) = &mut error.data {
+        data.insert("uri".to_owned(), json!(terminal::line(uri)));
+    }
+    error
 }
 
 impl ServerHandler for McpServer {
@@ -164,8 +199,9 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.blocking(move |access| resources::read(access, request.uri)).await;
-        Ok(read.map_err(|refusal| protocol_error(&refusal))?.into())
+        let uri = request.uri.clone();
+        let read = self.blocking(move |access| resources::read(access, uri)).await;
+        Ok(read.map_err(|refusal| about(&request.uri, protocol_error(&refusal)))?.into())
     }
 
     async fn subscribe(
@@ -176,7 +212,8 @@ impl ServerHandler for McpServer {
         let uri = request.uri.clone();
         let id = self.blocking(move |access| resources::session_of(access, &uri)).await;
         let header = id.map_err(|refusal| protocol_error(&refusal))?;
-        let begun = self.subscriptions.add(header.id, request.uri, &self.engine, context.peer);
+        let source = (&self.feed, &self.engine);
+        let begun = self.subscriptions.add(header.id, request.uri, source, context.peer);
         begun.await.map_err(|refusal| protocol_error(&refusal))
     }
 
@@ -202,7 +239,7 @@ impl ServerHandler for McpServer {
         let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         let found = self.blocking(move |access| Ok(resources::sessions_of(access, uris))).await;
         let wanted = found.map_err(|refusal| protocol_error(&refusal))?;
-        let followed = subscriptions::listen(&self.engine, wanted, &context).await;
+        let followed = subscriptions::listen((&self.feed, &self.engine), wanted, &context).await;
         followed.map_err(|refusal| protocol_error(&refusal))
     }
 

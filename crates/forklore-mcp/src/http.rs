@@ -1,12 +1,18 @@
 //! The server as a tower service, for a web server.
 
+use std::io;
 use std::sync::Arc;
 
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::McpServer;
+
+/// The most connections that a service has at once. Those of clients that went away without a word are
+/// among them: they end after 5 minutes without a message.
+const MOST_CONNECTIONS: usize = 1_000;
 
 /// A tower service that answers requests of MCP clients (streamable HTTP).
 pub type HttpService = StreamableHttpService<McpServer, LocalSessionManager>;
@@ -25,7 +31,8 @@ pub struct HttpOptions {
 }
 
 /// Returns the tower service for the path of the endpoint, such as `/mcp`. Each client gets its own
-/// [connection](McpServer::for_connection). The service authenticates nobody.
+/// [connection](McpServer::for_connection), of which there are at most 1,000 at once. The service
+/// authenticates nobody: whoever has the id of a connection may use it.
 ///
 /// Clients of 2026-07-28 are served without sessions; older ones get an `Mcp-Session-Id`.
 #[must_use]
@@ -40,5 +47,10 @@ pub fn http_service(server: McpServer, options: HttpOptions) -> HttpService {
         Some(hosts) => config.with_allowed_hosts(hosts),
     };
     let sessions = Arc::new(LocalSessionManager::default());
-    StreamableHttpService::new(move || Ok(server.for_connection()), sessions, config)
+    let open = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let connection = move || match Arc::clone(&open).try_acquire_owned() {
+        Ok(permit) => Ok(server.counted(permit)),
+        Err(_) => Err(io::Error::other("too many connections; end some, or wait 5 minutes")),
+    };
+    StreamableHttpService::new(connection, sessions, config)
 }

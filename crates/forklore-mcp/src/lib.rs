@@ -26,6 +26,7 @@
 //! recognize secrets in sessions, and does not authenticate clients: over HTTP, the web server does.
 
 mod answer;
+mod feed;
 mod handler;
 mod http;
 mod instructions;

@@ -6,18 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use forklore_core::SessionId;
-use forklore_engine::{Engine, Error};
-use forklore_store::Store;
-use forklore_store::port::{Mark, Since};
+use forklore_engine::Engine;
 use rmcp::Peer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{RoleServer, SubscriptionContext};
 
+use crate::feed::{Feed, Reader};
 use crate::refusal::Refusal;
 
-/// How long one wait for the store's feed lasts. After that, a follower looks whether its client is
-/// still there.
-const WAIT: Duration = Duration::from_secs(2);
+/// How often a connection without changes is checked for whether its client is still there.
+const CHECK: Duration = Duration::from_secs(2);
 
 /// The sessions that one connection subscribed to, with their addresses.
 #[derive(Default)]
@@ -32,30 +30,43 @@ impl Subscriptions {
         self: &Arc<Self>,
         session: SessionId,
         uri: String,
-        engine: &Engine,
+        (feed, engine): (&Arc<Feed>, &Engine),
         peer: Peer<RoleServer>,
     ) -> Result<(), Refusal> {
-        self.wanted().insert(session, uri);
+        self.wanted().insert(session.clone(), uri);
         if self.follows.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        let mut feed = Feed::now(engine).await?;
+        let reader = match feed.read(engine).await {
+            Ok(reader) => reader,
+            Err(refusal) => {
+                self.follows.store(false, Ordering::Release);
+                self.wanted().remove(&session);
+                return Err(refusal);
+            }
+        };
         let subscriptions = Arc::clone(self);
         tokio::spawn(async move {
-            while !peer.is_transport_closed() {
-                let Some(changed) = feed.next().await else { return };
-                for session in changed {
-                    let uri = subscriptions.wanted().get(&session).cloned();
-                    if let Some(uri) = uri {
-                        let updated = ResourceUpdatedNotificationParam::new(uri);
-                        if peer.notify_resource_updated(updated).await.is_err() {
-                            return;
-                        }
-                    }
-                }
-            }
+            subscriptions.follow(reader, &peer).await;
+            // Another subscription begins anew.
+            subscriptions.follows.store(false, Ordering::Release);
         });
         Ok(())
+    }
+
+    /// Reports changes until the client is gone or the feed cannot be read.
+    async fn follow(&self, mut reader: Reader, peer: &Peer<RoleServer>) {
+        while !peer.is_transport_closed() {
+            let Ok(next) = tokio::time::timeout(CHECK, reader.next()).await else { continue };
+            let Some(changed) = next else { return };
+            let uris = changed.of(&self.wanted());
+            for uri in uris {
+                let updated = ResourceUpdatedNotificationParam::new(uri);
+                if peer.notify_resource_updated(updated).await.is_err() {
+                    return;
+                }
+            }
+        }
     }
 
     pub(crate) fn remove(&self, uri: &str) {
@@ -70,61 +81,24 @@ impl Subscriptions {
 /// Reports changes of the sessions in `wanted` until the client ends the subscription. Reports each
 /// session once at the beginning.
 pub(crate) async fn listen(
-    engine: &Engine,
+    (feed, engine): (&Arc<Feed>, &Engine),
     wanted: HashMap<SessionId, String>,
     context: &SubscriptionContext,
 ) -> Result<(), Refusal> {
-    let mut feed = Feed::now(engine).await?;
+    let mut reader = feed.read(engine).await?;
     // The client was promised updates before the feed was read, so it may have missed some.
-    let mut changed: Option<Vec<_>> = Some(wanted.keys().cloned().collect());
-    while let Some(sessions) = changed {
-        for uri in sessions.iter().filter_map(|session| wanted.get(session)) {
-            if context.sink().notify_resource_updated(uri.clone()).await.is_err() {
+    let mut uris: Vec<_> = wanted.values().cloned().collect();
+    loop {
+        for uri in uris {
+            if context.sink().notify_resource_updated(uri).await.is_err() {
                 return Ok(());
             }
         }
-        changed = tokio::select! {
+        let changed = tokio::select! {
             () = context.cancelled() => None,
-            changed = feed.next() => changed,
+            changed = reader.next() => changed,
         };
-    }
-    Ok(())
-}
-
-/// A reader of the store's feed.
-struct Feed {
-    store: Arc<dyn Store>,
-    mark: Mark,
-}
-
-impl Feed {
-    /// Returns a reader of what happens from now on.
-    async fn now(engine: &Engine) -> Result<Self, Refusal> {
-        let store = engine.shared_store();
-        let read = {
-            let store = Arc::clone(&store);
-            tokio::task::spawn_blocking(move || store.changes(&Since::Now, 0, Duration::ZERO)).await
-        };
-        let failed = |error| Error::io("reading the feed", std::io::Error::other(error));
-        let mark = read.map_err(failed)?.map_err(Error::from)?.mark;
-        Ok(Self { store, mark })
-    }
-
-    /// Waits for changes, and returns the sessions that changed: none after a while. `None` if the
-    /// feed cannot be read.
-    async fn next(&mut self) -> Option<Vec<SessionId>> {
-        let (store, since) = (Arc::clone(&self.store), Since::Mark(self.mark.clone()));
-        let read = tokio::task::spawn_blocking(move || store.changes(&since, 0, WAIT)).await;
-        match read {
-            Ok(Ok(page)) => {
-                self.mark = page.mark;
-                Some(page.sessions.into_iter().map(|change| change.session).collect())
-            }
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "the feed cannot be read: subscriptions end");
-                None
-            }
-            Err(_) => None,
-        }
+        let Some(changed) = changed else { return Ok(()) };
+        uris = changed.of(&wanted);
     }
 }

@@ -22,6 +22,9 @@ pub(crate) struct Agent {
     /// two arguments are the path of the session's file and the name that the agent uses for the
     /// session.
     pub(crate) commands: fn(&Site, &Path, &str) -> Vec<Command>,
+    /// Returns the command that asks the agent a question in a new session. `None` if the agent is not
+    /// tested with forklore's MCP server.
+    pub(crate) ask: Option<fn(&Site, &str) -> Command>,
     /// Checks whether a text with the role `user` is part of the conversation. Texts about the
     /// machine and the date are not part of it: the agent generates them for every request.
     pub(crate) is_spoken: fn(&str) -> bool,

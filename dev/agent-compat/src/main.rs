@@ -4,6 +4,8 @@
 //! `forklore resume-in` writes a file of the agent. Then the program starts the agent with a fake
 //! model, and compares the agent's request with the messages that forklore expects the model to
 //! receive.
+//!
+//! It also has agents find and fork an earlier session with the tools of `forklore mcp`.
 
 mod agent;
 mod agents;
@@ -13,35 +15,39 @@ mod error;
 mod mock;
 mod outcome;
 mod output;
+mod recall;
 mod request;
 mod run;
 mod setting;
 mod site;
+mod tools;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::error::{Error, Result};
-use crate::outcome::Outcome;
 use crate::setting::Setting;
 
 fn main() -> ExitCode {
     match start(&Setting::parse()) {
-        Ok(outcomes) => output::verdict(&outcomes),
+        Ok(code) => code,
         Err(error) => output::failure(&error),
     }
 }
 
-/// Tests the requested agents concurrently. Each agent has its own home directory, fake model and
-/// store.
-fn start(setting: &Setting) -> Result<Vec<Outcome>> {
+/// Tests the requested agents concurrently, each with its own home directory, fake model and store: in
+/// forks, or else whether they find and fork an earlier session. Returns the exit code.
+fn start(setting: &Setting) -> Result<ExitCode> {
     let names = &setting.names;
     let is_requested =
         |name: &str| names.is_empty() || names.iter().any(|question| question == name);
     let chosen: Vec<_> = agents::ALL.iter().filter(|agent| is_requested(agent.name)).collect();
     if chosen.is_empty() {
         return Err(Error::Nobody(names.join(", ")));
+    }
+    if setting.recall {
+        return Ok(output::recall_verdict(recall::all(setting, &chosen)?));
     }
     output::heading();
     std::thread::scope(|scope| {
@@ -51,6 +57,6 @@ fn start(setting: &Setting) -> Result<Vec<Outcome>> {
         for thread in running {
             outcomes.extend(thread.join().map_err(|_| Error::Lost)??);
         }
-        Ok(outcomes)
+        Ok(output::verdict(&outcomes))
     })
 }

@@ -1,5 +1,6 @@
 //! A fake model on the loopback interface that speaks the protocols of the providers. It always
-//! gives the same answer, and records the requests.
+//! gives the same answer, unless it is offered [forklore's tools](crate::tools), and records the
+//! requests.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::error::{Error, Result};
+use crate::tools::{self, Call};
 
 /// The text of every answer that the fake model gives.
 const ANSWER: &str = "understood";
@@ -86,11 +88,15 @@ async fn answer(
 /// `path` determines the provider's format.
 fn response(path: &str, body: &Value) -> (&'static str, String) {
     if path.ends_with("/responses") {
-        return events(&responses());
+        return events(&responses(tools::next(body).as_ref()));
     }
     if path.ends_with("/chat/completions") {
         let stream = body.get("stream") == Some(&Value::Bool(true));
-        return if stream { events(&chunks()) } else { document(&completion()) };
+        let call = tools::next(body);
+        return if stream { events(&chunks(call.as_ref())) } else { document(&completion()) };
+    }
+    if path.ends_with("/messages") {
+        return events(&messages(tools::next(body).as_ref()));
     }
     if path.contains("streamGenerateContent") {
         return events(&[(None, generated().to_string())]);
@@ -120,9 +126,16 @@ fn events(events: &[Event]) -> (&'static str, String) {
     ("text/event-stream", text.collect())
 }
 
-fn responses() -> Vec<Event> {
-    let item = json!({"type": "message", "id": "msg_1", "role": "assistant",
-        "content": [{"type": "output_text", "text": ANSWER}]});
+fn responses(call: Option<&Call>) -> Vec<Event> {
+    let mut item = match call {
+        None => json!({"type": "message", "id": "msg_1", "role": "assistant",
+            "content": [{"type": "output_text", "text": ANSWER}]}),
+        Some(Call { id, name, arguments, .. }) => json!({"type": "function_call", "id": id,
+            "call_id": id, "name": name, "arguments": arguments.to_string()}),
+    };
+    if let (Some(Call { namespace: Some(group), .. }), Some(item)) = (call, item.as_object_mut()) {
+        item.insert("namespace".to_owned(), json!(group));
+    }
     let usage = json!({"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0},
         "output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 2});
     let event = |name: &'static str, data: Value| (Some(name), data.to_string());
@@ -136,17 +149,59 @@ fn responses() -> Vec<Event> {
     ]
 }
 
-fn chunks() -> Vec<Event> {
+/// Returns the answer of Anthropic's protocol.
+fn messages(call: Option<&Call>) -> Vec<Event> {
+    let event = |name: &'static str, mut data: Value| {
+        if let Some(data) = data.as_object_mut() {
+            data.insert("type".to_owned(), json!(name));
+        }
+        (Some(name), data.to_string())
+    };
+    let (block, delta, stop) = match call {
+        None => (
+            json!({"type": "text", "text": ""}),
+            json!({"type": "text_delta", "text": ANSWER}),
+            "end_turn",
+        ),
+        Some(Call { id, name, arguments, .. }) => (
+            json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
+            json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
+            "tool_use",
+        ),
+    };
+    let usage = json!({"input_tokens": 1, "output_tokens": 1});
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant",
+        "model": "mock-model", "content": [], "stop_reason": null, "stop_sequence": null,
+        "usage": usage});
+    let end = json!({"stop_reason": stop, "stop_sequence": null});
+    vec![
+        event("message_start", json!({"message": message})),
+        event("content_block_start", json!({"index": 0, "content_block": block})),
+        event("content_block_delta", json!({"index": 0, "delta": delta})),
+        event("content_block_stop", json!({"index": 0})),
+        event("message_delta", json!({"delta": end, "usage": {"output_tokens": 1}})),
+        event("message_stop", json!({})),
+    ]
+}
+
+fn chunks(call: Option<&Call>) -> Vec<Event> {
     let chunk = |choices: Value| {
         let data = json!({"id": "cmpl-1", "object": "chat.completion.chunk", "created": 1,
             "model": "mock-model", "choices": choices,
             "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}});
         (None, data.to_string())
     };
-    let delta = json!({"role": "assistant", "content": ANSWER});
+    let (delta, reason) = match call {
+        None => (json!({"role": "assistant", "content": ANSWER}), "stop"),
+        Some(Call { id, name, arguments, .. }) => {
+            let function = json!({"name": name, "arguments": arguments.to_string()});
+            let call = json!({"index": 0, "id": id, "type": "function", "function": function});
+            (json!({"role": "assistant", "tool_calls": [call]}), "tool_calls")
+        }
+    };
     vec![
         chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}])),
-        chunk(json!([{"index": 0, "delta": {}, "finish_reason": "stop"}])),
+        chunk(json!([{"index": 0, "delta": {}, "finish_reason": reason}])),
         (None, "[DONE]".to_owned()),
     ]
 }

@@ -45,11 +45,24 @@ pub(crate) fn outcome(outcome: &Outcome) {
     );
 }
 
+/// Prints whether an agent found and forked an earlier session.
+pub(crate) fn recalled(agent: &str, outcome: &Result<String, String>) {
+    match outcome {
+        Ok(fork) => println!("{agent:<10}found an earlier session and forked it: {fork}"),
+        Err(why) => println!("{agent:<10}did not fork an earlier session\n{why}"),
+    }
+}
+
 /// Returns the exit code of the test run. It is success if every outcome includes at least one
 /// tested fork, and no fork differed from the expectation.
 pub(crate) fn verdict(outcomes: &[Outcome]) -> ExitCode {
     let sound = |outcome: &Outcome| outcome.forks > 0 && outcome.different == 0;
     if outcomes.iter().all(sound) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Returns the exit code of a test run of earlier sessions: success if every agent forked one.
+pub(crate) fn recall_verdict(is_well: bool) -> ExitCode {
+    if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Prints the error that prevented the tests, and returns the exit code 2.

@@ -26,6 +26,9 @@ pub(crate) struct Setting {
     /// A few forks of each agent only
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Only whether agents find and fork an earlier session with the tools of `forklore mcp`
+    #[arg(long)]
+    pub(crate) recall: bool,
     /// The agents to try [default: all]
     #[arg(value_name = "AGENT")]
     pub(crate) names: Vec<String>,

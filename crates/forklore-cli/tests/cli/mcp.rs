@@ -116,15 +116,60 @@ fn a_server_may_be_older_than_the_first_session() {
 fn noise_on_the_input_is_answered_or_ignored_and_ends_nothing() {
     let sandbox = Sandbox::with_a_plan();
     let mut client = Client::of(&sandbox, &[]);
-    for noise in
-        ["{", "[]", "null", "\u{1b}[2J", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"no/such\"}"]
-    {
-        writeln!(client.input, "{noise}").unwrap();
+    let (deep, long) =
+        (format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)), "x".repeat(5 << 20));
+    let call = |arguments: &str| {
+        let params = format!(r#"{{"name":"search","arguments":{arguments}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#)
+            .into_bytes()
+    };
+    for noise in [
+        b"{".to_vec(),
+        b"[]".to_vec(),
+        b"null".to_vec(),
+        b"\x1b[2J".to_vec(),
+        b"\xff\xfe\x00".to_vec(),
+        b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"\xff\"}".to_vec(),
+        br#"{"jsonrpc":"2.0","id":7,"method":"no/such"}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":7,"result":{}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}"#
+            .to_vec(),
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}"#
+            .to_vec(),
+        br#"[{"jsonrpc":"2.0","id":7,"method":"ping"}]"#.to_vec(),
+        deep.clone().into_bytes(),
+        call(&format!(r#"{{"query":{deep}}}"#)),
+        call(&format!(r#"{{"query":"{long}"}}"#)),
+        call(r#"["query"]"#),
+    ] {
+        client.input.write_all(&noise).unwrap();
+        client.input.write_all(b"\n").unwrap();
     }
     // Answers to the noise may come first.
     client.send(&json!({ "jsonrpc": "2.0", "id": "last", "method": "ping" }));
     while client.line()["id"] != "last" {}
     assert_eq!(client.close(), Some(0));
+}
+
+#[test]
+fn a_client_that_goes_away_in_a_call_leaves_whole_forks() {
+    let sandbox = Sandbox::with_a_plan();
+    let mut client = Client::of(&sandbox, &["--allow", "fork"]);
+    for id in 100..120 {
+        let arguments = json!({ "session": "plan-1", "at": "turn:1" });
+        let params = json!({ "name": "fork", "arguments": arguments });
+        client
+            .send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+    // Gone before the answers.
+    assert_eq!(client.close(), Some(0));
+    let verified = sandbox.json(&["verify"]);
+    assert_eq!(verified["problems"], json!([]), "{verified}");
+    let listed = sandbox.json(&["list"]);
+    for session in listed["sessions"].as_array().unwrap() {
+        let turns = if session["id"] == "plan-1" { 2 } else { 1 };
+        assert_eq!(session["turns"], turns, "{session}");
+    }
 }
 
 #[test]

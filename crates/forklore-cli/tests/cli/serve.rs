@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 /// A server as a process. It is killed when the test ends.
 pub(crate) struct Serving {
     process: Child,
-    host: String,
+    pub(crate) host: String,
     line: Value,
 }
 

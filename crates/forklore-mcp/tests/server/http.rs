@@ -4,7 +4,7 @@ use bytes::Bytes;
 use forklore_core::workspace::Workspace;
 use forklore_mcp::{HttpOptions, HttpService, McpServer, Options, http_service};
 use http::{Request, StatusCode};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use serde_json::json;
 
 use crate::world::{FOLDER, with_a_plan};
@@ -39,6 +39,28 @@ async fn a_client_on_this_machine_gets_a_connection_of_its_own() {
         ids.push(response.headers()["mcp-session-id"].clone());
     }
     assert_ne!(ids[0], ids[1]);
+}
+
+#[tokio::test]
+async fn connections_that_nobody_ends_leave_no_more_than_a_thousand() {
+    let service = service(HttpOptions::default());
+    let mut ids = Vec::new();
+    for _ in 0..1_000 {
+        let response = service.handle(hello("host", "localhost")).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        ids.push(response.headers()["mcp-session-id"].clone());
+    }
+    let refused = service.handle(hello("host", "localhost")).await;
+    assert_eq!(refused.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let body = refused.into_body().collect().await.unwrap().to_bytes();
+    assert!(String::from_utf8_lossy(&body).contains("too many connections"), "{body:?}");
+    let end = Request::delete("/mcp").header("host", "localhost");
+    let end = end.header("mcp-session-id", ids[0].clone()).body(Full::<Bytes>::default());
+    assert!(service.handle(end.unwrap()).await.status().is_success());
+    // The connection ends soon after its end was asked for.
+    while service.handle(hello("host", "localhost")).await.status() != StatusCode::OK {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

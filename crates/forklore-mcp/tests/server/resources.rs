@@ -1,14 +1,12 @@
 //! Sessions as resources, and subscriptions to them.
 
-use std::sync::Arc;
-
 use forklore_core::workspace::Workspace;
 use forklore_mcp::{McpServer, Options};
 use rmcp::model::{
     ReadResourceRequestParams, ResourceContents, ResourceUpdatedNotificationParam,
     SubscribeRequestParams,
 };
-use rmcp::service::NotificationContext;
+use rmcp::service::{NotificationContext, RunningService};
 use rmcp::{ClientHandler, RoleClient, ServiceExt};
 use tokio::sync::mpsc;
 
@@ -35,7 +33,10 @@ async fn a_session_is_a_page_of_markdown() {
     insta::assert_snapshot!("page", page);
     for nowhere in ["forklore://session/nowhere", "file:///etc/passwd", "forklore://session/"] {
         let params = ReadResourceRequestParams::new(nowhere);
-        assert!(client.0.read_resource(params).await.is_err(), "{nowhere}");
+        let refused = client.0.read_resource(params).await.unwrap_err();
+        let rmcp::ServiceError::McpError(refused) = refused else { panic!("{refused:?}") };
+        let refused = serde_json::to_value(refused).unwrap();
+        assert_eq!(refused["data"]["uri"], nowhere, "{refused}");
     }
 }
 
@@ -64,20 +65,38 @@ impl ClientHandler for Listener {
     }
 }
 
+/// Connects a client that subscribes to a resource, and returns it with the updates that it gets.
+async fn subscribed(
+    server: &McpServer,
+    uri: &str,
+) -> (RunningService<RoleClient, Listener>, mpsc::UnboundedReceiver<String>) {
+    let server = server.for_connection();
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await });
+    let (updated, updates) = mpsc::unbounded_channel();
+    let client = Listener(updated).serve(ours).await.unwrap();
+    #[allow(deprecated, reason = "clients of 2025-11-25 use it")]
+    client.subscribe(SubscribeRequestParams::new(uri)).await.unwrap();
+    (client, updates)
+}
+
 #[tokio::test]
-async fn a_subscriber_hears_of_changes() {
+async fn every_subscriber_hears_of_changes_also_after_all_went_away() {
     let engine = with_a_plan();
     let options = Options { workspace: Some(Workspace::new(FOLDER)), ..Options::default() };
     let server = McpServer::new(engine.clone(), options);
-    let (ours, theirs) = tokio::io::duplex(1 << 16);
-    tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await });
-    let (updated, mut updates) = mpsc::unbounded_channel();
-    let client = Arc::new(Listener(updated).serve(ours).await.unwrap());
-    let uri = "forklore://session/last";
-    #[allow(deprecated, reason = "clients of 2025-11-25 use it")]
-    client.subscribe(SubscribeRequestParams::new(uri)).await.unwrap();
     let other = crate::world::session(&engine, "other-1", "Other", FOLDER);
-    say(&engine, &other, "not subscribed to");
-    say(&engine, &id("plan-1"), "more");
-    assert_eq!(updates.recv().await.as_deref(), Some(uri));
+    for uri in ["forklore://session/plan-1", "forklore://session/plan"] {
+        let mut clients = Vec::new();
+        for _ in 0..30 {
+            clients.push(subscribed(&server, uri).await);
+        }
+        say(&engine, &other, "not subscribed to");
+        say(&engine, &id("plan-1"), "more");
+        for (client, mut updates) in clients {
+            assert_eq!(updates.recv().await.as_deref(), Some(uri));
+            client.cancel().await.unwrap();
+            assert_eq!(updates.recv().await, None);
+        }
+    }
 }

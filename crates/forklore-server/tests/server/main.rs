@@ -7,6 +7,7 @@ mod api;
 mod chat;
 mod hostile;
 mod live;
+mod mcp;
 mod openapi;
 mod outage;
 mod routes;

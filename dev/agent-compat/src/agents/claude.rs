@@ -1,4 +1,5 @@
-//! Claude Code: its Agent SDK reads the files. Claude Code itself is not started.
+//! Claude Code: its Agent SDK reads the files, and runs the Claude Code that it contains when an
+//! earlier session is looked for.
 
 use crate::agent::{Agent, PROMPT, as_it_is};
 
@@ -32,6 +33,18 @@ said.append({'role': 'user', 'content': prompt})
 print(json.dumps({'path': '/sdk', 'body': {'messages': said}}))
 ";
 
+/// A Python script that asks Claude Code a question with the settings of its user.
+const ASK: &str = "\
+import asyncio, sys
+from claude_agent_sdk import query, ClaudeAgentOptions
+options = ClaudeAgentOptions(allowed_tools=['mcp__forklore__search', 'mcp__forklore__fork'],
+                             setting_sources=['user'], model='mock-model', max_turns=6)
+async def ask():
+    async for message in query(prompt=sys.argv[1], options=options):
+        print(message)
+asyncio.run(ask())
+";
+
 pub(super) const AGENT: Agent = Agent {
     name: "claude",
     other: "codex",
@@ -42,6 +55,17 @@ pub(super) const AGENT: Agent = Agent {
         command.args(["-c", READ, id]).arg(path).arg(&site.project).arg(PROMPT);
         vec![command]
     },
+    ask: Some(|site, question| {
+        let mut command = site.offline(&site.python);
+        command.env("PYTHONPATH", site.agents.with_file_name("python"));
+        command.envs([("ANTHROPIC_BASE_URL", site.url()), ("ANTHROPIC_API_KEY", "x".to_owned())]);
+        command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        // Otherwise the first request may be sent before the server has answered, and tools of
+        // servers are offered only after the model has searched for them.
+        command.envs([("MCP_CONNECTION_NONBLOCKING", "false"), ("ENABLE_TOOL_SEARCH", "false")]);
+        command.args(["-c", ASK, question]);
+        command
+    }),
     is_spoken: |_| true,
     expected: as_it_is,
     received: as_it_is,

@@ -1,6 +1,9 @@
 //! Codex: its settings and commands.
 
+use std::process::Command;
+
 use crate::agent::{Agent, PROMPT, as_it_is};
+use crate::site::Site;
 
 /// The beginnings of texts that Codex itself adds to a request, with the role `user`. These texts
 /// describe Codex and its environment.
@@ -23,13 +26,23 @@ pub(super) const AGENT: Agent = Agent {
         )
     },
     commands: |site, _, id| {
-        let program = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex";
-        let mut command = site.offline(site.agents.join(program));
-        command.env("RUST_LOG", "error").args(["exec", "--skip-git-repo-check", "resume"]);
-        command.args([id, PROMPT]);
+        let mut command = program(site);
+        command.args(["resume", id, PROMPT]);
         vec![command]
     },
+    ask: Some(|site, question| {
+        let mut command = program(site);
+        command.arg(question);
+        command
+    }),
     is_spoken: |text| !OWN.iter().any(|own| text.trim_start().starts_with(own)),
     expected: as_it_is,
     received: as_it_is,
 };
+
+fn program(site: &Site) -> Command {
+    let program = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex";
+    let mut command = site.offline(site.agents.join(program));
+    command.env("RUST_LOG", "error").args(["exec", "--skip-git-repo-check"]);
+    command
+}

@@ -19,6 +19,7 @@ pub(super) const AGENT: Agent = Agent {
         command.args(["-p", PROMPT]);
         vec![command]
     },
+    ask: None,
     is_spoken: |text| !text.trim_start().starts_with("<session_context>"),
     expected: as_it_is,
     received: |atoms| atoms.into_iter().filter(|atom| *atom != interrupted()).collect(),

@@ -30,6 +30,11 @@ pub(super) const AGENT: Agent = Agent {
         run.args(["run", "-m", "mock/mock-model", "-s", id, PROMPT]);
         vec![import, run]
     },
+    ask: Some(|site, question| {
+        let mut run = program(site);
+        run.args(["run", "-m", "mock/mock-model", question]);
+        run
+    }),
     is_spoken: |text| text.trim() != MEDIA,
     expected: |atoms| atoms.into_iter().map(summary).collect(),
     received: |atoms| {

@@ -24,6 +24,7 @@ pub(super) const AGENT: Agent = Agent {
         command.arg("--session").arg(path).args(["-p", PROMPT]);
         vec![command]
     },
+    ask: None,
     is_spoken: |text| text.trim() != MEDIA,
     expected: |atoms| thought_aloud(atoms).into_iter().map(inner).collect(),
     received: |atoms| answering(atoms).into_iter().map(inner).collect(),

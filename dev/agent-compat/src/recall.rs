@@ -1,0 +1,109 @@
+//! Tests whether real agents find and fork an earlier session of theirs with forklore's MCP server,
+//! which `forklore install mcp` adds to their settings.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::agent::Agent;
+use crate::error::{Error, Result};
+use crate::mock::Mock;
+use crate::output;
+use crate::setting::Setting;
+use crate::site::Site;
+
+/// What the user asks first, in the session that is to be found. The agent has no tools of forklore
+/// then.
+const FIRST: &str = "Plan the lighthouse";
+/// What the user asks in a later session. The fake model uses forklore's tools whatever it is asked.
+const SECOND: &str = "Find the earlier session about the tower by the sea and fork it";
+
+/// Tests those of the agents that can call tools of MCP servers on the fake model, concurrently.
+/// Returns whether each of them created a fork.
+pub(crate) fn all(setting: &Setting, agents: &[&'static Agent]) -> Result<bool> {
+    std::thread::scope(|scope| {
+        let able = agents.iter().filter_map(|agent| Some((*agent, agent.ask?)));
+        let running: Vec<_> =
+            able.map(|(agent, ask)| scope.spawn(move || one(agent, ask, setting))).collect();
+        let mut is_well = true;
+        for thread in running {
+            is_well &= thread.join().map_err(|_| Error::Lost)??;
+        }
+        Ok(is_well)
+    })
+}
+
+/// Tests one agent, and prints the id of the fork, or what is wrong with the store afterwards and what
+/// the programs printed. Returns whether there is a fork.
+fn one(agent: &Agent, ask: fn(&Site, &str) -> Command, setting: &Setting) -> Result<bool> {
+    let mock = Mock::start()?;
+    let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
+    let site = Site::new(folder.path(), setting, mock.port)?;
+    (agent.prepare)(&site)?;
+    let store = Store { site: &site, setting };
+    let mut printed = run(ask(&site, FIRST))?;
+    printed += &run(store.command(&["import"]))?;
+    let allowed = ["install", "mcp", agent.name, "--allow", "fork", "--yes"];
+    printed += &run(store.command(&allowed))?;
+    printed += &run(ask(&site, SECOND))?;
+    let outcome = store.forked(agent).map_err(|why| format!("  {why}; printed:\n{printed}"));
+    output::recalled(agent.name, &outcome);
+    Ok(outcome.is_ok())
+}
+
+/// The store of one test, as the program sees it.
+struct Store<'a> {
+    site: &'a Site,
+    setting: &'a Setting,
+}
+
+impl Store<'_> {
+    fn command(&self, words: &[&str]) -> Command {
+        let url = format!("sqlite:{}", self.site.home.with_file_name("recalled.db").display());
+        let mut command = Command::new(&self.setting.forklore);
+        command.env_clear().env("HOME", &self.site.home).current_dir(&self.site.project);
+        command.args(["--store", &url]).args(words);
+        command
+    }
+
+    /// Returns the JSON lines that a command prints.
+    fn lines(&self, words: &[&str]) -> Result<Vec<Value>, String> {
+        let printed = run(self.command(&[&["--json"], words].concat()));
+        let printed = printed.map_err(|error| error.to_string())?;
+        let lines = printed.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().map_err(|error| format!("{words:?}: {error}: {printed}"))
+    }
+
+    /// Returns the id of the fork, if the store has only the session in which the user asked the first
+    /// question, and a fork of it after its first turn.
+    fn forked(&self, agent: &Agent) -> Result<String, String> {
+        let tree = self.lines(&["tree", "--all", "--flat"])?;
+        let [root, fork] = tree.as_slice() else {
+            return Err(format!("not a session and its fork: {tree:?}"));
+        };
+        let (parent, id) = (word(root, "session_id"), word(fork, "session_id"));
+        let turn = fork.pointer("/cut/turn");
+        if word(fork, "parent_session_id") != parent || turn != Some(&json!(1)) {
+            return Err(format!("no fork of {parent} after its first turn: {tree:?}"));
+        }
+        for session in [parent, id] {
+            let log = json!(self.lines(&["log", session])?).to_string();
+            if !log.contains(FIRST) || log.contains(SECOND) {
+                return Err(format!("{session} is not {}'s first session: {log}", agent.name));
+            }
+        }
+        Ok(id.to_owned())
+    }
+}
+
+fn word<'a>(session: &'a Value, name: &str) -> &'a str {
+    session.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Runs a command to its end, and returns what it printed.
+fn run(mut command: Command) -> Result<String> {
+    let program = command.get_program().into();
+    let ended = command.stdin(Stdio::null()).output();
+    let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
+    Ok(String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned())
+}
