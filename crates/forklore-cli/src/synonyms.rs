@@ -2,7 +2,7 @@
 
 /// Names of commands of other programs, each with the command of this program that its users look
 /// for.
-const SYNONYMS: [(&str, &str); 41] = [
+const SYNONYMS: [(&str, &str); 42] = [
     ("add", "append"),
     ("ask", "chat"),
     ("attest", "anchor"),
@@ -32,6 +32,7 @@ const SYNONYMS: [(&str, &str); 41] = [
     ("mv", "rename"),
     ("name", "rename"),
     ("open", "resume"),
+    ("operations", "op log"),
     ("print", "replay"),
     ("prune", "gc"),
     ("read", "replay"),

@@ -247,7 +247,7 @@ fn what_was_typed_is_quoted_and_the_command_corrected() {
         &["rename", "plan-1"],
         &["show", "plan-1", "plan-2"],
         &["man", "frok"],
-        &["undo", "3"],
+        &["operations", "3"],
         &["op"],
         &["config", "int"],
         &["config", "check", "--nope"],
