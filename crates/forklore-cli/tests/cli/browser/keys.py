@@ -184,8 +184,8 @@ def test_the_link_to_an_entry_is_copied(tab, url):
 
 def test_a_part_of_an_id_leads_to_its_event(tab, url):
     headers = {"authorization": f"Bearer {os.environ['FORKLORE_TOKEN']}"}
-    answer = tab.request.get(f"{url}/api/v1/sessions/long/events?after=149", headers=headers)
-    event = answer.json()["records"][0]
+    answer = tab.request.get(f"{url}/api/v1/sessions/long/events?seq=150", headers=headers)
+    event = answer.json()["events"][0]
     assert event["data"]["content"] == "message 150"
     tab.goto(url + "/s/long")
     reach(tab, tab.get_by_label("Go to"))
