@@ -188,7 +188,7 @@ def test_a_part_of_an_id_leads_to_its_event(tab, url):
     event = answer.json()["events"][0]
     assert event["data"]["content"] == "message 150"
     tab.goto(url + "/s/long")
-    reach(tab, tab.get_by_label("Go to"))
+    reach(tab, tab.get_by_role("textbox", name="Go to"))
     tab.keyboard.type(event["id"][-9:])
     press(tab, "Enter")
     tab.wait_for_url(re.compile(r"/s/long\?at=150#e-150$"))
