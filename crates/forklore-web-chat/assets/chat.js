@@ -84,7 +84,54 @@ function tool(data, done) {
   part.block.dataset.stored = "yes";
 }
 
+// The sub-agents of the turn, by their sessions.
+let agents = new Map();
+// How much of what a sub-agent writes is shown while it runs, in characters.
+const LATEST = 400;
+
+function agent(id) {
+  if (!agents.has(id)) {
+    const part = add("agent", "Sub-agent", "");
+    const link = document.createElement("a");
+    link.href = `/s/${encodeURIComponent(id)}`;
+    part.block.querySelector("h3").append(" ", link);
+    agents.set(id, { ...part, link });
+    named(id, id);
+  }
+  return agents.get(id);
+}
+
+const named = (id, name) => (agent(id).link.textContent = visible(name));
+
+function shows(id, text) {
+  const part = agent(id);
+  part.text = text;
+  const latest = text.length > LATEST ? `…${text.slice(-LATEST)}` : text;
+  grow(() => (part.body.textContent = visible(latest)));
+}
+
+// What a sub-agent does, while it does it.
+const delegated = {
+  "session:fork": (id, data) => data.kind === "delegate" && named(id, data.label),
+  "content_block:start": (id, data) => data.block_type === "text" && shows(id, ""),
+  "content_block:delta": (id, data) => data.block_type === "text" && shows(id, agent(id).text + data.delta),
+  "content_block:end": (id, data) => data.block_type === "text" && shows(id, data.block.text),
+  "tool:pre": (id, data) => shows(id, `→ ${data.tool_name} ${JSON.stringify(data.tool_input ?? {})}`),
+  "tool:progress": (id, data) => data.step.message && shows(id, data.step.message),
+  "tool:error": (id, data) => shows(id, `${data.tool_name} failed`),
+};
+
+function ended(data, text) {
+  const part = agent(data.sub_session_id);
+  part.block.dataset.stored = "yes";
+  if (text) shows(data.sub_session_id, text);
+}
+
 const notified = {
+  "delegate:agent_spawned": (data) => agent(data.sub_session_id),
+  "delegate:agent_resumed": (data) => agent(data.sub_session_id),
+  "delegate:agent_completed": (data) => ended(data),
+  "delegate:error": (data) => ended(data, data.error || "failed"),
   "prompt:submit": (data) => (add("user", "You", data.prompt).block.dataset.stored = "yes"),
   "provider:request": () => (blocks = new Map([...blocks].filter(([key]) => key.startsWith("call ")))),
   "content_block:delta": (data) => data.block_type === "text" && piece("answer", data.block_index, data.delta),
@@ -109,14 +156,16 @@ function running(now) {
 
 const received = {
   state(data) {
+    // A turn that ran when the connection broke, and does not run now, was interrupted.
+    const wasCut = isRunning && data.turn_id === null;
     running(data.turn_id !== null);
+    if (wasCut) cut();
     approvals = data.approvals;
     ask();
     document.body.dataset.talking = "yes";
   },
   begin() {
-    answering.replaceChildren();
-    blocks = new Map();
+    empty();
     approvals = [];
     say("");
     tell("The model answers");
@@ -124,6 +173,7 @@ const received = {
   },
   notification(data) {
     if (data.session_id === root.dataset.chat) notified[data.event]?.(data.data);
+    else delegated[data.event]?.(data.session_id, data.data);
   },
   approval(data) {
     if (!approvals.some((it) => it.approval_id === data.approval_id)) approvals.push(data);
@@ -149,6 +199,19 @@ const received = {
     if (prompt) find("broken").hidden = turn?.status === "success";
   },
 };
+
+function empty() {
+  answering.replaceChildren();
+  blocks = new Map();
+  agents = new Map();
+}
+
+// Shows that the turn ended without its end, and offers to go on with it.
+function cut() {
+  for (const block of answering.children) block.dataset.stored = "yes";
+  tell("The turn was interrupted; what was stored is above");
+  if (prompt) find("broken").hidden = false;
+}
 
 // What is stored appears in the conversation; then it needs not be shown twice.
 function sweep() {
@@ -261,6 +324,26 @@ document.addEventListener("keydown", (event) => {
 });
 
 let source = null;
+const AGAIN = 5_000;
+
+// A server that was started again does not know who was logged in. A browser that lost the connection
+// tries again by itself; one that is refused does not.
+async function refused() {
+  if (source?.readyState !== EventSource.CLOSED) return;
+  source = null;
+  try {
+    const answer = await fetch(`${base}/turns/current`);
+    if (answer.status === 401) {
+      if (isRunning) cut();
+      running(false);
+      if (prompt) find("broken").hidden = true;
+      return say("The server was started again. Log in with the link that it printed, and reload this page.");
+    }
+  } catch {
+    // It is away; perhaps not for long.
+  }
+  setTimeout(connect, AGAIN);
+}
 
 // A browser has few connections for each server, so a page that nobody sees gives up its own.
 function connect() {
@@ -271,8 +354,8 @@ function connect() {
   }
   if (source) return;
   source = new EventSource(`${base}/turns/live`);
-  answering.replaceChildren();
-  blocks = new Map();
+  source.onerror = refused;
+  empty();
   for (const [name, receive] of Object.entries(received)) {
     source.addEventListener(name, (event) => receive(JSON.parse(event.data)));
   }

@@ -12,6 +12,7 @@
 mod approval;
 mod assets;
 mod begin;
+mod cast;
 mod chat;
 mod failure;
 mod follow;

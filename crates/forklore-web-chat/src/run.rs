@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::cast::Cast;
 use crate::chat::Agent;
 use crate::failure;
 use crate::refused::{Answer, Refused};
@@ -52,7 +53,7 @@ impl Talk {
             model: conversation.model(),
         };
         let mut began = Some((began, first, request.clone(), key));
-        let done = self.carry_out(seated, &conversation, request.prompt, &mut began).await;
+        let done = self.carry_out(seated, &agent, &conversation, request.prompt, &mut began).await;
         let moved = conversation.id() != self.id;
         if moved {
             // It goes on in a fork, which people open as a session of its own.
@@ -73,20 +74,21 @@ impl Talk {
     async fn carry_out(
         &self,
         seat: &mut Seat,
+        agent: &Agent,
         conversation: &Conversation,
         prompt: Option<String>,
         began: &mut Option<(Began, TurnBegan, SendTurn, Option<String>)>,
     ) -> forklore_host::Result<Turn> {
         let cancel = self.state().current.as_ref().map(|current| current.cancel.clone());
         let cancel = cancel.unwrap_or_default();
-        let mut notifications = conversation.subscribe(CAPACITY);
+        let mut notifications = agent.host.kernel().subscribe(CAPACITY);
+        let mut cast = Cast::of(conversation.id());
         let mut work = std::pin::pin!(turn(conversation, prompt, &cancel));
         let done = loop {
             tokio::select! {
                 biased;
                 Some(received) = notifications.next() => {
-                    self.say_began(began.take());
-                    self.notified(&received);
+                    self.received(&received, &mut cast, began);
                 }
                 Some(question) = seat.questions.recv() => {
                     self.say_began(began.take());
@@ -95,18 +97,18 @@ impl Talk {
                 done = &mut work => break done,
             }
         };
-        self.drain(&mut notifications, began);
+        self.drain(&mut notifications, &mut cast, began);
         done
     }
 
     fn drain(
         &self,
         notifications: &mut Subscription,
+        cast: &mut Cast,
         began: &mut Option<(Began, TurnBegan, SendTurn, Option<String>)>,
     ) {
         while let Some(Some(received)) = notifications.next().now_or_never() {
-            self.say_began(began.take());
-            self.notified(&received);
+            self.received(&received, cast, began);
         }
     }
 
@@ -120,9 +122,19 @@ impl Talk {
         let _ = sender.send(Ok(first));
     }
 
-    fn notified(&self, received: &Received) {
+    fn received(
+        &self,
+        received: &Received,
+        cast: &mut Cast,
+        began: &mut Option<(Began, TurnBegan, SendTurn, Option<String>)>,
+    ) {
         match received {
-            Received::Event(notification) => self.stream.notify(notification),
+            Received::Event(notification) if cast.has(notification) => {
+                self.say_began(began.take());
+                self.stream.notify(notification);
+            }
+            // Of another session that this server runs.
+            Received::Event(_) => {}
             Received::Lagged(missed) => self.stream.push(
                 "missed",
                 &json!({ "ephemeral": missed.ephemeral, "lasting": missed.lasting }),

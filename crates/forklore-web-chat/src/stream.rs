@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_agent::notify::{KernelEvent, Notification};
+use forklore_core::SessionId;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -15,7 +16,7 @@ pub(crate) struct Item {
     pub(crate) event: &'static str,
     pub(crate) data: Arc<str>,
     /// What this is a piece of. The whole replaces all pieces.
-    piece_of: Option<Whole>,
+    piece_of: Option<(SessionId, Whole)>,
 }
 
 /// Something that arrives in pieces, and then whole.
@@ -81,13 +82,20 @@ impl Stream {
             }
             _ => (None, None),
         };
-        if whole.is_some() {
-            self.items().queue.retain(|item| item.piece_of != whole);
+        // Sub-agents that work at the same time number their blocks alike.
+        let of = |whole| (notification.session_id.clone(), whole);
+        if let Some(whole) = whole.map(of) {
+            self.items().queue.retain(|item| item.piece_of.as_ref() != Some(&whole));
         }
-        self.add("notification", notification, piece_of);
+        self.add("notification", notification, piece_of.map(of));
     }
 
-    fn add(&self, event: &'static str, data: &impl Serialize, piece_of: Option<Whole>) {
+    fn add(
+        &self,
+        event: &'static str,
+        data: &impl Serialize,
+        piece_of: Option<(SessionId, Whole)>,
+    ) {
         let Ok(data) = serde_json::to_string(data) else { return };
         {
             let mut items = self.items();

@@ -1,6 +1,6 @@
-// Keys like those of a pager: j k, o, n N, g G, /, f, x, y, [ ], t, u, ?
+// Keys like those of a pager: j k, o, n N, g G, /, f, x, y, [ ], c, t, u, ?
 
-const rows = () => [...document.querySelectorAll("#fragment [data-row]")];
+const rows = () => [...document.querySelectorAll("main [data-row]")];
 let current = null;
 
 const key = (row) => row.id || row.querySelector("a")?.getAttribute("href");
@@ -34,7 +34,7 @@ function unfold() {
   const row = rows()[position()];
   if (!row) return;
   const parts = [...row.querySelectorAll("details")];
-  if (parts.length === 0) return row.querySelector("a[data-open].name")?.click();
+  if (parts.length === 0) return row.querySelector("a[data-open]:is(.name, .label)")?.click();
   const open = parts.some((part) => !part.open);
   for (const part of parts) part.open = open;
 }
@@ -58,6 +58,7 @@ const actions = {
   y: () => rows()[position()]?.querySelector("[data-copy-link]")?.click(),
   "[": () => follow("["),
   "]": () => follow("]"),
+  c: () => follow("c"),
   t: () => follow("t"),
   u: () => location.assign("/"),
   "/": () => document.getElementById("q")?.select(),

@@ -11,6 +11,7 @@ use crate::Pages;
 use crate::answer::{Answer, Problem};
 use crate::entry::{Entries, Entry};
 use crate::entry_view::Writer;
+use crate::fate::{self, Fate};
 use crate::params::{self, Params};
 use crate::shell::Shell;
 use crate::shown::{self, Line};
@@ -54,14 +55,15 @@ pub(crate) fn page(pages: &Pages, a: &SessionId, b: &SessionId, params: &Params)
         0 => Some([deeds::read(engine, left, common)?, deeds::read(engine, right, common)?]),
         _ => None,
     };
+    let fates = fate::of_pair(engine, &headers);
     let shell = Shell { title: "Compare", ..Shell::default() };
     let address = format!("/compare/{a}/{b}");
     Ok(shell.page(&html! {
         h1 { "Compare" }
         (parting(left, common))
         div.sides {
-            @for (header, alone) in headers.iter().zip(alone) {
-                (heading(pages, header, alone))
+            @for ((header, alone), fate) in headers.iter().zip(alone).zip(fates) {
+                (heading(pages, header, alone, fate))
             }
         }
         @if let Some([a, b]) = &deeds { (deeds_view::tables([left, right], [a, b])) }
@@ -94,10 +96,10 @@ fn parting(left: &Header, common: u64) -> Markup {
     }
 }
 
-fn heading(pages: &Pages, header: &Header, alone: u64) -> Markup {
+fn heading(pages: &Pages, header: &Header, alone: u64, fate: Option<Fate>) -> Markup {
     html! {
         div.side {
-            h2 { a href={ "/s/" (header.id) } { (header.label) } }
+            h2 { a href={ "/s/" (header.id) } { (header.label) } " " (fate::badge(fate)) }
             p.facts {
                 span { (Line(&shown::name(&pages.engine, header))) }
                 span { (count(alone, "message")) " alone" }

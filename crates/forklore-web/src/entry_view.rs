@@ -11,7 +11,7 @@ use maud::{Markup, PreEscaped, html};
 use crate::answer::Answer;
 use crate::entry::{Entry, Kind};
 use crate::shown;
-use crate::{Pages, turnings};
+use crate::{Pages, fate, turnings};
 
 /// The number of elements after which a page ends.
 const MOST_NODES: usize = 2_000;
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
             let until = next.or_else(|| is_end.then_some(u64::MAX)).unwrap_or(entry.ordinal + 1);
             for turning in turnings.range(entry.ordinal..until.max(entry.ordinal)) {
                 page.push_str(&self.turning(turning.1).into_string());
-                nodes += 20;
+                nodes += 40;
             }
         }
         (PreEscaped(page), None)
@@ -133,7 +133,9 @@ impl<'a> Writer<'a> {
                     strong aria-current="true" { (self.session.label) }
                 }
                 @for branch in listed {
-                    a href=(to(branch)) { (branch.label) }
+                    span.branch-of {
+                        a href=(to(branch)) { (branch.label) } (fate::badge(branch.fate))
+                    }
                     @if is_after(branch) { strong aria-current="true" { (self.session.label) } }
                 }
                 @if let Some(next) = turning.branches.get(before) {

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 
 use crate::answer::{Answer, Problem};
 use crate::families::Tree;
+use crate::fate::{self, Fates};
 use crate::lanes::{self, Layout};
 use crate::params::Params;
 use crate::shell::{self, Shell};
@@ -64,6 +65,7 @@ pub(crate) fn part(app: &App, session: &SessionId, params: &Params) -> Answer<Ma
     let layout = lanes::layout(&depths, from, ROWS);
     let shown = nodes.iter().skip(from).take(ROWS);
     let rows: Vec<_> = shown.collect();
+    let fates = Fates::of(nodes.iter().filter_map(|node| tree.header(node)));
     let pager = |label| pager(session, from, nodes.len(), label);
     Ok(html! {
         @if tree.problems > 0 {
@@ -74,7 +76,7 @@ pub(crate) fn part(app: &App, session: &SessionId, params: &Params) -> Answer<Ma
             div.graph {
                 (drawing(&tree, &rows, &layout))
                 ol start=(from + 1) {
-                    @for node in &rows { (row(pages, &tree, node, session)) }
+                    @for node in &rows { (row(pages, &tree, node, session, &fates)) }
                 }
             }
             div.buttons { button type="submit" { "Compare the chosen" } }
@@ -104,7 +106,7 @@ fn pager(session: &SessionId, from: usize, all: usize, label: &str) -> Markup {
     }
 }
 
-fn row(pages: &Pages, tree: &Tree, node: &Placed, own: &SessionId) -> Markup {
+fn row(pages: &Pages, tree: &Tree, node: &Placed, own: &SessionId, fates: &Fates) -> Markup {
     let id = &node.id;
     let Some(header) = tree.header(node) else {
         let why = if tree.damaged.contains(id) { "cannot be read" } else { "is missing" };
@@ -131,6 +133,7 @@ fn row(pages: &Pages, tree: &Tree, node: &Placed, own: &SessionId) -> Markup {
                 (header.label)
             }
             @if pages.engine.is_leased(header) { span.badge.running { "running" } }
+            (fate::badge(fates.get(header)))
             @for mark in marks.iter().filter(|(is, _)| *is) { span.badge { (mark.1) } }
             span.title title=(Line(&title)) { (Line(&title)) }
             @if let Some(cut) = &header.cut {

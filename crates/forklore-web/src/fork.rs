@@ -184,6 +184,12 @@ pub(crate) fn made(pages: &Pages, header: &Header, agent: &str) -> Markup {
                 p { "Go on in " (agent) " with:" }
             }
             (command("command", &resume))
+            @if agent != OWN {
+                p.note {
+                    "It writes the fork as a session of " (agent) ", and prints how to start "
+                    (agent) " with it."
+                }
+            }
         }
     }
 }

@@ -22,6 +22,7 @@ mod entry_view;
 mod event;
 mod families;
 mod family;
+mod fate;
 mod files;
 mod fork;
 mod jump;

@@ -6,6 +6,7 @@ use forklore_engine::Engine;
 use maud::{Markup, html};
 
 use crate::answer::Answer;
+use crate::fate::{self, Fate, Fates};
 use crate::list::{self, Family, List, Wanted};
 use crate::params::{Params, session};
 use crate::shell::{self, Shell};
@@ -148,6 +149,8 @@ fn row(pages: &Pages, family: &Family) -> Markup {
     let mut together = latest.usage;
     others.iter().for_each(|other| together += other.usage);
     let running = others.iter().filter(|other| pages.engine.is_leased(other)).count();
+    let fates = Fates::of([latest].into_iter().chain(others));
+    let abandoned = others.iter().filter(|it| fates.get(it) == Some(Fate::Abandoned)).count();
     html! {
         a.name href={ "/s/" (latest.id) @if is_running { "?at=end" } } data-open { (Line(name)) }
         " " (shown::running(&pages.engine, latest))
@@ -155,6 +158,7 @@ fn row(pages: &Pages, family: &Family) -> Markup {
             span.agent { (latest.dialect.as_deref().unwrap_or("forklore")) }
             @if branches > 0 || latest.kind == SessionKind::Branch {
                 span.label title="label" { (latest.label) }
+                (fate::badge(fates.get(latest)))
             }
             span title=(Line(latest.workspace.as_str())) {
                 (Line(&shown::folder(latest.workspace.as_str())))
@@ -168,6 +172,7 @@ fn row(pages: &Pages, family: &Family) -> Markup {
                 summary {
                     (branches) @if *has_more { "+" } " more in this family"
                     @if running > 0 { ", " (running) " running" }
+                    @if abandoned > 0 { ", " (abandoned) " abandoned" }
                 }
                 @if together.tokens() > latest.usage.tokens() || together.cost > latest.usage.cost {
                     p.facts { "together: " (shown::usage(&together)) }
@@ -176,6 +181,7 @@ fn row(pages: &Pages, family: &Family) -> Markup {
                     @for other in others.iter().take(5) {
                         li {
                             a href={ "/s/" (other.id) } { (other.label) }
+                            " " (fate::badge(fates.get(other)))
                             " " (shown::ago(other.updated, now, &pages.zone))
                             " " (shown::running(&pages.engine, other))
                             " " (shown::usage(&other.usage))

@@ -13,7 +13,7 @@ use crate::part::Conversation;
 use crate::shell::Shell;
 use crate::shown::{self, Line};
 use crate::window::{self, Position, Window};
-use crate::{Pages, fork, turnings};
+use crate::{Pages, fate, fork, turnings};
 
 /// The length of the first words of a turn in the list of turns, in bytes.
 const WORDS: usize = 60;
@@ -37,6 +37,7 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answe
                 h1 { (Line(&name)) }
                 (facts(pages, &window.header)?)
                 (tools(pages, &window.header))
+                (fate::notice(&pages.engine, &window.header))
                 @if let Some(agent) = params.get("forked") {
                     (fork::made(pages, &window.header, agent))
                 }

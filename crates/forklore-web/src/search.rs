@@ -1,6 +1,6 @@
 //! Searches the sessions, and shows the hits with links to where they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use forklore_api::{Hit, Search};
 use forklore_core::units::count;
@@ -12,6 +12,7 @@ use maud::{Markup, Render, html};
 
 use crate::Pages;
 use crate::answer::Answer;
+use crate::fate::{self, Fate};
 use crate::list::Wanted;
 use crate::params::Params;
 use crate::shown::{self, Block, Line};
@@ -50,6 +51,8 @@ pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params)
         .filter(|header| wanted.has_model(&pages.engine, header))
         .map(|header| (header.id.clone(), shown::name(&pages.engine, header)))
         .collect();
+    let is_left = |header: &&Header| fate::kept_instead_of(&pages.engine, header).is_some();
+    let abandoned: HashSet<_> = headers.iter().filter(is_left).map(|it| &it.id).collect();
     let is_wanted = |hit: &&&Hit| wanted.model.is_none() || of_model.contains_key(&hit.session_id);
     let (names, hits) = (&of_model, hits.iter().filter(is_wanted).collect::<Vec<_>>());
     Ok(html! {
@@ -69,7 +72,8 @@ pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params)
         ul.rows {
             @for hit in hits {
                 @let name = names.get(&hit.session_id).map_or(hit.label.as_str(), String::as_str);
-                li.row data-row { (found(pages, hit, name)) }
+                @let fate = abandoned.contains(&hit.session_id).then_some(Fate::Abandoned);
+                li.row data-row { (found(pages, hit, name, fate)) }
             }
         }
         nav.pager aria-label="Pages of hits" {
@@ -126,7 +130,7 @@ fn sessions(pages: &Pages, with_id: &[Header]) -> Markup {
     }
 }
 
-fn found(pages: &Pages, hit: &Hit, name: &str) -> Markup {
+fn found(pages: &Pages, hit: &Hit, name: &str, fate: Option<Fate>) -> Markup {
     let what = match (&hit.tool, hit.role) {
         (Some(tool), _) => tool.as_str(),
         (None, Some(role)) => Role::as_str(role),
@@ -144,6 +148,7 @@ fn found(pages: &Pages, hit: &Hit, name: &str) -> Markup {
             span.agent { (Line(&hit.agent)) }
             span { (Line(what)) }
             span.label { (hit.label) }
+            (fate::badge(fate))
             span title=(Line(hit.workspace.as_str())) {
                 (Line(&shown::folder(hit.workspace.as_str())))
             }

@@ -26,7 +26,7 @@ pub(crate) struct Shell<'a> {
     pub(crate) styles: &'a [&'a str],
 }
 
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 13] = [
     ("j k", "next and previous"),
     ("o Enter", "open, or unfold"),
     ("n N", "next and previous page"),
@@ -34,6 +34,7 @@ const KEYS: [(&str, &str); 12] = [
     ("/", "search"),
     ("f", "fork at this message"),
     ("x", "choose a branch; two are compared"),
+    ("c", "compare an abandoned branch with the kept one"),
     ("y", "copy the link to this message"),
     ("[ ]", "the branch before, and the next"),
     ("t", "the family"),

@@ -1,6 +1,6 @@
 //! Finds where other branches leave the history of a session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use forklore_core::{Header, Label, SessionId, SessionKind};
 use forklore_engine::Engine;
@@ -8,6 +8,7 @@ use forklore_store::port::Filter;
 use jiff::Timestamp;
 
 use crate::answer::Answer;
+use crate::fate::{Fate, Fates};
 
 /// The largest number of children that are looked at for each session of the lineage.
 const CHILDREN: usize = 500;
@@ -23,6 +24,8 @@ pub(crate) struct Branch {
     pub(crate) label: Label,
     /// The log position in that branch at which it goes on.
     pub(crate) seq: u64,
+    /// What became of it in the file from which it was imported.
+    pub(crate) fate: Option<Fate>,
     order: Order,
 }
 
@@ -64,6 +67,7 @@ pub(crate) type Turnings = BTreeMap<u64, Turning>;
 /// Finds the positions at which the history of a session divides, within a range of positions.
 pub(crate) fn read(engine: &Engine, header: &Header, from: u64, to: u64) -> Answer<Turnings> {
     let mut found = Turnings::new();
+    let mut seen = Vec::new();
     let (mut session, mut shared) = (header.clone(), u64::MAX);
     let mut below: Option<(Order, u64)> = None;
     for _ in 0..ANCESTORS {
@@ -82,10 +86,12 @@ pub(crate) fn read(engine: &Engine, header: &Header, from: u64, to: u64) -> Answ
                     _ => own.clone(),
                 };
                 add(&mut found, cut, branch(&child, seq), own);
+                seen.push(child);
             }
         }
         let parent = session.parent_id.clone().filter(|_| session.kind == SessionKind::Branch);
         let Some(parent) = parent.and_then(|id| engine.show(&id).ok()) else { break };
+        seen.push(parent.clone());
         let cut = session.inherited.inheritable;
         let last = session.cut.as_ref().and_then(|cut| cut.seq);
         if cut <= shared && (from..=to).contains(&cut) && parent.counts.inheritable > cut {
@@ -95,14 +101,21 @@ pub(crate) fn read(engine: &Engine, header: &Header, from: u64, to: u64) -> Answ
         below = Some((order(&session), cut));
         session = parent;
     }
+    seen.push(header.clone());
+    let fates = Fates::of(seen.iter());
+    let fates: HashMap<_, _> = seen.iter().map(|it| (&it.id, fates.get(it))).collect();
     for turning in found.values_mut() {
+        for branch in &mut turning.branches {
+            branch.fate = fates.get(&branch.id).copied().flatten();
+        }
         turning.branches.sort_by(|a, b| a.order.cmp(&b.order));
     }
     Ok(found)
 }
 
 fn branch(header: &Header, seq: u64) -> Branch {
-    Branch { id: header.id.clone(), label: header.label.clone(), seq, order: order(header) }
+    let (id, label) = (header.id.clone(), header.label.clone());
+    Branch { id, label, seq, fate: None, order: order(header) }
 }
 
 fn add(found: &mut Turnings, cut: u64, branch: Branch, own: Order) {

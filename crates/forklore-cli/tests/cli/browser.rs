@@ -84,7 +84,20 @@ fn the_pages_of_a_server_are_used_by_keyboard() {
     let lines: String = (0..200).map(|number| format!("{}\n", message(number))).collect();
     assert_eq!(sandbox.append("long", &lines).code, 0);
     let printed = served(&sandbox, "keys.py", &[]);
-    assert!(printed.contains("8 passed"), "{printed}");
+    assert!(printed.contains("12 passed"), "{printed}");
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn an_abandoned_branch_of_an_imported_session_goes_on_in_another_agent() {
+    let sandbox = Sandbox::with_default_store();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(
+        "../../testdata/claude/projects/-home-dev-work-space-a-proj-41/\
+         fe1b1434-3b10-4980-950c-aef9618a9261.jsonl",
+    );
+    sandbox.ok(&["import", file.to_str().unwrap()]);
+    let printed = served(&sandbox, "trial.py", &[]);
+    assert!(printed.contains("3 passed"), "{printed}");
 }
 
 #[cfg(feature = "server")]

@@ -30,6 +30,8 @@ mod graph;
 mod help;
 mod hostile;
 mod images;
+#[cfg(feature = "server")]
+mod killed;
 mod logging;
 mod man;
 mod matrix;

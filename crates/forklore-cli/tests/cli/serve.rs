@@ -10,20 +10,35 @@ use crate::sandbox::Sandbox;
 
 /// A server as a process. It is killed when the test ends.
 pub(crate) struct Serving {
-    process: Child,
+    process: Option<Child>,
     pub(crate) host: String,
     line: Value,
 }
 
 impl Serving {
     pub(crate) fn start(sandbox: &Sandbox) -> Self {
-        let mut command = sandbox.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+        Self::with(sandbox, &[])
+    }
+
+    /// Starts a server with further options, and with the configuration of the sandbox if it has one.
+    pub(crate) fn with(sandbox: &Sandbox, words: &[&str]) -> Self {
+        let words = [&["serve", "--listen", "127.0.0.1:0", "--json"], words].concat();
+        let mut command = sandbox.command(&words);
+        let config = sandbox.path().join("config.toml");
+        if config.exists() {
+            command.env("FORKLORE_CONFIG", config);
+        }
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let line: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
         let host = line["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
-        Self { process, host, line }
+        Self { process: Some(process), host, line }
+    }
+
+    /// Returns the address and the token of this server, for another thread.
+    pub(crate) fn address(&self) -> Self {
+        Self { process: None, host: self.host.clone(), line: self.line.clone() }
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -34,26 +49,56 @@ impl Serving {
         self.line["token"].as_str().unwrap()
     }
 
-    fn open(
+    pub(crate) fn open(
         &self,
         method: &str,
         path: &str,
         token: &str,
         body: &str,
     ) -> std::io::Result<TcpStream> {
+        let header = format!("Authorization: Bearer {token}\r\n");
+        self.send(method, &format!("/api/v1{path}"), &header, body)
+    }
+
+    /// Sends a request with a further header, and with the token of the server.
+    pub(crate) fn open_with(
+        &self,
+        method: &str,
+        path: &str,
+        header: &str,
+        body: &str,
+    ) -> std::io::Result<TcpStream> {
+        let header = format!("Authorization: Bearer {}\r\n{header}", self.token());
+        self.send(method, &format!("/api/v1{path}"), &header, body)
+    }
+
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        header: &str,
+        body: &str,
+    ) -> std::io::Result<TcpStream> {
         let mut stream = TcpStream::connect(&self.host)?;
-        let length = body.len();
+        let (host, length) = (&self.host, body.len());
         write!(
             stream,
-            "{method} /api/v1{path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}",
-            self.host
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{header}Content-Type: application/json\r\n\
+             Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
         )?;
         Ok(stream)
     }
 
+    /// Returns a page of the browser.
+    pub(crate) fn page(&self, path: &str) -> std::io::Result<String> {
+        let header = format!("Authorization: Bearer {}\r\n", self.token());
+        let mut text = String::new();
+        self.send("GET", path, &header, "")?.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
     /// Sends a request. Returns the status and the body.
-    fn ask(
+    pub(crate) fn ask(
         &self,
         method: &str,
         path: &str,
@@ -68,16 +113,20 @@ impl Serving {
         Ok((status.ok_or_else(broken)?, body))
     }
 
-    fn kill(mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+    /// Kills the server, as an accident would.
+    pub(crate) fn kill(&mut self) {
+        let mut process = self.process.take().unwrap();
+        process.kill().unwrap();
+        process.wait().unwrap();
     }
 }
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if let Some(process) = &mut self.process {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
     }
 }
 
@@ -88,9 +137,10 @@ fn a_server_says_where_it_listens_and_ends_by_a_signal() {
     let (status, body) = server.ask("GET", "/sessions", server.token(), "").unwrap();
     assert_eq!(status, 200, "{body}");
     assert!(server.line["link"].as_str().unwrap().contains("/#login=fkl_"));
-    let id = rustix::process::Pid::from_raw(server.process.id().try_into().unwrap()).unwrap();
+    let process = server.process.as_mut().unwrap();
+    let id = rustix::process::Pid::from_raw(process.id().try_into().unwrap()).unwrap();
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+    assert_eq!(process.wait().unwrap().code(), Some(0));
 }
 
 #[test]
@@ -208,62 +258,6 @@ fn a_wrong_url_of_a_server_says_the_right_one() {
         assert_eq!(error["next_actions"], next, "{error}");
         assert!(!error.to_string().contains("sesame"), "{error}");
     }
-}
-
-/// Reads the events of a session from a stream until it breaks, and adds their texts.
-fn read_events(stream: TcpStream, next: &mut u64, texts: &mut Vec<String>, until: usize) {
-    let mut lines = BufReader::new(stream).lines();
-    while texts.len() < until {
-        let Some(Ok(line)) = lines.next() else { return };
-        if let Some(data) = line.strip_prefix("data: ") {
-            let event: Value = serde_json::from_str(data).unwrap();
-            assert_eq!(event["seq"], *next);
-            *next += 1;
-            texts.push(event["data"]["content"].as_str().unwrap().to_owned());
-        }
-    }
-}
-
-#[test]
-fn followers_of_servers_that_are_killed_miss_nothing_and_repeat_nothing() {
-    const ROUNDS: usize = 3;
-    const EACH: usize = 40;
-    let sandbox = Sandbox::with_default_store();
-    sandbox.ok(&["new", "--id", "plan"]);
-    let (mut head, mut acknowledged) = (-1_i64, Vec::new());
-    let (mut next, mut seen) = (0, Vec::new());
-    for round in 0..ROUNDS {
-        let server = Serving::start(&sandbox);
-        let path = match next {
-            0 => "/sessions/plan/events/live".to_owned(),
-            next => format!("/sessions/plan/events/live?after={}", next - 1),
-        };
-        let stream = server.open("GET", &path, server.token(), "").unwrap();
-        std::thread::scope(|scope| {
-            let (next, seen) = (&mut next, &mut seen);
-            scope.spawn(move || read_events(stream, next, seen, usize::MAX));
-            let mut count = 0;
-            while count < EACH {
-                let text = format!("{round}.{count}");
-                let event = json!({ "type": "user_message", "id": format!("e-{text}"), "data": { "content": text } });
-                let body = json!({ "events": [event], "expect": head }).to_string();
-                let (status, answer) =
-                    server.ask("POST", "/sessions/plan/events", server.token(), &body).unwrap();
-                assert_eq!(status, 201, "{answer}");
-                (head, count) = (head + 1, count + 1);
-                acknowledged.push(text);
-            }
-            server.kill();
-        });
-    }
-    let server = Serving::start(&sandbox);
-    let path = match next {
-        0 => "/sessions/plan/events/live".to_owned(),
-        next => format!("/sessions/plan/events/live?after={}", next - 1),
-    };
-    let stream = server.open("GET", &path, server.token(), "").unwrap();
-    read_events(stream, &mut next, &mut seen, acknowledged.len());
-    assert_eq!(seen, acknowledged);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-fn tenant() -> Tenant {
+pub(crate) fn tenant() -> Tenant {
     Tenant::fresh().unwrap_or_else(|none| panic!("{none}"))
 }
 

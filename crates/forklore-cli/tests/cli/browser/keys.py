@@ -4,6 +4,7 @@
 those of conftest.py.
 """
 
+import os
 import re
 
 import pytest
@@ -127,6 +128,87 @@ def test_two_branches_are_chosen_with_tab_and_space(tab, url):
     reach(tab, tab.get_by_role("button", name="Compare the chosen"))
     press(tab, "Enter")
     tab.wait_for_url(url + "/compare/plan-1/plan-2")
+
+
+def found(tab, wanted):
+    """Waits until the page shows what was searched for."""
+    expect(tab.locator("body")).to_have_attribute("data-found", wanted)
+
+
+def test_the_list_is_searched_and_filtered_as_one_types(tab, url):
+    tab.goto(url + "/")
+    press(tab, "/")
+    tab.keyboard.type("message 150")
+    found(tab, "q=message+150")
+    expect(tab.locator("#fragment mark").first).to_have_text("message")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Search")
+    assert tab.url.endswith("/?q=message+150")
+    # The arrows lead to the first hit, and back.
+    press(tab, "ArrowDown")
+    expect(tab.locator("#fragment [data-open]").first).to_be_focused()
+    press(tab, "ArrowUp")
+    expect(tab.get_by_label("Search all sessions")).to_be_focused()
+    press(tab, "Control+a", "Delete")
+    found(tab, "")
+    expect(tab.locator("#fragment [data-row]")).to_have_count(2)
+
+    reach(tab, tab.get_by_label("Folder"))
+    tab.keyboard.type("nowhere")
+    found(tab, "workspace=nowhere")
+    expect(tab.locator("#fragment [data-row]")).to_have_count(0)
+    expect(tab.locator("#status")).to_have_text("Nothing was found")
+    # What is filtered is found again by its address.
+    tab.reload()
+    expect(tab.get_by_label("Folder")).to_have_value("nowhere")
+    reach(tab, tab.get_by_role("link", name="Show all"))
+    press(tab, "Enter")
+    tab.wait_for_url(url + "/")
+    reach(tab, tab.get_by_label("Agent"))
+    tab.keyboard.type("forklore")
+    found(tab, "agent=forklore")
+    expect(tab.locator("#fragment [data-row]")).to_have_count(2)
+    expect(tab.locator("#status")).to_have_text("2 families")
+
+
+def test_the_link_to_an_entry_is_copied(tab, url):
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.goto(url + "/s/long")
+    press(tab, "j", "j", "y")
+    expect(tab.locator("#status")).to_have_text("Copied")
+    copied = tab.evaluate("navigator.clipboard.readText()")
+    assert copied == f"{url}/s/long?at={seq(tab)}#e-{seq(tab)}"
+    words = tab.locator("article.is-current .text").inner_text()
+    tab.goto(copied)
+    expect(tab.locator("article.is-current .text")).to_have_text(words)
+
+
+def test_a_part_of_an_id_leads_to_its_event(tab, url):
+    headers = {"authorization": f"Bearer {os.environ['FORKLORE_TOKEN']}"}
+    answer = tab.request.get(f"{url}/api/v1/sessions/long/events?seq=150", headers=headers)
+    event = answer.json()["events"][0]
+    assert event["data"]["content"] == "message 150"
+    tab.goto(url + "/s/long")
+    reach(tab, tab.get_by_role("textbox", name="Go to"))
+    tab.keyboard.type(event["id"][-9:])
+    press(tab, "Enter")
+    tab.wait_for_url(re.compile(r"/s/long\?at=150#e-150$"))
+    expect(tab.locator("article.is-current")).to_contain_text("message 150")
+    expect(tab.locator("article.is-current")).to_be_in_viewport()
+
+
+def test_several_branches_are_compared_as_runs(tab, url, axe, fits):
+    tab.goto(url + "/s/plan-2?at=end")
+    reach(tab, tab.get_by_role("link", name="Compare runs"))
+    press(tab, "Enter")
+    tab.wait_for_url(url + "/runs?of=plan-2")
+    expect(tab.get_by_role("row", name="plan-b")).to_contain_text("In the other branch.")
+    tab.goto(url + "/runs?s=plan-1&s=plan-2")
+    expect(tab.get_by_role("row")).to_have_count(3)
+    fits()
+    axe()
+    # The keys of the other pages lead from run to run.
+    press(tab, "j", "j", "o")
+    tab.wait_for_url(url + "/s/plan-2")
 
 
 def reach(tab, target):

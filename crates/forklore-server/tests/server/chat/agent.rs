@@ -36,7 +36,8 @@ pub(crate) struct Script {
 }
 
 /// A model that answers `MODEL read: PROMPT`. It fails for `fail`, never ends for `hang`, waits before
-/// each piece for `slow`, calls the tool `delegate` for `call`, and is hostile for `hostile`.
+/// each piece for `slow`, calls the tool `delegate` for
+/// `call` or `call: TASK`, and is hostile for `hostile`.
 struct Scripted {
     name: ModelName,
     script: Script,
@@ -76,7 +77,9 @@ impl Model for Scripted {
                 return Ok(pieces.chain(stream::iter([end])).boxed());
             }
             if asks && prompt.starts_with("call") {
-                let arguments = Data::parse(r#"{"task":"count <b>"}"#).unwrap();
+                let task = prompt.strip_prefix("call: ").unwrap_or("count <b>");
+                let arguments = serde_json::json!({ "task": task }).to_string();
+                let arguments = Data::parse(&arguments).unwrap();
                 let call = ToolCall { id: "c1".to_owned(), name: "delegate".to_owned(), arguments };
                 return Ok(stream::iter([Ok(StreamEvent::Call(call)), end]).boxed());
             }

@@ -97,6 +97,25 @@ def test_a_call_is_allowed_denied_and_always_allowed(page, session, axe, fits):
     expect(dialog).to_be_hidden()
 
 
+def test_a_sub_agent_is_shown_while_it_works(page, session, axe, fits):
+    page.keyboard.type("call: hang")
+    page.keyboard.press("Enter")
+    choose(page, "Allow once")
+    agent = page.locator("#answering .agent")
+    expect(agent.get_by_role("heading")).to_contain_text("Sub-agent")
+    expect(agent.locator(".text")).to_have_text("m1 read: ")
+    axe()
+    fits()
+    # Who comes later sees it too, and the link leads to what it did.
+    page.reload()
+    expect(agent.locator(".text")).to_have_text("m1 read: ")
+    address = agent.get_by_role("link").get_attribute("href")
+    page.keyboard.press("Escape")
+    expect(page.locator("#broken")).to_be_visible()
+    page.goto(URL + address)
+    expect(conversation(page)).to_contain_text("m1 read:")
+
+
 def choose(page, name):
     """Goes to a button of the dialog with the tabulator, and presses it."""
     button = page.get_by_role("button", name=name, exact=True)
