@@ -8,7 +8,7 @@ use forklore::{Engine, Error};
 use forklore_core::ErrorKind;
 use forklore_remote::Dispatcher;
 use jiff::Timestamp;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::access::Caller;
 use crate::access::hosts::Hosts;
@@ -36,6 +36,8 @@ pub(crate) struct Service {
     /// Limits the queries of graphs.
     #[cfg_attr(not(feature = "graph"), allow(dead_code, reason = "nobody queries"))]
     pub(crate) queries: Arc<Semaphore>,
+    /// Locked by the import that runs.
+    pub(crate) importing: Arc<Mutex<()>>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) agents: Agents,
     pub(crate) feed: Feed,
@@ -66,6 +68,7 @@ impl Service {
             steps: Arc::new(Semaphore::new(AT_ONCE)),
             waiting: Arc::new(Semaphore::new(WAITING)),
             queries: Arc::new(Semaphore::new(QUERIES)),
+            importing: Arc::default(),
             dispatcher: Arc::new(dispatcher),
             agents,
             feed,

@@ -9,6 +9,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use forklore_api::Scope;
 use forklore_core::ErrorKind;
+use forklore_core::limits::ATTACHMENT_BYTES;
 use forklore_remote::protocol::{Call, REFUSED, VERSION};
 use forklore_remote::{Answer, Rights};
 use tokio::sync::mpsc;
@@ -16,7 +17,7 @@ use tokio::task::JoinError;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::access::Caller;
-use crate::api::bytes::Upload;
+use crate::api::bytes::receive;
 use crate::api::params::Path;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -33,6 +34,9 @@ pub(crate) async fn call(
 ) -> Result<Response, Problem> {
     let call = path.strip_prefix(&prefix()).and_then(named);
     caller.needs(call.map_or(Scope::Read, scope))?;
+    let received = receive(&service, request, ATTACHMENT_BYTES).await;
+    let failed = |source| Problem::from(forklore::Error::io("receiving a call", source));
+    let mut body = received.map_err(failed)?;
     // A reader that waits for changes must not hold up others.
     let permit = match call {
         Some(Call::Changes) => service.waiting.clone().acquire_owned().await,
@@ -40,7 +44,6 @@ pub(crate) async fn call(
     };
     let stopped = |_| Problem::new(ErrorKind::Interrupted, "the server is stopping");
     let permit = permit.map_err(stopped)?;
-    let mut body = Upload::of(request);
     let dispatcher = service.dispatcher.clone();
     let rights = if caller.scope >= Scope::Admin { Rights::All } else { Rights::NoErasing };
     let answering = tokio::task::spawn_blocking(move || {

@@ -1,9 +1,10 @@
 //! Measures `forklore serve` as its clients see it: readers and writers at once on both stores, a
-//! stop while they work, and many clients that follow one session.
+//! stop while they work, many clients that follow one session, and the page of a large family.
 
 mod client;
 mod followers;
 mod load;
+mod pages;
 mod serving;
 
 use forklore::prelude::*;
@@ -36,6 +37,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let serving = Serving::start(scene, &files.url())?;
     figures.extend(shown(followers::measure(scene, &serving)?));
     serving.stop()?;
+    figures.extend(shown(pages::measure(scene)?));
     Ok(figures.into())
 }
 

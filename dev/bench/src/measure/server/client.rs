@@ -28,20 +28,24 @@ impl Client {
         Ok(Self { target: target.clone(), stream, buffer: Vec::new() })
     }
 
-    /// Sends a request. A request without a body is a GET.
+    /// Sends a request. A request without a body is a GET; a body that is no JSON is a form.
     pub(super) async fn send(&mut self, path: &str, body: Option<&str>) -> io::Result<()> {
         let Target { host, token } = &self.target;
         let method = if body.is_some() { "POST" } else { "GET" };
         let body = body.unwrap_or_default();
         let length = body.len();
+        let kind = match body.starts_with('{') {
+            true => "application/json",
+            false => "application/x-www-form-urlencoded",
+        };
         let request = format!(
-            "{method} /api/v1{path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n{body}"
         );
         self.stream.write_all(request.as_bytes()).await
     }
 
-    /// Sends a request and reads the answer. Fails if the status is not a good one.
+    /// Sends a request and reads the answer. Fails if the server refuses.
     pub(super) async fn ask(&mut self, path: &str, body: Option<&str>) -> io::Result<()> {
         self.send(path, body).await?;
         let end = loop {
@@ -61,7 +65,8 @@ impl Client {
         }
         let answer = String::from_utf8_lossy(&self.buffer).into_owned();
         self.buffer.drain(..end + length);
-        if head.starts_with("HTTP/1.1 20") { Ok(()) } else { Err(io::Error::other(answer)) }
+        let is_good = ["HTTP/1.1 2", "HTTP/1.1 3"].iter().any(|good| head.starts_with(good));
+        if is_good { Ok(()) } else { Err(io::Error::other(answer)) }
     }
 
     /// Reads a piece of an answer that does not end, and returns the bytes that are there.

@@ -19,8 +19,9 @@ const APPENDS: usize = 20;
 const AT_ONCE: usize = 100;
 /// How long all followers may take to receive an event.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The session that is followed. It exists before the server starts.
-const PATH: &str = "/sessions";
+const SESSIONS: &str = "/api/v1/sessions";
+const EVENTS: &str = "/api/v1/sessions/followed/events";
+const LIVE: &str = "/api/v1/sessions/followed/events/live";
 
 pub(super) fn measure(scene: &Scene, serving: &Serving) -> Result<Vec<Figure>> {
     let followers = if scene.sizes.millis < 1_000 { 100 } else { 10_000 };
@@ -31,8 +32,8 @@ pub(super) fn measure(scene: &Scene, serving: &Serving) -> Result<Vec<Figure>> {
     let before = serving.memory();
     runtime.block_on(async {
         let mut writer =
-            Client::connect(&serving.target).await.doing("cannot reach", PATH.as_ref())?;
-        io(writer.ask(PATH, Some(r#"{"id":"followed","workspace":"/w"}"#)).await)?;
+            Client::connect(&serving.target).await.doing("cannot reach", SESSIONS.as_ref())?;
+        io(writer.ask(SESSIONS, Some(r#"{"id":"followed","workspace":"/w"}"#)).await)?;
         let (sender, mut received) = mpsc::unbounded_channel();
         for first in (0..followers).step_by(AT_ONCE) {
             let some = AT_ONCE.min(followers - first);
@@ -45,13 +46,13 @@ pub(super) fn measure(scene: &Scene, serving: &Serving) -> Result<Vec<Figure>> {
         let (mut middle, mut last) = (Samples::default(), Samples::default());
         for number in 0..APPENDS {
             let start = Instant::now();
-            io(writer.ask("/sessions/followed/events", Some(&appended(number)?)).await)?;
+            io(writer.ask(EVENTS, Some(&appended(number)?)).await)?;
             let at = wait(&mut received, followers).await?;
             let delay = |at: Option<&Instant>| at.map(|at| at.saturating_duration_since(start));
             middle.add(delay(at.get(followers / 2)).unwrap_or_default());
             last.add(delay(at.last()).unwrap_or_default());
         }
-        let busy = serving.memory();
+        let (busy, threads) = (serving.memory(), serving.threads());
         let named = |what: &str| format!("{} followers of a session: {what}", grouped(followers));
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
         let memory = |what: &str, goal, bytes| {
@@ -66,6 +67,7 @@ pub(super) fn measure(scene: &Scene, serving: &Serving) -> Result<Vec<Figure>> {
         Ok(vec![
             memory("memory of the server, idle", Goal::AtMost(200.0), idle),
             memory("memory of the server, after 20 events", Goal::AtMost(200.0), busy),
+            Figure::alone(named("threads of the server"), Goal::None, threads as f64, Unit::Count),
             delay("from the append to half of them", &middle),
             delay("from the append to the last of them", &last),
         ])
@@ -75,7 +77,7 @@ pub(super) fn measure(scene: &Scene, serving: &Serving) -> Result<Vec<Figure>> {
 /// Follows the session. Sends the time of the answer, and of each event.
 async fn follow(target: Target, sender: mpsc::UnboundedSender<Instant>) -> std::io::Result<()> {
     let mut client = Client::connect(&target).await?;
-    client.send("/sessions/followed/events/live", None).await?;
+    client.send(LIVE, None).await?;
     client.piece().await?;
     let _ = sender.send(Instant::now());
     loop {

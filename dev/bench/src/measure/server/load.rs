@@ -139,10 +139,10 @@ impl Part {
             sleep_until(next).await;
             let body = self.is_writer.then(|| appended(number)).transpose()?;
             let path = match (&body, number % 3) {
-                (Some(_), _) => format!("/sessions/{id}/events"),
-                (None, 0) => format!("/sessions/{id}/events?backward=true&limit=50"),
-                (None, 1) => format!("/sessions/{id}"),
-                (None, _) => "/sessions?limit=50".to_owned(),
+                (Some(_), _) => format!("/api/v1/sessions/{id}/events"),
+                (None, 0) => format!("/api/v1/sessions/{id}/events?backward=true&limit=50"),
+                (None, 1) => format!("/api/v1/sessions/{id}"),
+                (None, _) => "/api/v1/sessions?limit=50".to_owned(),
             };
             let start = Instant::now();
             client.ask(&path, body.as_deref()).await?;

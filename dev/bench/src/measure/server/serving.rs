@@ -48,6 +48,12 @@ impl Serving {
         anonymous_memory(self.process.borrow().id()).unwrap_or_default()
     }
 
+    /// Returns the number of threads of the server.
+    pub(super) fn threads(&self) -> usize {
+        let tasks = format!("/proc/{}/task", self.process.borrow().id());
+        std::fs::read_dir(tasks).map_or(0, Iterator::count)
+    }
+
     /// Asks the server to stop, and waits until it has ended well. Returns how long that took.
     pub(super) fn stop(&self) -> Result<Duration> {
         let mut process = self.process.borrow_mut();
