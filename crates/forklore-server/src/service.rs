@@ -18,6 +18,7 @@ use crate::audit::Audit;
 use crate::live::feed::Feed;
 use crate::mcp::Agents;
 use crate::problem::Problem;
+use crate::threads::Threads;
 
 /// How many calls of the engine run at the same time. Others wait without a thread.
 const AT_ONCE: usize = 32;
@@ -31,6 +32,7 @@ const WAITING: usize = 256;
 pub(crate) struct Service {
     engine: Engine,
     pub(crate) steps: Arc<Semaphore>,
+    pub(crate) threads: Threads,
     /// Limits those who wait for changes of the store.
     pub(crate) waiting: Arc<Semaphore>,
     /// Limits the queries of graphs.
@@ -66,6 +68,7 @@ impl Service {
         Self {
             engine,
             steps: Arc::new(Semaphore::new(AT_ONCE)),
+            threads: Threads::new(AT_ONCE),
             waiting: Arc::new(Semaphore::new(WAITING)),
             queries: Arc::new(Semaphore::new(QUERIES)),
             importing: Arc::default(),
@@ -132,12 +135,13 @@ impl Service {
     ) -> Result<T, Problem> {
         let stopped = || Problem::new(ErrorKind::Interrupted, "the server is stopping");
         let permit = Arc::clone(&self.steps).acquire_owned().await.map_err(|_| stopped())?;
-        // The permit comes back with the result, when the thread can take the next call. If the call
-        // released it, the next call would find no idle thread and start another.
-        let done = tokio::task::spawn_blocking(move || (call(&engine), permit));
+        let done = self.threads.run(move || {
+            let _permit = permit;
+            call(&engine)
+        });
         match done.await {
-            Ok((done, _permit)) => done.map_err(Into::into),
-            Err(_) => Err(Problem::new(ErrorKind::Internal, "the call ended without an answer")),
+            Some(done) => done.map_err(Into::into),
+            None => Err(Problem::new(ErrorKind::Internal, "the call ended without an answer")),
         }
     }
 

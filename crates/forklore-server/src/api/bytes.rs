@@ -62,13 +62,14 @@ pub(super) async fn receive_into<W: Write + Send + 'static>(
         let piece = piece.get(..left).unwrap_or(&piece);
         length += piece.len() as u64;
         waiting.extend_from_slice(piece);
-        if is_last || waiting.len() >= PIECE {
+        if is_last {
+            into.write_all(&waiting)?;
+            return Ok((into, length));
+        }
+        if waiting.len() >= PIECE {
             let bytes = mem::take(&mut waiting);
             let written = spawn_blocking(move || into.write_all(&bytes).map(|()| into));
             into = written.await.map_err(io::Error::other)??;
-        }
-        if is_last {
-            return Ok((into, length));
         }
     }
 }
