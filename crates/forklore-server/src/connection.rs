@@ -80,7 +80,12 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 }
 
 /// Agrees on the encryption, and answers the requests of the connection.
-async fn encrypted(stream: TcpStream, tls: TlsAcceptor, router: Router, stopping: watch::Receiver<bool>) {
+async fn encrypted(
+    stream: TcpStream,
+    tls: TlsAcceptor,
+    router: Router,
+    stopping: watch::Receiver<bool>,
+) {
     let mut first = [0];
     match timeout(HEAD, stream.peek(&mut first)).await {
         Ok(Ok(1)) if first == [HANDSHAKE] => {}

@@ -60,7 +60,8 @@ impl Threads {
             self.0.called.notify_one();
         } else if state.threads < self.0.most {
             let shared = Arc::clone(&self.0);
-            let begun = std::thread::Builder::new().name("call".into()).spawn(move || shared.work());
+            let begun =
+                std::thread::Builder::new().name("call".into()).spawn(move || shared.work());
             state.threads += usize::from(begun.is_ok());
             if state.threads == 0 {
                 state.calls.clear();

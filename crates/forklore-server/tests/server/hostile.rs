@@ -193,8 +193,7 @@ async fn slow_uploads_hold_no_reader_up() {
         slow.push(stream);
     }
     assert_eq!(server.get("/sessions").await["sessions"].as_array().unwrap().len(), 1);
-    let id = server.say("plan", "one").await["results"][0]["seq"].clone();
-    assert_eq!(id, json!(0));
+    server.say("plan", "one").await;
     // Each gets its answer as soon as it is done.
     for (number, mut stream) in slow.into_iter().enumerate() {
         stream.write_all(b"n A").await.unwrap();

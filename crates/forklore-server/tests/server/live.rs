@@ -184,7 +184,8 @@ async fn a_stream_is_the_last_answer_of_its_connection() {
     server.create("plan").await;
     server.say("plan", "one").await;
     let live = "/sessions/plan/events/live";
-    let requests = server.head("GET /health", "1.1") + &server.head(&format!("GET /api/v1{live}"), "1.1");
+    let requests =
+        server.head("GET /health", "1.1") + &server.head(&format!("GET /api/v1{live}"), "1.1");
     let mut stream = server.connect().await;
     stream.write_all(requests.as_bytes()).await.unwrap();
     let mut answers = until(&mut stream, "\n\n\r\n").await;

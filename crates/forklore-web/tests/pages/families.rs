@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forklore_engine::{
-    Delete, DeleteMode, Engine, Gc, Redact, Undelete,
-};
+use forklore_engine::{Delete, DeleteMode, Engine, Gc, Redact, Undelete};
 use forklore_sqlite::{Options, SqliteStore};
 
 use crate::world::{World, family_in};
@@ -18,8 +16,8 @@ fn delete(session: &str, mode: DeleteMode, erase: bool) -> Delete {
     Delete { session: session.parse().unwrap(), mode, dry_run: false, erase }
 }
 
-/// A change, with the address of a page that shows it and a text that is there only afterwards, or
-/// only before.
+/// A change, with a text that the page shows only afterwards, and one that it shows only before. Each
+/// may be empty.
 struct Step {
     name: &'static str,
     change: Box<dyn Fn(&World)>,
@@ -81,9 +79,7 @@ fn steps() -> Vec<Step> {
         }),
         step("gc", "", "", |other| {
             other.engine.delete(&delete("plan-f", DeleteMode::Refuse, false)).unwrap();
-            let before = other.engine.gc().unwrap();
-            let all = other.engine.collect(&Gc::all()).unwrap();
-            assert_eq!((before.sessions, all.sessions), (0, 3));
+            assert_eq!(other.engine.collect(&Gc::all()).unwrap().sessions, 3);
         }),
     ]
 }

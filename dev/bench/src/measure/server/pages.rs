@@ -28,20 +28,22 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let mut forks = Samples::default();
     for start in 0..scene.rounds(STARTS) {
         let serving = Serving::start(scene, &files.url())?;
-        runtime()?.block_on(async {
-            let mut client = Client::connect(&serving.target).await?;
-            let family = format!("/f/{root}");
-            first.add(took(&mut client, &[(&family, None)]).await?);
-            for round in 0..scene.rounds(ROUNDS) / STARTS {
-                again.add(took(&mut client, &[(&family, None)]).await?);
-                let (child, fork) = (format!("fork-{start}-{round}"), format!("/s/{root}/fork"));
-                let form = format!("id={child}&at=end");
-                let page = format!("/s/{child}");
-                forks.add(took(&mut client, &[(&fork, Some(&form)), (&page, None)]).await?);
-            }
-            std::io::Result::Ok(())
-        })
-        .doing("cannot ask", serving.target.host.as_ref().as_ref())?;
+        runtime()?
+            .block_on(async {
+                let mut client = Client::connect(&serving.target).await?;
+                let family = format!("/f/{root}");
+                first.add(took(&mut client, &[(&family, None)]).await?);
+                for round in 0..scene.rounds(ROUNDS) / STARTS {
+                    again.add(took(&mut client, &[(&family, None)]).await?);
+                    let (child, fork) =
+                        (format!("fork-{start}-{round}"), format!("/s/{root}/fork"));
+                    let form = format!("id={child}&at=end");
+                    let page = format!("/s/{child}");
+                    forks.add(took(&mut client, &[(&fork, Some(&form)), (&page, None)]).await?);
+                }
+                std::io::Result::Ok(())
+            })
+            .doing("cannot ask", serving.target.host.as_ref().as_ref())?;
         serving.stop()?;
     }
     let figure = |what: &str, most, samples: &Samples| {
@@ -69,10 +71,7 @@ fn family(engine: &Engine, branches: usize) -> Result<SessionId> {
 }
 
 /// Sends requests one after the other. Returns how long they took together.
-async fn took(
-    client: &mut Client,
-    requests: &[(&str, Option<&str>)],
-) -> std::io::Result<Duration> {
+async fn took(client: &mut Client, requests: &[(&str, Option<&str>)]) -> std::io::Result<Duration> {
     let start = Instant::now();
     for (path, body) in requests {
         client.ask(path, *body).await?;
