@@ -1,21 +1,20 @@
 //! The connections: how many there may be, how long a client may take, and how they end.
 
+mod lasting;
+mod requests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::server::conn::http1::Builder;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 /// How many connections may be open. Others wait until one ends.
-const MOST: usize = 20_000;
+const MOST: u32 = 20_000;
 /// How long a client may take to send the head of a request, or to agree on the encryption.
 const HEAD: Duration = Duration::from_secs(10);
 /// How long requests may take after the server was told to stop.
@@ -33,8 +32,8 @@ pub(crate) async fn serve(
     tls: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
 ) {
-    let graceful = GracefulShutdown::new();
-    let permits = Arc::new(Semaphore::new(MOST));
+    let stopping = watch::Sender::new(false);
+    let permits = Arc::new(Semaphore::new(MOST as usize));
     tokio::pin!(stop);
     loop {
         let accepted = async {
@@ -50,36 +49,43 @@ pub(crate) async fn serve(
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let (router, tls, watcher) = (router.clone(), tls.clone(), graceful.watcher());
+        let (router, tls, stopping) = (router.clone(), tls.clone(), stopping.subscribe());
         tokio::spawn(async move {
             match tls {
-                None => answer(stream, router, watcher).await,
+                None => answer(stream, router, stopping).await,
                 // In a box, so that the others are not as large as an encrypted one.
-                Some(tls) => Box::pin(encrypted(stream, tls, router, watcher)).await,
+                Some(tls) => Box::pin(encrypted(stream, tls, router, stopping)).await,
             }
             drop(permit);
         });
     }
     drop(listener);
-    let _ = timeout(LEAVE, graceful.shutdown()).await;
+    stopping.send_replace(true);
+    // Each connection returns its permit when it ends.
+    let _ = timeout(LEAVE, permits.acquire_many(MOST)).await;
 }
 
 /// Answers the requests of a connection.
 async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     router: Router,
-    watcher: Watcher,
+    stopping: watch::Receiver<bool>,
 ) {
-    let mut builder = Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let service = TowerToHyperService::new(router);
-    let answering = builder.serve_connection(TokioIo::new(stream), service);
-    // A client that breaks off is no error of the server.
-    let _ = watcher.watch(answering).await;
+    // In a box that ends with the requests: a client that follows does not need what they need.
+    let lasting = Box::pin(requests::answer(stream, router, stopping)).await;
+    if let Some((stream, response)) = lasting {
+        // A client that breaks off is no error of the server.
+        let _ = lasting::send(stream, response).await;
+    }
 }
 
 /// Agrees on the encryption, and answers the requests of the connection.
-async fn encrypted(stream: TcpStream, tls: TlsAcceptor, router: Router, watcher: Watcher) {
+async fn encrypted(
+    stream: TcpStream,
+    tls: TlsAcceptor,
+    router: Router,
+    stopping: watch::Receiver<bool>,
+) {
     let mut first = [0];
     match timeout(HEAD, stream.peek(&mut first)).await {
         Ok(Ok(1)) if first == [HANDSHAKE] => {}
@@ -87,7 +93,7 @@ async fn encrypted(stream: TcpStream, tls: TlsAcceptor, router: Router, watcher:
         _ => return,
     }
     if let Ok(Ok(stream)) = timeout(HEAD, tls.accept(stream)).await {
-        answer(stream, router, watcher).await;
+        answer(stream, router, stopping).await;
     }
 }
 

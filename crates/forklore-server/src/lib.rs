@@ -18,6 +18,7 @@ mod routes;
 mod service;
 mod store;
 mod tenants;
+mod threads;
 mod tls;
 
 use std::net::SocketAddr;

@@ -8,7 +8,7 @@ use forklore::{Engine, Error};
 use forklore_core::ErrorKind;
 use forklore_remote::Dispatcher;
 use jiff::Timestamp;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::access::Caller;
 use crate::access::hosts::Hosts;
@@ -18,6 +18,7 @@ use crate::audit::Audit;
 use crate::live::feed::Feed;
 use crate::mcp::Agents;
 use crate::problem::Problem;
+use crate::threads::Threads;
 
 /// How many calls of the engine run at the same time. Others wait without a thread.
 const AT_ONCE: usize = 32;
@@ -31,11 +32,14 @@ const WAITING: usize = 256;
 pub(crate) struct Service {
     engine: Engine,
     pub(crate) steps: Arc<Semaphore>,
+    pub(crate) threads: Threads,
     /// Limits those who wait for changes of the store.
     pub(crate) waiting: Arc<Semaphore>,
     /// Limits the queries of graphs.
     #[cfg_attr(not(feature = "graph"), allow(dead_code, reason = "nobody queries"))]
     pub(crate) queries: Arc<Semaphore>,
+    /// Locked by the import that runs.
+    pub(crate) importing: Arc<Mutex<()>>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) agents: Agents,
     pub(crate) feed: Feed,
@@ -64,8 +68,10 @@ impl Service {
         Self {
             engine,
             steps: Arc::new(Semaphore::new(AT_ONCE)),
+            threads: Threads::new(AT_ONCE),
             waiting: Arc::new(Semaphore::new(WAITING)),
             queries: Arc::new(Semaphore::new(QUERIES)),
+            importing: Arc::default(),
             dispatcher: Arc::new(dispatcher),
             agents,
             feed,
@@ -129,12 +135,13 @@ impl Service {
     ) -> Result<T, Problem> {
         let stopped = || Problem::new(ErrorKind::Interrupted, "the server is stopping");
         let permit = Arc::clone(&self.steps).acquire_owned().await.map_err(|_| stopped())?;
-        // The permit comes back with the result, when the thread can take the next call. If the call
-        // released it, the next call would find no idle thread and start another.
-        let done = tokio::task::spawn_blocking(move || (call(&engine), permit));
+        let done = self.threads.run(move || {
+            let _permit = permit;
+            call(&engine)
+        });
         match done.await {
-            Ok((done, _permit)) => done.map_err(Into::into),
-            Err(_) => Err(Problem::new(ErrorKind::Internal, "the call ended without an answer")),
+            Some(done) => done.map_err(Into::into),
+            None => Err(Problem::new(ErrorKind::Internal, "the call ended without an answer")),
         }
     }
 

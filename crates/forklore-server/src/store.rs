@@ -9,14 +9,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use forklore_api::Scope;
 use forklore_core::ErrorKind;
-use forklore_remote::protocol::{Call, REFUSED, VERSION};
+use forklore_core::limits::ATTACHMENT_BYTES;
+use forklore_remote::protocol::{Call, LONGEST_REQUEST, REFUSED, VERSION};
 use forklore_remote::{Answer, Rights};
 use tokio::sync::mpsc;
-use tokio::task::JoinError;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::access::Caller;
-use crate::api::bytes::Upload;
+use crate::api::bytes::receive;
 use crate::api::params::Path;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -33,6 +33,10 @@ pub(crate) async fn call(
 ) -> Result<Response, Problem> {
     let call = path.strip_prefix(&prefix()).and_then(named);
     caller.needs(call.map_or(Scope::Read, scope))?;
+    let most = if call == Some(Call::Put) { ATTACHMENT_BYTES } else { LONGEST_REQUEST };
+    let received = receive(&service, request, most).await;
+    let failed = |source| Problem::from(forklore::Error::io("receiving a call", source));
+    let mut body = received.map_err(failed)?;
     // A reader that waits for changes must not hold up others.
     let permit = match call {
         Some(Call::Changes) => service.waiting.clone().acquire_owned().await,
@@ -40,20 +44,20 @@ pub(crate) async fn call(
     };
     let stopped = |_| Problem::new(ErrorKind::Interrupted, "the server is stopping");
     let permit = permit.map_err(stopped)?;
-    let mut body = Upload::of(request);
     let dispatcher = service.dispatcher.clone();
     let rights = if caller.scope >= Scope::Admin { Rights::All } else { Rights::NoErasing };
-    let answering = tokio::task::spawn_blocking(move || {
-        let answer = dispatcher.answer_within(&path, &mut body, rights);
-        drop(permit);
-        answer
-    });
-    let ended = |error: JoinError| match error.is_cancelled() {
-        // It had not begun.
+    let answering = move || {
+        let _permit = permit;
+        dispatcher.answer_within(&path, &mut body, rights)
+    };
+    let answer = match call {
+        Some(Call::Changes) => tokio::task::spawn_blocking(answering).await.ok(),
+        _ => service.threads.run(answering).await,
+    };
+    let answer = answer.ok_or_else(|| match *service.stopping.borrow() {
         true => Problem::new(ErrorKind::Interrupted, "the server is stopping"),
         false => Problem::new(ErrorKind::Internal, "the call ended without an answer"),
-    };
-    let answer = answering.await.map_err(ended)?;
+    })?;
     if answer.status == REFUSED {
         caller.needs(Scope::Admin)?;
     }

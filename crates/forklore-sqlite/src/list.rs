@@ -68,7 +68,7 @@ fn one_by_one(
             Err(fault) => return Err(fault),
         }
     }
-    Ok((found.headers, damaged))
+    Ok((found.in_order(), damaged))
 }
 
 /// Scans like [`scan`]. If the row of the parent or root that `filter` names is lost, still finds
@@ -131,11 +131,11 @@ fn scan(
             found.insert(header);
         }
     }
-    Ok((found.headers, damaged))
+    Ok((found.in_order(), damaged))
 }
 
-/// The headers found so far, in the order of the list. Contains at most `limit` headers, or any
-/// number if `limit` is 0.
+/// The headers found so far: at most `limit` in the order of the list, or if `limit` is 0, all in any
+/// order.
 struct Found {
     headers: Vec<Header>,
     limit: usize,
@@ -143,12 +143,22 @@ struct Found {
 
 impl Found {
     fn insert(&mut self, header: Header) {
+        // Each insertion would move the headers behind it, and there may be very many.
+        if self.limit == 0 {
+            self.headers.push(header);
+            return;
+        }
         let cursor = Cursor::behind(&header);
         let at = self.headers.partition_point(|other| !cursor.is_before(other));
         self.headers.insert(at, header);
-        if self.limit > 0 {
-            self.headers.truncate(self.limit);
+        self.headers.truncate(self.limit);
+    }
+
+    fn in_order(mut self) -> Vec<Header> {
+        if self.limit == 0 {
+            self.headers.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
         }
+        self.headers
     }
 
     /// Checks whether a scan of session headers may stop before its end. It may if `limit` headers

@@ -15,6 +15,7 @@ mod load;
 mod newest;
 mod peers;
 mod search;
+mod server;
 mod size;
 mod spans;
 mod start;
@@ -69,11 +70,13 @@ pub(crate) enum Measurement {
     Import,
     /// The shared store on PostgreSQL
     Tier,
+    /// The server under load
+    Server,
 }
 
 impl Measurement {
     /// All measurements, in the order of the results in `docs/benchmarks.md`.
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Length,
         Self::Family,
         Self::Peers,
@@ -91,6 +94,7 @@ impl Measurement {
         Self::Search,
         Self::Import,
         Self::Tier,
+        Self::Server,
     ];
 
     pub(crate) fn take(self, scene: &Scene) -> Result<Findings> {
@@ -112,6 +116,7 @@ impl Measurement {
             Self::Search => search::measure(scene).map(Into::into),
             Self::Import => import::measure(scene).map(Into::into),
             Self::Tier => tier::measure(scene),
+            Self::Server => server::measure(scene),
         }
     }
 
@@ -135,6 +140,7 @@ impl Measurement {
             Self::Search => "search",
             Self::Import => "imports",
             Self::Tier => "the shared store on PostgreSQL",
+            Self::Server => "the server under load",
         }
     }
 }

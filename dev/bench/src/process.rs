@@ -165,7 +165,7 @@ fn fields(process: u32) -> Option<String> {
 
 /// Returns the anonymous memory (`RssAnon`) of a process in bytes. Returns `None` if the system
 /// does not report it.
-fn anonymous_memory(process: u32) -> Option<u64> {
+pub(crate) fn anonymous_memory(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

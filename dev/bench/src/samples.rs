@@ -13,6 +13,15 @@ impl Samples {
         self.0.push(duration);
     }
 
+    /// Adds the samples of another part of the same measurement.
+    pub(crate) fn extend(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns a percentile: the smallest sample that is at least as large as `percent` percent of
     /// the samples.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {

@@ -16,7 +16,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     if includes(args, "peers") || includes(args, "tier") {
         bench.arg("--peers").arg(peers::python()?);
     }
-    if includes(args, "tier") {
+    if includes(args, "tier") || includes(args, "server") {
         postgres::offer_installed(&mut bench)?;
     }
     if args.is_empty() {

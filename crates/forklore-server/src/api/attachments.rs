@@ -8,7 +8,7 @@ use forklore_api::{Attach, Attached, Attachments, Scope};
 use forklore_core::{AttachmentId, SessionId};
 use serde::Deserialize;
 
-use super::bytes::{Upload, download};
+use super::bytes::{download, receive};
 use super::tag;
 use crate::access::Caller;
 use crate::api::params::{Path, Query};
@@ -77,7 +77,9 @@ pub(crate) async fn add(
     if let Some(kind) = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()) {
         kind.clone_into(&mut request.media_type);
     }
-    let mut bytes = Upload::of(body);
+    let received = receive(&service, body, request.limit).await;
+    let failed = |source| Problem::from(forklore::Error::io("receiving an attachment", source));
+    let mut bytes = received.map_err(failed)?;
     let attached: Attached = service
         .call_as(&caller, move |engine| engine.attach(&session, &mut bytes, &request))
         .await?;

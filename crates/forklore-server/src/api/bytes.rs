@@ -1,13 +1,16 @@
 //! Bytes between a connection, which is asynchronous, and a call of the engine, which blocks. A few
 //! pieces are in memory at a time.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Seek as _, Write};
+use std::mem;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
+use tempfile::SpooledTempFile;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
@@ -17,52 +20,57 @@ use crate::service::Service;
 
 /// How many pieces wait.
 const PIECES: usize = 4;
-/// How long a client may take for the next piece. Until then it holds a thread and one of the calls that
-/// run at once.
+/// How long a client may take for the next piece. Whoever reads an answer holds a thread and one of the
+/// calls that run at once until then.
 pub(super) const STALLED: Duration = Duration::from_secs(30);
 /// How many bytes are collected before they are sent.
 const PIECE: usize = 64 << 10;
 
-/// Reads the body of a request.
-pub(crate) struct Upload {
-    pieces: mpsc::Receiver<io::Result<Bytes>>,
-    rest: Bytes,
+/// How many bytes of an upload are in memory, before the rest goes into a file.
+const IN_MEMORY: usize = 1 << 20;
+
+/// Receives the body of a request for a call that reads it, up to `most` bytes and one more. The call
+/// begins when everything is there, so that a slow client holds no thread and none of the calls that
+/// run at once.
+pub(crate) async fn receive(
+    service: &Service,
+    request: Request,
+    most: u64,
+) -> io::Result<SpooledTempFile> {
+    let file = SpooledTempFile::new_in(IN_MEMORY, &service.state);
+    let (mut file, _) = receive_into(request, file, most).await?;
+    file.rewind()?;
+    Ok(file)
 }
 
-impl Upload {
-    /// Begins to receive the body of a request.
-    pub(crate) fn of(request: Request) -> Self {
-        let (sender, pieces) = mpsc::channel(PIECES);
-        tokio::spawn(async move {
-            let mut body = request.into_body().into_data_stream();
-            let stalled = || io::Error::from(io::ErrorKind::TimedOut);
-            loop {
-                let piece = match timeout(STALLED, body.next()).await {
-                    Ok(None) => return,
-                    Ok(Some(piece)) => piece.map_err(io::Error::other),
-                    Err(_) => Err(stalled()),
-                };
-                let is_last = piece.is_err();
-                // The call has ended, so nobody wants the rest.
-                if sender.send(piece).await.is_err() || is_last {
-                    return;
-                }
-            }
-        });
-        Self { pieces, rest: Bytes::new() }
-    }
-}
-
-impl Read for Upload {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while self.rest.is_empty() {
-            match self.pieces.blocking_recv() {
-                Some(piece) => self.rest = piece?,
-                None => return Ok(0),
-            }
+/// Receives the body of a request. Returns how many bytes it has: more than `most` if there are more, of
+/// which only one is received.
+pub(super) async fn receive_into<W: Write + Send + 'static>(
+    request: Request,
+    mut into: W,
+    most: u64,
+) -> io::Result<(W, u64)> {
+    let mut body = request.into_body().into_data_stream();
+    let (mut waiting, mut length) = (Vec::new(), 0);
+    loop {
+        let piece = timeout(STALLED, body.next()).await;
+        let piece = piece.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
+        let piece = piece.transpose().map_err(io::Error::other)?;
+        let is_last = piece.is_none() || length > most;
+        let piece = piece.unwrap_or_default();
+        let left = usize::try_from(most + 1 - length.min(most + 1)).unwrap_or(usize::MAX);
+        let piece = piece.get(..left).unwrap_or(&piece);
+        length += piece.len() as u64;
+        waiting.extend_from_slice(piece);
+        if is_last {
+            into.write_all(&waiting)?;
+            return Ok((into, length));
         }
-        let piece = self.rest.split_to(into.len().min(self.rest.len()));
-        (&*piece).read(into)
+        if waiting.len() >= PIECE {
+            let bytes = mem::take(&mut waiting);
+            let written = spawn_blocking(move || into.write_all(&bytes).map(|()| into));
+            into = written.await.map_err(io::Error::other)??;
+        }
     }
 }
 
@@ -90,7 +98,7 @@ impl Write for Download {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let piece = Bytes::from(std::mem::take(&mut self.waiting));
+        let piece = Bytes::from(mem::take(&mut self.waiting));
         let sending = timeout(STALLED, self.pieces.send(Ok(piece)));
         match Handle::current().block_on(sending) {
             Ok(Ok(())) => Ok(()),

@@ -16,8 +16,9 @@ use forklore_core::ErrorKind;
 use forklore_core::workspace::Workspace;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
+use tempfile::NamedTempFile;
 
-use super::bytes::Upload;
+use super::bytes::receive_into;
 use crate::access::Caller;
 use crate::api::params::Query;
 use crate::problem::Problem;
@@ -55,10 +56,13 @@ pub(crate) async fn import(
     let workspace = given.workspace.as_deref().map_or_else(|| Workspace::new("/"), Workspace::new);
     let request =
         Import { dialect: given.dialect, again: given.again, ..Import::of(Vec::new(), workspace) };
-    let mut bytes = Upload::of(body);
+    let received = receive(&service, body).await?;
+    // Here and not in the call, which would hold one of those that run at once while it waits.
+    let turn = service.importing.clone().lock_owned().await;
     let state = service.state.clone();
     let imported = service.answer_as(&caller, move |engine| {
-        let folder = Folder::of(&state, dry_run, &name, &mut bytes)?;
+        let _turn = turn;
+        let folder = Folder::of(&state, dry_run, &name, received)?;
         let report = if dry_run {
             // Into an empty store of its own, which ends with the request.
             let url = format!("sqlite:{}", folder.scratch()?.display());
@@ -74,6 +78,22 @@ pub(crate) async fn import(
     let imported = imported.await?;
     let is_new = !dry_run && imported.sessions.iter().any(|session| session.appended > 0);
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(imported)))
+}
+
+/// Receives the file, whatever its name will be.
+async fn receive(service: &Service, body: Request) -> Result<NamedTempFile, Problem> {
+    let failed = |source| Problem::from(forklore::Error::io("receiving a file", source));
+    let all = service.state.join("imports");
+    fs::create_dir_all(&all).map_err(failed)?;
+    let file = NamedTempFile::new_in(&all).map_err(failed)?;
+    let (file, length) = receive_into(body, file, LONGEST).await.map_err(unfinished)?;
+    if length > LONGEST {
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        let detail = format!("a session file has at most {LONGEST} bytes");
+        return Err(Problem::with_status(status, ErrorKind::InvalidArgs, detail)
+            .or_try("import it with the program, on a machine that has the file"));
+    }
+    Ok(file)
 }
 
 /// Returns the name of the file in the server's folder. It never leads out of it.
@@ -124,23 +144,19 @@ struct Folder {
 }
 
 impl Folder {
-    /// Receives the file. What begins like an earlier file gets the same path as that one, so that an
+    /// Gives a file its name. What begins like an earlier file gets the same path as that one, so that an
     /// import of the longer file goes on where the earlier one ended.
-    fn of(state: &Path, dry_run: bool, name: &str, bytes: &mut Upload) -> Result<Self, Problem> {
+    fn of(
+        state: &Path,
+        dry_run: bool,
+        name: &str,
+        mut received: NamedTempFile,
+    ) -> Result<Self, Problem> {
         let failed = |source| Problem::from(forklore::Error::io("receiving a file", source));
         let all = state.join("imports");
-        fs::create_dir_all(&all).map_err(failed)?;
-        let mut received = tempfile::NamedTempFile::new_in(&all).map_err(failed)?;
-        let mut limited = bytes.take(LONGEST + 1);
-        let length = std::io::copy(&mut limited, &mut received).map_err(unfinished)?;
-        if length > LONGEST {
-            let status = StatusCode::PAYLOAD_TOO_LARGE;
-            let detail = format!("a session file has at most {LONGEST} bytes");
-            return Err(Problem::with_status(status, ErrorKind::InvalidArgs, detail)
-                .or_try("import it with the program, on a machine that has the file"));
-        }
         received.flush().map_err(failed)?;
         let key = key(received.as_file_mut()).map_err(failed)?;
+        // Another server may have the same folder.
         let lock = File::create(all.join("lock")).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let path = all.join(if dry_run { format!("{key}-plan") } else { key });

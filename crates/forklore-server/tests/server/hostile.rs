@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use crate::{Running, problem};
 
 impl Running {
-    async fn connect(&self) -> TcpStream {
+    pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.url.strip_prefix("http://").unwrap()).await.unwrap()
     }
 
@@ -165,6 +165,43 @@ async fn a_client_that_is_slow_or_gone_holds_nothing_up() {
     let mut rest = Vec::new();
     let _ = slow.read_to_end(&mut rest).await;
     assert!(!rest.starts_with(b"HTTP/1.1 2"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_uploads_hold_no_reader_up() {
+    let server = Running::start().await;
+    server.create("plan").await;
+    // More than the calls that run at once.
+    let paths =
+        ["/api/v1/imports", "/api/v1/sessions/plan/attachments?name=a.txt", "/store/v1/header"];
+    let mut slow = Vec::new();
+    for number in 0..40 {
+        let mut stream = server.connect().await;
+        let host = server.url.strip_prefix("http://").unwrap();
+        let head = format!(
+            "POST {} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
+             Content-Type: text/plain\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n",
+            paths[number % paths.len()],
+            server.token
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // The server says that it waits for the body.
+        let mut answer = [0; 25];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
+        stream.write_all(b"pla").await.unwrap();
+        slow.push(stream);
+    }
+    assert_eq!(server.get("/sessions").await["sessions"].as_array().unwrap().len(), 1);
+    server.say("plan", "one").await;
+    // Each gets its answer as soon as it is done.
+    for (number, mut stream) in slow.into_iter().enumerate() {
+        stream.write_all(b"n A").await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let status = ["400", "201", "422"][number % paths.len()];
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{number}: {answer}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,8 @@
 use futures_util::StreamExt as _;
 use reqwest::{Method, Response};
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::Running;
 
@@ -173,4 +175,63 @@ async fn followers_learn_of_what_is_erased() {
     let ended = server.request(Method::GET, "/sessions/gone/events/live");
     crate::problem(ended.header("last-event-id", "0").send().await.unwrap(), 404, "not_found")
         .await;
+}
+
+/// A client that sends requests without waiting for their answers, follows, and stays or goes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_is_the_last_answer_of_its_connection() {
+    let server = Running::start().await;
+    server.create("plan").await;
+    server.say("plan", "one").await;
+    let live = "/sessions/plan/events/live";
+    let requests =
+        server.head("GET /health", "1.1") + &server.head(&format!("GET /api/v1{live}"), "1.1");
+    let mut stream = server.connect().await;
+    stream.write_all(requests.as_bytes()).await.unwrap();
+    let mut answers = until(&mut stream, "\n\n\r\n").await;
+    let (health, follow) = answers.split_once("ok\n").unwrap();
+    assert!(health.starts_with("HTTP/1.1 200 OK\r\n"), "{health}");
+    assert!(follow.starts_with("HTTP/1.1 200 OK\r\n"), "{follow}");
+    for header in ["connection: close", "transfer-encoding: chunked", "cache-control: no-cache"] {
+        assert!(follow.contains(&format!("\r\n{header}\r\n")), "{header}: {follow}");
+    }
+    assert_eq!(follow.matches("\r\ndate: ").count(), 1, "{follow}");
+    // What comes after that is no request.
+    stream.write_all(server.head("DELETE /api/v1/sessions/plan", "1.1").as_bytes()).await.unwrap();
+    server.say("plan", "two").await;
+    answers = until(&mut stream, "\n\n\r\n").await;
+    let (length, event) = answers.split_once("\r\n").unwrap();
+    assert_eq!(usize::from_str_radix(length, 16).unwrap() + 2, event.len());
+    assert!(event.contains("\"two\""), "{event}");
+    // An older client learns of the end by the end.
+    let mut old = server.connect().await;
+    old.write_all(server.head(&format!("GET /api/v1{live}"), "1.0").as_bytes()).await.unwrap();
+    let answer = until(&mut old, "\"two\"").await;
+    assert!(!answer.contains("chunked"), "{answer}");
+    // A client that goes away is forgotten, and one that stays sees the end.
+    drop(old);
+    server.stop().await;
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).await.unwrap();
+    assert_eq!(rest, "0\r\n\r\n");
+}
+
+/// Reads until what was read ends with what is expected.
+async fn until(stream: &mut TcpStream, expected: &str) -> String {
+    let (mut text, mut byte) = (String::new(), [0]);
+    while !text.ends_with(expected) {
+        stream.read_exact(&mut byte).await.unwrap_or_else(|error| panic!("{error}: {text}"));
+        text.push(char::from(byte[0]));
+    }
+    text
+}
+
+impl Running {
+    fn head(&self, request: &str, version: &str) -> String {
+        let host = self.url.strip_prefix("http://").unwrap();
+        format!(
+            "{request} HTTP/{version}\r\nHost: {host}\r\nAuthorization: Bearer {}\r\n\r\n",
+            self.token
+        )
+    }
 }

@@ -5,6 +5,7 @@
 
 mod changed;
 mod compared;
+mod families;
 mod found;
 mod hostile;
 mod live;

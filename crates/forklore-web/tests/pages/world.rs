@@ -165,7 +165,11 @@ impl World {
 /// A family with everything that pages show: `main` with two branches, a call with its result, an
 /// edit, thinking, an image, a file, a compaction and usage.
 pub(crate) fn family() -> World {
-    let world = World::new();
+    family_in(World::new())
+}
+
+/// Creates the same family in a world.
+pub(crate) fn family_in(world: World) -> World {
     world.create("main", Some("Plan the release"));
     world.user("main", "plan A or plan B?");
     let edit =

@@ -6,7 +6,7 @@ mod batch;
 mod followers;
 mod lists;
 mod rivals;
-mod server;
+pub(super) mod server;
 mod wire;
 
 use std::time::Duration;

@@ -20,7 +20,7 @@ const SETTINGS: [&str; 4] =
     ["shared_buffers=512MB", "max_wal_size=4GB", "max_connections=200", "autovacuum=off"];
 
 /// A server with databases of forklore and of others.
-pub(super) struct Server {
+pub(in crate::measure) struct Server {
     durable: Durable,
     _folder: TempDir,
 }
@@ -32,7 +32,7 @@ pub(super) struct Reader {
 }
 
 impl Server {
-    pub(super) fn start(scene: &Scene) -> Result<Self> {
+    pub(in crate::measure) fn start(scene: &Scene) -> Result<Self> {
         let folder = scene.folder()?;
         // PostgreSQL does not run as root, so another user has to enter the folder.
         for path in [scene.dir(), folder.path()] {
@@ -48,7 +48,7 @@ impl Server {
     }
 
     /// Creates a database. Returns its URL.
-    pub(super) fn database(&self, name: &str) -> Result<String> {
+    pub(in crate::measure) fn database(&self, name: &str) -> Result<String> {
         self.durable.execute("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0"))?;
         Ok(self.durable.url(name))
     }
@@ -75,7 +75,7 @@ impl Server {
 
     /// Writes everything to the files and brings the statistics up to date, so that no unfinished
     /// work disturbs the measurement.
-    pub(super) fn settle(&self, name: &str) -> Result<()> {
+    pub(in crate::measure) fn settle(&self, name: &str) -> Result<()> {
         self.durable.execute(name, "VACUUM ANALYZE")?;
         Ok(self.durable.execute(name, "CHECKPOINT")?)
     }
@@ -100,7 +100,7 @@ impl Server {
 }
 
 /// Opens a store.
-pub(super) fn open(url: &str) -> Result<Engine> {
+pub(in crate::measure) fn open(url: &str) -> Result<Engine> {
     blocking::open(url).map_err(|error| Error::Wrong(error.to_string()))
 }
 
