@@ -45,6 +45,9 @@ pub(super) fn measure(scene: &Scene, serving: &Serving) -> Result<Vec<Figure>> {
         let idle = serving.memory();
         let (mut middle, mut last) = (Samples::default(), Samples::default());
         for number in 0..APPENDS {
+            // The server closes a connection that asks nothing for 10 s.
+            let mut writer =
+                Client::connect(&serving.target).await.doing("cannot reach", SESSIONS.as_ref())?;
             let start = Instant::now();
             io(writer.ask(EVENTS, Some(&appended(number)?)).await)?;
             let at = wait(&mut received, followers).await?;
