@@ -167,7 +167,7 @@ impl About {
             b"left" => {
                 let (reason, path) = rest.split_once_str(" ")?;
                 let reason =
-                    Reason::ALL.into_iter().find(|known| known.as_str().as_bytes() == reason)?;
+                    Reason::ALL.into_iter().find(|one| one.as_str().as_bytes() == reason)?;
                 self.left_out.push(LeftOut { path: path.into(), reason });
             }
             _ => {

@@ -132,8 +132,8 @@ impl<'a> Contents<'a> {
         read: impl FnOnce(&mut Take<&mut BufReader<ChildStdout>>) -> Result<T>,
     ) -> Result<T> {
         let mut head = String::new();
-        let asked = writeln!(self.input, "{id}").and_then(|()| self.input.flush());
-        let answered = asked.and_then(|()| self.output.read_line(&mut head));
+        let sent = writeln!(self.input, "{id}").and_then(|()| self.input.flush());
+        let answered = sent.and_then(|()| self.output.read_line(&mut head));
         answered.map_err(|error| self.git.failed("cat-file", error.to_string().as_bytes()))?;
         let size = head.trim_end().rsplit(' ').next().and_then(|size| size.parse().ok());
         let Some(size) = size else {

@@ -17,16 +17,16 @@ impl Cast {
     /// names.
     pub(crate) fn has(&mut self, notification: &Notification) -> bool {
         let from = &notification.session_id;
+        let has = |session: &SessionId| self.0.contains(session);
         match &notification.event {
-            KernelEvent::SessionFork(forked) if forked.kind == SessionKind::Delegate => {
-                if forked.parent.as_ref().is_some_and(|parent| self.0.contains(parent)) {
-                    self.0.insert(from.clone());
-                }
+            KernelEvent::SessionFork(forked)
+                if forked.kind == SessionKind::Delegate
+                    && forked.parent.as_ref().is_some_and(has) =>
+            {
+                self.0.insert(from.clone());
             }
-            KernelEvent::DelegateSpawned(it) | KernelEvent::DelegateResumed(it) => {
-                if self.0.contains(from) {
-                    self.0.insert(it.sub_session_id.clone());
-                }
+            KernelEvent::DelegateSpawned(it) | KernelEvent::DelegateResumed(it) if has(from) => {
+                self.0.insert(it.sub_session_id.clone());
             }
             _ => {}
         }

@@ -91,7 +91,7 @@ impl<'a> Writer<'a> {
             let next = entries.get(number + 1).map(|next| next.ordinal);
             let until = next.or_else(|| is_end.then_some(u64::MAX)).unwrap_or(entry.ordinal + 1);
             for turning in turnings.range(entry.ordinal..until.max(entry.ordinal)) {
-                page.push_str(&self.turning(turning.1).into_string());
+                page.push_str(&self.turning(turning).into_string());
                 nodes += 40;
             }
         }
@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Shows the branches of a history that divides, as a switch between them.
-    fn turning(&self, turning: &turnings::Turning) -> Markup {
+    fn turning(&self, (at, turning): (&u64, &turnings::Turning)) -> Markup {
         let (before, all) = (turning.before(), turning.branches.len());
         let listed = turning.listed();
         let to = |branch: &turnings::Branch| {
@@ -124,7 +124,8 @@ impl<'a> Writer<'a> {
         let own = before.checked_sub(1).and_then(|last| turning.branches.get(last));
         let is_after = |branch: &turnings::Branch| own.is_some_and(|own| own.id == branch.id);
         html! {
-            nav.turning aria-label="The history divides here" {
+            // Each has a name of its own, so that a screen reader can list them.
+            nav.turning aria-label={ "The history divides at event " (at) } {
                 span { "The history divides here: branch " (before + 1) " of " (all + 1) }
                 @if let Some(last) = own {
                     a.button href=(to(last)) data-key="[" aria-label="The branch before" { "‹" }

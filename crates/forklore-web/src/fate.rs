@@ -13,7 +13,7 @@ const ANCESTORS: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The agent goes on with it, and left another.
-    Kept,
+    Preferred,
     /// The agent left it.
     Abandoned,
 }
@@ -23,7 +23,7 @@ pub(crate) enum Fate {
 pub(crate) struct Fates {
     leaves: HashMap<String, SessionId>,
     /// The leaves of files with an abandoned branch.
-    kept: HashSet<SessionId>,
+    preferred: HashSet<SessionId>,
 }
 
 impl Fates {
@@ -34,8 +34,8 @@ impl Fates {
             fates.add(header);
         }
         let abandons = |header: &Header| fates.leaf(header).filter(|leaf| **leaf != header.id);
-        let kept = headers.filter_map(|header| abandons(header).cloned()).collect();
-        fates.kept = kept;
+        let preferred = headers.filter_map(|header| abandons(header).cloned()).collect();
+        fates.preferred = preferred;
         fates
     }
 
@@ -48,8 +48,8 @@ impl Fates {
 
     /// Returns what became of a session; `None` if it is not one of several branches of a file.
     pub(crate) fn get(&self, header: &Header) -> Option<Fate> {
-        if self.kept.contains(&header.id) {
-            return Some(Fate::Kept);
+        if self.preferred.contains(&header.id) {
+            return Some(Fate::Preferred);
         }
         self.leaf(header).filter(|leaf| **leaf != header.id).map(|_| Fate::Abandoned)
     }
@@ -62,7 +62,7 @@ impl Fates {
 
 /// Returns the branch with which the agent goes on instead of this one; `None` if the agent did not
 /// leave this one, or the other was deleted.
-pub(crate) fn kept_instead_of(engine: &Engine, header: &Header) -> Option<Header> {
+pub(crate) fn preferred_to(engine: &Engine, header: &Header) -> Option<Header> {
     let source = header.source.as_ref().filter(|_| header.kind != SessionKind::Delegate)?;
     let mut at = header.clone();
     for _ in 0..ANCESTORS {
@@ -80,12 +80,12 @@ pub(crate) fn kept_instead_of(engine: &Engine, header: &Header) -> Option<Header
 
 /// Returns what became of two branches that are compared.
 pub(crate) fn of_pair(engine: &Engine, pair: &[Header; 2]) -> [Option<Fate>; 2] {
-    let kept = pair.each_ref().map(|header| kept_instead_of(engine, header));
-    let is_kept = |id: &SessionId| kept.iter().flatten().any(|kept| kept.id == *id);
-    let mut fates = kept.each_ref().map(|kept| kept.as_ref().map(|_| Fate::Abandoned));
+    let preferred = pair.each_ref().map(|header| preferred_to(engine, header));
+    let is_preferred = |id: &SessionId| preferred.iter().flatten().any(|one| one.id == *id);
+    let mut fates = preferred.each_ref().map(|one| one.as_ref().map(|_| Fate::Abandoned));
     for (fate, header) in fates.iter_mut().zip(pair) {
-        if is_kept(&header.id) {
-            *fate = Some(Fate::Kept);
+        if is_preferred(&header.id) {
+            *fate = Some(Fate::Preferred);
         }
     }
     fates
@@ -95,7 +95,7 @@ pub(crate) fn of_pair(engine: &Engine, pair: &[Header; 2]) -> [Option<Fate>; 2] 
 pub(crate) fn badge(fate: Option<Fate>) -> Markup {
     html! {
         @match fate {
-            Some(Fate::Kept) => {
+            Some(Fate::Preferred) => {
                 span.badge title="The agent goes on with this branch" { "kept" }
             },
             Some(Fate::Abandoned) => {
@@ -112,12 +112,12 @@ pub(crate) fn badge(fate: Option<Fate>) -> Markup {
 pub(crate) fn notice(engine: &Engine, header: &Header) -> Markup {
     let agent = header.dialect.as_deref().unwrap_or("the agent");
     html! {
-        @if let Some(kept) = kept_instead_of(engine, header) {
+        @if let Some(preferred) = preferred_to(engine, header) {
             p.fate {
                 (badge(Some(Fate::Abandoned)))
                 " In its file, " (agent) " left this branch. It goes on with "
-                a href={ "/s/" (kept.id) "?at=end" } { (kept.label) } ". "
-                a.button href={ "/compare/" (kept.id) "/" (header.id) } data-key="c" {
+                a href={ "/s/" (preferred.id) "?at=end" } { (preferred.label) } ". "
+                a.button href={ "/compare/" (preferred.id) "/" (header.id) } data-key="c" {
                     "Compare with the kept branch"
                 }
             }

@@ -51,7 +51,7 @@ pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params)
         .filter(|header| wanted.has_model(&pages.engine, header))
         .map(|header| (header.id.clone(), shown::name(&pages.engine, header)))
         .collect();
-    let is_left = |header: &&Header| fate::kept_instead_of(&pages.engine, header).is_some();
+    let is_left = |header: &&Header| fate::preferred_to(&pages.engine, header).is_some();
     let abandoned: HashSet<_> = headers.iter().filter(is_left).map(|it| &it.id).collect();
     let is_wanted = |hit: &&&Hit| wanted.model.is_none() || of_model.contains_key(&hit.session_id);
     let (names, hits) = (&of_model, hits.iter().filter(is_wanted).collect::<Vec<_>>());

@@ -17,6 +17,7 @@ mod options;
 mod output;
 mod page;
 mod peer;
+mod postgres;
 mod process;
 mod prose;
 mod raw;

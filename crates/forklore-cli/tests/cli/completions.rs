@@ -108,7 +108,7 @@ fn cuts_agents_formats_and_commands_are_offered() {
     assert_eq!(fish.trim_end(), "turn:1\tplan A or plan B?");
     assert_eq!(offered(&["resume-in", "c"]), "codex claude");
     assert_eq!(offered(&["export", "plan-1", "--to", "p"]), "plain pi pixir");
-    assert_eq!(offered(&["man", "un"]), "undelete");
+    assert_eq!(offered(&["man", "un"]), "undelete undo");
     assert_eq!(offered(&["search", "x", "--agent", "ge"]), "gemini");
 }
 

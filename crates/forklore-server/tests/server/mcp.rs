@@ -59,8 +59,8 @@ impl Agent<'_> {
         let response = self.ask(method, params).await;
         let (status, text) = (response.status(), response.text().await.unwrap());
         let datas = text.lines().filter_map(|line| line.strip_prefix("data:"));
-        let answers = datas.filter_map(|data| serde_json::from_str::<Value>(data).ok());
-        let last = answers.last().unwrap_or_else(|| panic!("{status}: {text}"));
+        let mut answers = datas.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+        let last = answers.next_back().unwrap_or_else(|| panic!("{status}: {text}"));
         assert_eq!(last["id"], 7, "{last}");
         last
     }

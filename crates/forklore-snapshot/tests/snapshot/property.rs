@@ -125,7 +125,7 @@ fn cases() -> u32 {
 }
 
 #[test]
-fn a_restored_snapshot_is_what_was_taken_and_its_undo_what_was_before() {
+fn a_restored_snapshot_is_the_state_of_then_and_its_undo_that_of_before() {
     let steps = || prop::collection::vec(step(), 0..30);
     let strategy = (steps(), steps());
     let mut runner =

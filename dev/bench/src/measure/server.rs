@@ -11,11 +11,11 @@ use forklore::prelude::*;
 
 use self::load::{Found, Load};
 use self::serving::Serving;
-use super::tier::server::{Server, open};
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
 use crate::findings::Findings;
 use crate::output;
+use crate::postgres::{Server, open};
 use crate::samples::{Samples, formatted};
 use crate::scene::{Scene, session};
 use crate::thousands::grouped;

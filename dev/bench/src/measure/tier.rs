@@ -6,7 +6,6 @@ mod batch;
 mod followers;
 mod lists;
 mod rivals;
-pub(super) mod server;
 mod wire;
 
 use std::time::Duration;
@@ -15,13 +14,13 @@ use forklore::prelude::*;
 
 use self::bare::Bare;
 use self::batch::is;
-use self::server::Server;
 use super::load::stream;
 use super::threads::an_append;
 use crate::error::Result;
 use crate::figure::{Figure, Goal, Unit};
 use crate::findings::Findings;
 use crate::output;
+use crate::postgres::Server;
 use crate::samples::{Rival, Samples, in_turns, pair, timed};
 use crate::scene::{Scene, session};
 use crate::thousands::grouped;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::server::Server;
 use crate::error::{Doing, Error, Result};
+use crate::postgres::Server;
 use crate::scene::Scene;
 
 /// A database in which pgbench inserts.

@@ -10,9 +10,9 @@ use forklore::prelude::*;
 use forklore::store::port::Since;
 
 use super::batch::one;
-use super::server::{Server, open};
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
+use crate::postgres::{Server, open};
 use crate::samples::{Samples, formatted};
 use crate::scene::{Scene, workspace};
 use crate::thousands::grouped;

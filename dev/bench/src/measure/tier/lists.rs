@@ -10,9 +10,9 @@ use forklore::search::{Search, SearchIndex};
 use forklore::store::port::{At, Direction, NewSession, Query, Transaction, Write};
 use jiff::Timestamp;
 
-use super::server::Server;
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
+use crate::postgres::Server;
 use crate::samples::{Samples, timed};
 use crate::scene::{Scene, message, workspace};
 use crate::thousands::grouped;

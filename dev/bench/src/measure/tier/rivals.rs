@@ -6,12 +6,12 @@ use std::ffi::OsStr;
 use forklore::prelude::*;
 
 use super::batch::{is, one};
-use super::server::Server;
 use crate::error::Result;
 use crate::figure::{Figure, Goal, Unit};
 use crate::measure::load::stream;
 use crate::measure::peers::rivals;
 use crate::peer::{ON_POSTGRES, Peer};
+use crate::postgres::Server;
 use crate::samples::{Samples, in_turns, timed};
 use crate::scene::{Scene, session};
 use crate::thousands::grouped;

@@ -9,9 +9,9 @@ use forklore::prelude::*;
 use forklore::store::port::{At, Direction, Query};
 
 use super::batch::one;
-use super::server::{Server, open};
 use crate::error::{Doing, Result};
 use crate::figure::{Figure, Goal, Unit};
+use crate::postgres::{Server, open};
 use crate::scene::{Scene, session};
 
 /// How often each operation is counted.

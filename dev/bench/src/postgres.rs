@@ -20,19 +20,19 @@ const SETTINGS: [&str; 4] =
     ["shared_buffers=512MB", "max_wal_size=4GB", "max_connections=200", "autovacuum=off"];
 
 /// A server with databases of forklore and of others.
-pub(in crate::measure) struct Server {
+pub(crate) struct Server {
     durable: Durable,
     _folder: TempDir,
 }
 
 /// A connection that is not forklore's.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     runtime: Runtime,
     client: Client,
 }
 
 impl Server {
-    pub(in crate::measure) fn start(scene: &Scene) -> Result<Self> {
+    pub(crate) fn start(scene: &Scene) -> Result<Self> {
         let folder = scene.folder()?;
         // PostgreSQL does not run as root, so another user has to enter the folder.
         for path in [scene.dir(), folder.path()] {
@@ -43,24 +43,24 @@ impl Server {
         Ok(Self { durable, _folder: folder })
     }
 
-    pub(super) fn durable(&self) -> &Durable {
+    pub(crate) fn durable(&self) -> &Durable {
         &self.durable
     }
 
     /// Creates a database. Returns its URL.
-    pub(in crate::measure) fn database(&self, name: &str) -> Result<String> {
+    pub(crate) fn database(&self, name: &str) -> Result<String> {
         self.durable.execute("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0"))?;
         Ok(self.durable.url(name))
     }
 
     /// Creates a database with a store, and opens the store with so many connections.
-    pub(super) fn store(&self, name: &str, connections: usize) -> Result<Engine> {
+    pub(crate) fn store(&self, name: &str, connections: usize) -> Result<Engine> {
         let url = self.database(name)?;
         open(&format!("{url}?pool={connections}"))
     }
 
     /// Connects to a database.
-    pub(super) fn reader(&self, name: &str) -> Result<Reader> {
+    pub(crate) fn reader(&self, name: &str) -> Result<Reader> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime =
             runtime.doing("cannot start a runtime for", self.durable.address().as_ref())?;
@@ -75,13 +75,13 @@ impl Server {
 
     /// Writes everything to the files and brings the statistics up to date, so that no unfinished
     /// work disturbs the measurement.
-    pub(in crate::measure) fn settle(&self, name: &str) -> Result<()> {
+    pub(crate) fn settle(&self, name: &str) -> Result<()> {
         self.durable.execute(name, "VACUUM ANALYZE")?;
         Ok(self.durable.execute(name, "CHECKPOINT")?)
     }
 
     /// Returns how many bytes of log the server writes during a call.
-    pub(super) fn written(&self, name: &str, call: impl FnOnce() -> Result<()>) -> Result<u64> {
+    pub(crate) fn written(&self, name: &str, call: impl FnOnce() -> Result<()>) -> Result<u64> {
         let reader = self.reader(name)?;
         let at = || reader.number("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::int8");
         let before = at()?;
@@ -90,7 +90,7 @@ impl Server {
     }
 
     /// Returns the bytes of all tables of a database, with their indexes.
-    pub(super) fn stored(&self, name: &str) -> Result<u64> {
+    pub(crate) fn stored(&self, name: &str) -> Result<u64> {
         self.reader(name)?.number(
             "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 FROM pg_class c
              JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -100,7 +100,7 @@ impl Server {
 }
 
 /// Opens a store.
-pub(in crate::measure) fn open(url: &str) -> Result<Engine> {
+pub(crate) fn open(url: &str) -> Result<Engine> {
     blocking::open(url).map_err(|error| Error::Wrong(error.to_string()))
 }
 
@@ -112,7 +112,7 @@ impl Reader {
     }
 
     /// Reads the payloads of a session, and returns how many there are.
-    pub(super) fn payloads(&self, session: &str) -> Result<usize> {
+    pub(crate) fn payloads(&self, session: &str) -> Result<usize> {
         let sql = "SELECT data FROM forklore.event
              WHERE tenant = 'default' AND family = $1 AND session = $1 ORDER BY seq";
         let value: &(dyn tokio_postgres::types::ToSql + Sync) = &session;
