@@ -108,3 +108,45 @@ fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_path_buf();
     move |source| Error::Record { what, path, source }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use super::*;
+
+    fn entry(undoes: Option<u64>) -> Entry {
+        let session = "work".parse().unwrap();
+        let at = "2026-01-02T03:04:05Z".parse().unwrap();
+        Entry { at, session, fork: None, operation: None, files: None, undoes }
+    }
+
+    #[test]
+    fn a_line_that_a_kill_cut_short_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rewinds/key.jsonl");
+        let mut record = Record::open(folder.path(), "key").unwrap();
+        assert_eq!(record.add(entry(None)).unwrap(), 1);
+        drop(record);
+        let mut file = OpenOptions::new().append(true).open(path).unwrap();
+        file.write_all(b"{\"at\":\"2026").unwrap();
+        let mut record = Record::open(folder.path(), "key").unwrap();
+        assert_eq!(record.entries, [entry(None)]);
+        assert_eq!(record.add(entry(Some(1))).unwrap(), 2);
+        drop(record);
+        let record = Record::open(folder.path(), "key").unwrap();
+        assert_eq!(record.entries, [entry(None), entry(Some(1))]);
+    }
+
+    #[test]
+    fn an_undo_that_was_undone_takes_nothing_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut record = Record::open(folder.path(), "key").unwrap();
+        let seen = [None, None, Some(2), Some(3), Some(2)].map(|undoes| {
+            record.add(entry(undoes)).unwrap();
+            record.latest()
+        });
+        assert_eq!(seen, [Some(1), Some(2), Some(1), Some(2), Some(1)]);
+        assert_eq!((record.undone_by(2), record.undone_by(3)), (Some(5), Some(4)));
+    }
+}

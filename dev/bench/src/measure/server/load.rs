@@ -118,11 +118,11 @@ impl Part {
         let mut found = Found::default();
         let connected = Client::connect(&target).await;
         barrier.wait().await;
-        let asked = match connected {
+        let wanted = match connected {
             Ok(mut client) => self.ask(&mut client, &mut found).await,
             Err(error) => Err(error.into()),
         };
-        found.failures.extend(asked.err().map(|error| error.to_string()));
+        found.failures.extend(wanted.err().map(|error| error.to_string()));
         found
     }
 
