@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forklore_core::{Header, SessionId};
 use forklore_store::attachments::Attachments;
@@ -167,9 +167,10 @@ impl Store for PostgresStore {
             return now;
         }
         let deadline = CLOCK.min(self.shared.pool.address.deadline);
+        let sent = Instant::now();
         match self.shared.read_within(deadline, READING_CLOCK, maintenance::now) {
             Ok(now) => {
-                self.recent.clock.set(now);
+                self.recent.clock.set(now, sent);
                 now
             }
             Err(_) => self.recent.clock.reckoned(),

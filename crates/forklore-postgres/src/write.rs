@@ -104,7 +104,8 @@ pub(crate) fn execute(
     }
     let waiting = attempt.take()?;
     database.connection.commit(waiting.statements(&database.tenant))?;
-    recent.clock.set(attempt.now);
+    // Another transaction may have begun later and ended sooner.
+    recent.clock.advance(attempt.now);
     attempt.sessions.values().for_each(|session| recent.put(session));
     Ok(Committed { written, source: id, operation })
 }

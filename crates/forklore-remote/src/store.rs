@@ -113,10 +113,11 @@ impl Store for HttpStore {
         }
         let deadline = CLOCK.min(self.client.address.deadline);
         let effort = Effort { deadline, is_repeatable: true, is_patient: false };
+        let sent = Instant::now();
         match self.client.look_at_clock(effort) {
             Ok(now) => {
                 // The clock may have been set back.
-                clock.set(now);
+                clock.set(now, sent);
                 now
             }
             Err(_) => clock.reckoned(),

@@ -49,8 +49,8 @@ pub enum Error {
         /// The beginning of the answer.
         answer: BString,
     },
-    /// There is no such snapshot. It may have been removed because no session needed it.
-    #[error("there is no snapshot {id}")]
+    /// There is no such snapshot.
+    #[error("there is no snapshot {id} on this machine: another one recorded it")]
     NotFound {
         /// The id of the snapshot.
         id: String,

@@ -105,6 +105,7 @@ impl Snapshots {
         workspace: &Path,
         from: SnapshotId,
         to: SnapshotId,
+        paths: &[BString],
         taking: &Taking,
     ) -> Result<Restored> {
         let workspace = self.lock(workspace)?;
@@ -112,26 +113,24 @@ impl Snapshots {
         for id in [from, to] {
             objects::about(self.git(), id)?;
         }
-        let now = self.before(workspace.path(), to, &[], taking)?;
-        let journal = Journal { from, to, paths: Vec::new(), token: token() };
+        let now = self.before(workspace.path(), to, paths, taking)?;
+        let journal = Journal { from, to, paths: paths.to_vec(), token: token() };
         journal.write(&self.journal_of(workspace.path()))?;
         let restored = self.apply(&workspace, &journal, now.id, taking)?;
         Ok(Restored { before: now.id, ..restored })
     }
 
-    /// Returns what a restore would change.
+    /// Returns what a restore would change in a workspace whose state is the snapshot `before`.
     ///
     /// # Errors
-    /// As [`restore`](Self::restore).
+    /// If a snapshot is missing or git fails.
     pub fn preview(
         &self,
-        workspace: &Path,
+        before: SnapshotId,
         id: SnapshotId,
         paths: &[BString],
-        taking: &Taking,
     ) -> Result<Vec<Change>> {
-        let before = self.take(workspace, taking)?;
-        let changes = self.compare(before.id, id)?;
+        let changes = self.compare(before, id)?;
         Ok(changes.into_iter().filter(|change| selects(paths, change.path.as_bstr())).collect())
     }
 
@@ -155,8 +154,24 @@ impl Snapshots {
         Ok(written)
     }
 
-    /// Takes the snapshot of the state before a restore. It also has the ignored files that the
-    /// restore replaces, so that an undo brings them back.
+    /// Takes the snapshot that a restore takes first: it also has the ignored files that the restore
+    /// would replace, so that an undo brings them back.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore).
+    pub fn take_before(
+        &self,
+        workspace: &Path,
+        id: SnapshotId,
+        paths: &[BString],
+        taking: &Taking,
+    ) -> Result<Snapshot> {
+        let workspace = self.lock(workspace)?;
+        self.finish(&workspace, taking)?;
+        objects::about(self.git(), id)?;
+        self.before(workspace.path(), id, paths, taking)
+    }
+
     fn before(
         &self,
         workspace: &Path,

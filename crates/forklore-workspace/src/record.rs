@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use bstr::BString;
 use forklore_core::SessionId;
 use forklore_core::operation::OperationId;
 use forklore_snapshot::SnapshotId;
@@ -26,6 +27,9 @@ pub(crate) struct Entry {
     pub(crate) operation: Option<OperationId>,
     /// The states of the files before and after, if they were restored.
     pub(crate) files: Option<Files>,
+    /// The paths to which the restore was limited; none for all.
+    #[serde(default)]
+    pub(crate) paths: Vec<BString>,
     /// The number of the entry that this one takes back.
     pub(crate) undoes: Option<u64>,
 }
@@ -118,7 +122,7 @@ mod tests {
     fn entry(undoes: Option<u64>) -> Entry {
         let session = "work".parse().unwrap();
         let at = "2026-01-02T03:04:05Z".parse().unwrap();
-        Entry { at, session, fork: None, operation: None, files: None, undoes }
+        Entry { at, session, fork: None, operation: None, files: None, paths: Vec::new(), undoes }
     }
 
     #[test]

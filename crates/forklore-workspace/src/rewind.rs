@@ -45,9 +45,11 @@ impl WorkspaceFiles {
             RewindScope::Both | RewindScope::Files => Some(self.target(engine, header, rewind)?),
         };
         let mut record = Record::open(self.folder(), &self.snapshots.key_of(&rewind.folder)?)?;
+        let paths = rewind.paths.iter().map(|path| bytes(path)).collect::<Vec<_>>();
         let files = match target {
             Some(after) => {
-                let before = self.snapshots.take(&rewind.folder, &self.taking)?.id;
+                let (folder, taking) = (&rewind.folder, &self.taking);
+                let before = self.snapshots.take_before(folder, after, &paths, taking)?.id;
                 Some(Files { before, after })
             }
             None => None,
@@ -68,10 +70,10 @@ impl WorkspaceFiles {
                 .transpose()?
                 .flatten(),
             files,
+            paths: paths.clone(),
             undoes: None,
         };
         let number = record.add(entry)?;
-        let paths = rewind.paths.iter().map(|path| bytes(path)).collect::<Vec<_>>();
         let files = match files {
             Some(files) => {
                 let done =
@@ -99,10 +101,10 @@ impl WorkspaceFiles {
             RewindScope::Conversation => None,
             RewindScope::Both | RewindScope::Files => {
                 let after = self.target(engine, header, rewind)?;
-                let before = self.snapshots.take(&rewind.folder, &self.taking)?.id;
                 let paths = rewind.paths.iter().map(|path| bytes(path)).collect::<Vec<_>>();
-                let changes =
-                    self.snapshots.preview(&rewind.folder, after, &paths, &self.taking)?;
+                let (folder, taking) = (&rewind.folder, &self.taking);
+                let before = self.snapshots.take_before(folder, after, &paths, taking)?.id;
+                let changes = self.snapshots.preview(before, after, &paths)?;
                 Some(planned(before, after, &changes))
             }
         };

@@ -48,7 +48,7 @@ impl WorkspaceFiles {
         })?;
         let files = match files {
             Some(Files { before, after }) => {
-                let done = self.snapshots.revert(folder, before, after, &self.taking);
+                let done = self.snapshots.revert(folder, before, after, &entry.paths, &self.taking);
                 let done = done.map_err(|error| stopped(number, before, error))?;
                 Some(restored(&done, after))
             }

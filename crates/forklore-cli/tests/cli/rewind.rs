@@ -187,6 +187,36 @@ fn edits_after_a_rewind_survive_its_undo_and_are_named() {
 }
 
 #[test]
+fn an_ignored_file_that_a_rewind_replaces_comes_back_with_its_undo() {
+    let project = Project::new("sqlite");
+    project.write("data", "then");
+    project.turn("one");
+    project.write("data", "now");
+    project.write(".gitignore", "target/\ndata\n");
+    project.json(&["rewind", "work", "--at", "turn:1", "--files"]);
+    assert_eq!(project.read("data"), "then");
+    project.json(&["undo"]);
+    assert_eq!(
+        (project.read("data"), project.read(".gitignore")),
+        ("now".into(), "target/\ndata\n".into())
+    );
+}
+
+#[test]
+fn a_snapshot_of_another_machine_is_named_and_nothing_changes() {
+    let project = Project::new("sqlite");
+    project.write("a", "then");
+    project.turn("one");
+    project.write("a", "now");
+    fs::remove_dir_all(project.sandbox.path().join("the-store-snapshots")).unwrap();
+    let (_, error) = project.error(&["rewind", "work", "--at", "turn:1"]);
+    assert_eq!(error["kind"], "not_found");
+    assert!(error["message"].as_str().unwrap().contains("on this machine"), "{error}");
+    assert_eq!(project.read("a"), "now");
+    assert_eq!(project.json(&["list"])["sessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn conversation_alone_and_one_path_alone_go_back() {
     let project = Project::new("sqlite");
     project.write("a", "then");
@@ -201,6 +231,11 @@ fn conversation_alone_and_one_path_alone_go_back() {
     assert_eq!(project.read("a"), "now");
 
     project.json(&["rewind", "work", "--at", "turn:1", "--files", "--path", "a"]);
+    assert_eq!((project.read("a"), project.read("b")), ("then".into(), "now".into()));
+    project.json(&["undo"]);
+    assert_eq!((project.read("a"), project.read("b")), ("now".into(), "now".into()));
+    // The redo of one path is of one path.
+    project.json(&["undo", "3"]);
     assert_eq!((project.read("a"), project.read("b")), ("then".into(), "now".into()));
     let later = project.json(&["rewind", "@again", "--at", "end", "--files"]);
     assert_eq!(later["files"]["written"], 1);

@@ -44,7 +44,7 @@ pub(super) fn append(
         Err(failed) if !failed.fault.is_of_standby() => return Err(failed),
         _ => return Ok(None),
     };
-    recent.clock.set(stated);
+    recent.clock.advance(stated);
     recent.put(&after);
     let written = vec![Written::Appended(appended)];
     Ok(Some(Committed { written, source: None, operation: None }))

@@ -3,6 +3,7 @@
 //! the last answers of their connections.
 
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Version, header, response::Parts};
@@ -10,7 +11,11 @@ use axum::response::Response;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
+
+/// How long a client may take to receive a piece.
+const STALLED: Duration = Duration::from_secs(30);
 
 /// Whether the answer to a request may be sent in pieces and end the connection.
 pub(super) fn may_be_wanted<B>(request: &Request<B>) -> bool {
@@ -35,7 +40,10 @@ pub(super) async fn send<S: AsyncRead + AsyncWrite + Unpin>(
             () = is_gone(&mut stream) => return Ok(()),
         };
         match piece {
-            Some(piece) => chunk(&mut stream, &piece.map_err(io::Error::other)?).await?,
+            Some(piece) => {
+                let piece = piece.map_err(io::Error::other)?;
+                timeout(STALLED, chunk(&mut stream, &piece)).await??;
+            }
             None => break,
         }
     }

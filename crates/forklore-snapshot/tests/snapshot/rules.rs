@@ -141,7 +141,8 @@ fn only_the_named_paths_are_restored() {
         world.write(path, "now");
     }
     let paths = [BString::from("a")];
-    let preview = world.snapshots.preview(&world.root(), snapshot.id, &paths, &Taking::default());
+    let now = world.take().id;
+    let preview = world.snapshots.preview(now, snapshot.id, &paths);
     let change = |path: &str, kind| Change { path: path.into(), kind };
     let wanted = [change("a/one", ChangeKind::Modified), change("a/three", ChangeKind::Removed)];
     assert_eq!(preview.unwrap(), wanted);
@@ -190,7 +191,8 @@ fn what_others_did_since_stays_when_a_restore_is_reverted() {
     fs::set_permissions(world.root().join("mode"), mode).unwrap();
 
     let (taking, root) = (Taking::default(), world.root());
-    let reverted = world.snapshots.revert(&root, snapshot.id, restored.before, &taking).unwrap();
+    let reverted =
+        world.snapshots.revert(&root, snapshot.id, restored.before, &[], &taking).unwrap();
     assert_eq!(reverted.skipped, [skipped("b", SkipReason::Changed)]);
     let texts = ["a", "b", "new"].map(|path| world.read(path));
     assert_eq!(texts, ["now", "another's", "another's"]);

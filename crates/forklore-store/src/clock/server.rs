@@ -21,9 +21,16 @@ impl ServerClock {
         Self(Mutex::new((now, Instant::now())))
     }
 
-    /// Notes the time that the server states now.
-    pub fn set(&self, now: Timestamp) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (now, Instant::now());
+    /// Notes the time that the server stated after `sent`, when the question was sent. An answer that
+    /// was overtaken by a later statement does not set the clock back: what expired by that statement
+    /// would be valid again.
+    pub fn set(&self, now: Timestamp, sent: Instant) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (stated, at) = *last;
+        let is_overtaken = at > sent;
+        if !is_overtaken || stated.saturating_add(at.elapsed()).unwrap_or(stated) < now {
+            *last = (now, Instant::now());
+        }
     }
 
     /// Notes a time that the server's clock has shown, unless the clock is reckoned to be later.
@@ -63,11 +70,18 @@ mod tests {
         assert!(stated <= first && first < stated + Duration::from_secs(60), "{first}");
         assert!(first <= clock.reckoned());
         let later = stated + Duration::from_secs(3600);
-        clock.set(later);
+        let sent = Instant::now();
+        clock.set(later, sent);
+        assert!(clock.reckoned() >= later);
+        // An answer to an earlier question came late.
+        clock.set(stated, sent);
         assert!(clock.reckoned() >= later);
         clock.advance(stated);
         assert!(clock.reckoned() >= later);
         clock.advance(later + Duration::from_secs(60));
         assert!(clock.reckoned() >= later + Duration::from_secs(60));
+        // The clock of the server was set back.
+        clock.set(stated, Instant::now());
+        assert!(clock.reckoned() < later);
     }
 }
