@@ -17,7 +17,7 @@ pub struct LeftOut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The file is larger than [`Taking::largest_file`].
+    /// The file is larger than [`Taking::largest_file`](crate::Taking::largest_file).
     Large,
     /// The file or folder cannot be read.
     Unreadable,
