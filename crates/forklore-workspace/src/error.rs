@@ -30,6 +30,12 @@ pub enum Error {
         /// The position, as the caller named it.
         at: String,
     },
+    /// A path to restore does not name something inside of the folder.
+    #[error("{} is not a path inside of the folder", path.display())]
+    Outside {
+        /// The path.
+        path: PathBuf,
+    },
     /// Nothing was rewound in the folder, or all of it was taken back.
     #[error("there is no rewind to undo in {}", folder.display())]
     NothingToUndo {
@@ -87,6 +93,7 @@ impl Error {
             Self::NoSnapshot { .. } | Self::NothingToUndo { .. } | Self::NoRewind { .. } => {
                 ErrorKind::NotFound
             }
+            Self::Outside { .. } => ErrorKind::InvalidArgs,
             Self::UndoneAlready { .. } => ErrorKind::Conflict,
             Self::Stopped { source, .. } => kind_of(source),
             Self::Record { source, .. } => kind_of_file(source),

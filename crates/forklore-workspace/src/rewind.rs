@@ -1,7 +1,8 @@
 //! `rewind`: takes a conversation and its files back to a position.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
+use bstr::BString;
 use forklore_api::{Fork, Forked, RewindScope, Rewound};
 use forklore_core::operation::{OperationId, Outcome};
 use forklore_core::{Header, Label, Selector, SessionId};
@@ -40,12 +41,12 @@ impl WorkspaceFiles {
     /// [`Error::NoSnapshot`] if files are wanted and the history names no snapshot there; nothing
     /// has changed then. [`Error::Stopped`] if a file could not be written.
     pub fn rewind(&self, engine: &Engine, header: &Header, rewind: &Rewind) -> Result<Rewound> {
+        let paths = rewind.paths.iter().map(|path| inside(path)).collect::<Result<Vec<_>>>()?;
         let target = match rewind.scope {
             RewindScope::Conversation => None,
             RewindScope::Both | RewindScope::Files => Some(self.target(engine, header, rewind)?),
         };
         let mut record = Record::open(self.folder(), &self.snapshots.key_of(&rewind.folder)?)?;
-        let paths = rewind.paths.iter().map(|path| bytes(path)).collect::<Vec<_>>();
         let files = match target {
             Some(after) => {
                 let (folder, taking) = (&rewind.folder, &self.taking);
@@ -101,7 +102,8 @@ impl WorkspaceFiles {
             RewindScope::Conversation => None,
             RewindScope::Both | RewindScope::Files => {
                 let after = self.target(engine, header, rewind)?;
-                let paths = rewind.paths.iter().map(|path| bytes(path)).collect::<Vec<_>>();
+                let paths = rewind.paths.iter().map(|path| inside(path));
+                let paths = paths.collect::<Result<Vec<_>>>()?;
                 let (folder, taking) = (&rewind.folder, &self.taking);
                 let before = self.snapshots.take_before(folder, after, &paths, taking)?.id;
                 let changes = self.snapshots.preview(before, after, &paths)?;
@@ -169,6 +171,33 @@ pub(crate) fn stopped(number: u64, before: SnapshotId, error: SnapshotError) -> 
     }
 }
 
-fn bytes(path: &std::path::Path) -> bstr::BString {
-    path.as_os_str().as_encoded_bytes().into()
+/// Returns a path as snapshots have it: relative, without `.` and without a slash at its end.
+fn inside(path: &Path) -> Result<BString> {
+    let outside = || Error::Outside { path: path.to_path_buf() };
+    let mut inside = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => inside.push(name),
+            _ => return Err(outside()),
+        }
+    }
+    let bytes = inside.into_os_string().into_encoded_bytes();
+    if bytes.is_empty() { Err(outside()) } else { Ok(bytes.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_snapshots_or_refused() {
+        for path in ["src/a", "./src/a", "src/./a/"] {
+            assert_eq!(inside(Path::new(path)).unwrap(), "src/a", "{path}");
+        }
+        for path in ["", ".", "..", "src/../../etc", "/etc"] {
+            let error = inside(Path::new(path)).unwrap_err();
+            assert!(matches!(error, Error::Outside { .. }), "{path}");
+        }
+    }
 }
