@@ -171,7 +171,7 @@ fn a_page_of_an_older_state() {
 #[test]
 fn two_pages_that_were_swapped() {
     sweep(|_, pages| {
-        pairs(60, pages, 3_001).into_iter().map(|(one, other)| Wrong::Swapped(one, other)).collect()
+        pairs(30, pages, 3_001).into_iter().map(|(one, other)| Wrong::Swapped(one, other)).collect()
     });
 }
 
@@ -179,7 +179,7 @@ fn two_pages_that_were_swapped() {
 fn a_page_that_is_a_copy_of_another_one() {
     sweep(|_, pages| {
         let splice = |(from, to)| Wrong::Spliced { from, to };
-        pairs(60, pages, 3_002).into_iter().map(splice).collect()
+        pairs(30, pages, 3_002).into_iter().map(splice).collect()
     });
 }
 

@@ -141,14 +141,14 @@ macro_rules! parts {
 
 mod files {
     use super::*;
-    parts!(Kind::Files, "files", 50:
+    parts!(Kind::Files, "files", 25:
         part_1 = 101, part_2 = 102, part_3 = 103, part_4 = 104,
         part_5 = 105, part_6 = 106, part_7 = 107, part_8 = 108);
 }
 
 mod sqlite {
     use super::*;
-    parts!(Kind::Sqlite, "sqlite", 100:
+    parts!(Kind::Sqlite, "sqlite", 50:
         part_1 = 1, part_2 = 2, part_3 = 3, part_4 = 4, part_5 = 5,
         part_6 = 6, part_7 = 7, part_8 = 8, part_9 = 9, part_10 = 10);
 }
