@@ -18,19 +18,17 @@ const FIRST: &str = "Plan the lighthouse";
 /// What the user asks in a later session. The fake model uses forklore's tools whatever it is asked.
 const SECOND: &str = "Find the earlier session about the tower by the sea and fork it";
 
-/// Tests those of the agents that can call tools of MCP servers on the fake model, concurrently.
-/// Returns whether each of them created a fork.
+/// Tests those of the agents that can call tools of MCP servers on the fake model, one after the
+/// other: each starts several programs that need a whole processor. Returns whether each of them
+/// created a fork.
 pub(crate) fn all(setting: &Setting, agents: &[&'static Agent]) -> Result<bool> {
-    std::thread::scope(|scope| {
-        let able = agents.iter().filter_map(|agent| Some((*agent, agent.ask?)));
-        let running: Vec<_> =
-            able.map(|(agent, ask)| scope.spawn(move || one(agent, ask, setting))).collect();
-        let mut is_well = true;
-        for thread in running {
-            is_well &= thread.join().map_err(|_| Error::Lost)??;
+    let mut is_well = true;
+    for agent in agents {
+        if let Some(ask) = agent.ask {
+            is_well &= one(agent, ask, setting)?;
         }
-        Ok(is_well)
-    })
+    }
+    Ok(is_well)
 }
 
 /// Tests one agent, and prints the id of the fork, or what is wrong with the store afterwards and what
