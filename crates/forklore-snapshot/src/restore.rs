@@ -134,8 +134,8 @@ impl Snapshots {
         Ok(changes.into_iter().filter(|change| selects(paths, change.path.as_bstr())).collect())
     }
 
-    /// Writes a snapshot into a folder that does not exist or is empty. Returns the number of files
-    /// and links.
+    /// Writes a snapshot into a folder that does not exist, is empty, or has nothing but the `.git` of
+    /// a new work tree. Returns the number of files and links.
     ///
     /// # Errors
     /// If the snapshot is missing, the folder is not empty ([`Error::NotEmpty`]), or a file cannot be
@@ -143,9 +143,12 @@ impl Snapshots {
     pub fn copy_to(&self, folder: &Path, id: SnapshotId) -> Result<u64> {
         let plan = Plan::of_empty(self.git(), id)?;
         std::fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
-        let mut inside = std::fs::read_dir(folder).map_err(Error::file("open", folder))?;
-        if inside.next().is_some() {
-            return Err(Error::NotEmpty { path: folder.to_path_buf() });
+        for inside in std::fs::read_dir(folder).map_err(Error::file("open", folder))? {
+            let inside = inside.map_err(Error::file("open", folder))?;
+            let is_file = inside.file_type().is_ok_and(|kind| kind.is_file());
+            if inside.file_name() != ".git" || !is_file {
+                return Err(Error::NotEmpty { path: folder.to_path_buf() });
+            }
         }
         let (token, taking) = (token(), Taking::default());
         let (root, index) = (Root::open(folder)?, Index::default());

@@ -68,7 +68,43 @@ pub enum Error {
         /// What stopped it.
         source: Box<SnapshotError>,
     },
-    /// The record of the rewinds cannot be read or written.
+    /// The folder for a worktree has files, or another worktree has it.
+    #[error("{} is not empty or is a worktree already; name a folder that does not exist", folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder for a worktree is in the workspace, so snapshots of the workspace would have it.
+    #[error("{} is inside of the workspace; name a folder outside of it", folder.display())]
+    InsideWorkspace {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder is no worktree that a fork made.
+    #[error("{} is no worktree of a fork; `git worktree remove` removes those of git", folder.display())]
+    NotOurs {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A worktree has what no snapshot contains, and its removal would lose it.
+    #[error("{} has {what} that no snapshot contains; move it elsewhere first", path.display())]
+    WouldBeLost {
+        /// What would be lost.
+        what: &'static str,
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// A command of git in the user's repository failed.
+    #[error("git {command} failed in {}: {message}", folder.display())]
+    Git {
+        /// The command.
+        command: &'static str,
+        /// The folder.
+        folder: PathBuf,
+        /// What git wrote.
+        message: String,
+    },
+    /// The record of the rewinds or worktrees, or a worktree, cannot be read or written.
     #[error("cannot {what} {}", path.display())]
     Record {
         /// What should have happened, for example "read".
@@ -93,8 +129,11 @@ impl Error {
             Self::NoSnapshot { .. } | Self::NothingToUndo { .. } | Self::NoRewind { .. } => {
                 ErrorKind::NotFound
             }
-            Self::Outside { .. } => ErrorKind::InvalidArgs,
-            Self::UndoneAlready { .. } => ErrorKind::Conflict,
+            Self::Outside { .. } | Self::InsideWorkspace { .. } => ErrorKind::InvalidArgs,
+            Self::InUse { .. } => ErrorKind::AlreadyExists,
+            Self::NotOurs { .. } => ErrorKind::NotFound,
+            Self::UndoneAlready { .. } | Self::WouldBeLost { .. } => ErrorKind::Conflict,
+            Self::Git { .. } => ErrorKind::Internal,
             Self::Stopped { source, .. } => kind_of(source),
             Self::Record { source, .. } => kind_of_file(source),
             Self::Payload(_) => ErrorKind::Internal,

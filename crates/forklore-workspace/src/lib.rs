@@ -2,6 +2,7 @@
 //!
 //! [`WorkspaceFiles`] has the verbs: `snapshot` records the state of a folder in a session, `rewind`
 //! takes conversation and files back to a position, and `undo` takes a rewind back.
+//! `create_worktree` gives a session a folder of its own, with the files of a snapshot.
 
 mod error;
 mod named;
@@ -9,6 +10,10 @@ mod record;
 mod rewind;
 mod snapshot;
 mod undo;
+mod users_git;
+mod worktree;
+mod worktree_record;
+mod worktree_removal;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +21,8 @@ use forklore_snapshot::{Snapshots, Taking};
 
 pub use self::error::{Error, Result};
 pub use self::rewind::Rewind;
+pub use self::worktree::{NewWorktree, Worktree};
+pub use self::worktree_removal::RemovedWorktree;
 pub use forklore_snapshot as snapshots;
 
 /// The snapshots that belong to a store, and the verbs that need them.

@@ -122,20 +122,35 @@ impl WorkspaceFiles {
 
     /// Returns the snapshot that belongs to the position.
     fn target(&self, engine: &Engine, header: &Header, rewind: &Rewind) -> Result<SnapshotId> {
-        let cut = engine.cut(header, &rewind.at)?;
-        let folder = rewind.folder.to_string_lossy();
+        Ok(self.snapshot_at(engine, header, &rewind.at, &rewind.folder)?.0)
+    }
+
+    /// Returns the snapshot of a folder that belongs to a position, and the commit on which it is
+    /// based.
+    ///
+    /// # Errors
+    /// [`Error::NoSnapshot`] if the history names none there; `not_found` if it was removed.
+    pub fn snapshot_at(
+        &self,
+        engine: &Engine,
+        header: &Header,
+        at: &Selector,
+        folder: &Path,
+    ) -> Result<(SnapshotId, Option<String>)> {
+        let cut = engine.cut(header, at)?;
         let named = match cut.seq {
-            Some(seq) => last_named(engine, &header.id, seq, &folder)?,
+            Some(seq) => last_named(engine, &header.id, seq, &folder.to_string_lossy())?,
             None => None,
         };
         let missing = || Error::NoSnapshot {
             session: header.id.clone(),
-            folder: rewind.folder.clone(),
-            at: rewind.at.to_string(),
+            folder: folder.to_path_buf(),
+            at: at.to_string(),
         };
-        let id = named.ok_or_else(missing)?.id()?;
+        let named = named.ok_or_else(missing)?;
+        let id = named.id()?;
         if self.snapshots.has(id) {
-            Ok(id)
+            Ok((id, named.commit))
         } else {
             Err(SnapshotError::NotFound { id: id.to_string() }.into())
         }

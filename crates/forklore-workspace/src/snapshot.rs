@@ -22,7 +22,7 @@ pub(crate) struct Named {
     pub(crate) snapshot: String,
     folder: String,
     #[serde(default)]
-    commit: Option<String>,
+    pub(crate) commit: Option<String>,
     #[serde(default)]
     branch: Option<String>,
     #[serde(skip)]

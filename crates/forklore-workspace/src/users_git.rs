@@ -1,0 +1,101 @@
+//! The entries of worktrees in the repository of the user: the only thing there that is written.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::record::failed;
+use crate::{Error, Result};
+
+/// Returns the top folder of the work tree and the folder of the repository, if `folder` is in one.
+pub(crate) fn repository(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let answer = |argument: &str| {
+        let mut git = git(folder);
+        let done = git.args(["rev-parse", "--path-format=absolute", argument]).output().ok()?;
+        let line = done.stdout.strip_suffix(b"\n").filter(|_| done.status.success())?;
+        fs::canonicalize(path(line)).ok()
+    };
+    Some((answer("--show-toplevel")?, answer("--git-common-dir")?))
+}
+
+/// Returns the commit that is checked out.
+pub(crate) fn head(folder: &Path) -> Option<String> {
+    let arguments = ["rev-parse", "--quiet", "--verify", "HEAD^{commit}"];
+    let done = run(folder, "rev-parse", git(folder).args(arguments)).ok()?;
+    Some(String::from_utf8_lossy(&done).trim().to_owned())
+}
+
+/// Returns whether a branch, tag or other ref has a commit.
+pub(crate) fn is_in_a_ref(folder: &Path, commit: &str) -> Result<bool> {
+    let mut git = git(folder);
+    git.args(["for-each-ref", "--count=1", "--contains", commit]);
+    Ok(!run(folder, "for-each-ref", &mut git)?.is_empty())
+}
+
+/// Makes a work tree without files, detached at a commit: no ref is written. Its index is that of
+/// the commit, so `git status` shows what the files change.
+pub(crate) fn add(repository: &Path, folder: &Path, commit: &str) -> Result<()> {
+    let mut add = git(repository);
+    add.args(["worktree", "add", "--quiet", "--detach", "--no-checkout", "--"]);
+    run(repository, "worktree add", add.arg(folder).arg(commit))?;
+    run(folder, "read-tree", git(folder).args(["read-tree", "HEAD"]))?;
+    Ok(())
+}
+
+/// Removes the entry of a worktree from the repository. Unlike `git worktree prune`, touches no
+/// other entry; unlike `git worktree remove`, one whose creation was killed can be removed.
+pub(crate) fn remove_entry(repository: &Path, folder: &Path) -> Result<()> {
+    let entries = repository.join("worktrees");
+    let found = match fs::read_dir(&entries) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(failed("read", &entries))?,
+    };
+    for entry in found {
+        let entry = entry.map_err(failed("read", &entries))?.path();
+        if is_of(&entry, folder) {
+            fs::remove_dir_all(&entry).map_err(failed("remove", &entry))?;
+        }
+    }
+    // Git removes the folder with the last entry too.
+    fs::remove_dir(&entries).ok();
+    Ok(())
+}
+
+/// Returns whether an entry is that of a worktree. Git writes `gitdir` at first; an entry without
+/// it is that of a killed creation if it has the worktree's name.
+fn is_of(entry: &Path, folder: &Path) -> bool {
+    match fs::read(entry.join("gitdir")) {
+        Ok(text) => path(text.strip_suffix(b"\n").unwrap_or(&text)) == folder.join(".git"),
+        Err(_) => entry.file_name() == folder.file_name() && entry.join("locked").exists(),
+    }
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+/// Returns git without hooks, programs that watch files, and variables that could redirect it.
+fn git(folder: &Path) -> Command {
+    let mut git = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            git.env_remove(name);
+        }
+    }
+    git.current_dir(folder).stdin(Stdio::null());
+    git.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
+    git.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
+    git.args(["-c", "worktree.useRelativePaths=false"]);
+    git
+}
+
+fn run(folder: &Path, command: &'static str, git: &mut Command) -> Result<Vec<u8>> {
+    let done = git.output().map_err(failed("run git in", folder))?;
+    if done.status.success() {
+        return Ok(done.stdout);
+    }
+    let message = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+    Err(Error::Git { command, folder: folder.to_path_buf(), message })
+}
