@@ -62,14 +62,19 @@ impl Snapshots {
 
     /// Takes a snapshot of a workspace whose lock the caller has.
     pub(crate) fn take_locked(&self, workspace: &Path, taking: &Taking) -> Result<Snapshot> {
-        let base = if users_repository::contains(workspace) {
-            users_repository::base(workspace)?
-        } else {
-            Base::default()
-        };
         let began = now();
-        let listing = walk(workspace, taking)?;
-        let before = Index::read(&self.index_of(workspace));
+        let (base, before, listing) = std::thread::scope(|scope| {
+            let base = scope.spawn(|| match users_repository::contains(workspace) {
+                true => users_repository::base(workspace),
+                false => Ok(Base::default()),
+            });
+            let before = scope.spawn(|| Index::read(&self.index_of(workspace)));
+            let listing = walk(workspace, taking);
+            (base.join(), before.join(), listing)
+        });
+        let panicked = |_| Error::Damaged { what: format!("the list of {}", workspace.display()) };
+        let (base, before) = (base.map_err(panicked)??, before.map_err(panicked)?);
+        let listing = listing?;
         let root = Root::open(workspace)?;
         let mut take = Take { snapshots: self, root, before, listing, began };
         let id = take.id(workspace)?;

@@ -1,11 +1,12 @@
 //! Lists what lies in a workspace.
 
 use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use bstr::{BString, ByteSlice, ByteVec};
+use bstr::{BString, ByteSlice};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,12 @@ impl State {
             device: metadata.dev(),
             inode: metadata.ino(),
         })
+    }
+
+    /// Returns the state of something that is in no folder.
+    pub(crate) fn of_mode(kind: Kind, mode: u32) -> Self {
+        let never = (0, 0);
+        Self { kind, mode, size: 0, modified: never, changed: never, device: 0, inode: 0 }
     }
 
     /// Returns a state that equals no state of a file: the file will be read again.
@@ -125,16 +132,30 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
     builder.filter_entry(move |entry| {
         entry.depth() == 0 || !excluded.iter().any(|path| path == entry.path())
     });
-    builder.build_parallel().run(|| Box::new(|entry| seen.add(entry)));
+    let ignored = std::thread::scope(|scope| {
+        // git needs as long as the walk.
+        let ignored = scope.spawn(|| match in_git {
+            true => users_repository::tracked_and_ignored(root),
+            false => Ok(Vec::new()),
+        });
+        builder.build_parallel().run(|| {
+            let mut mine = Found { seen: &seen, listing: Listing::default(), nested: Vec::new() };
+            Box::new(move |entry| mine.add(entry))
+        });
+        ignored.join().map_err(|_| panicked(root))?
+    })?;
     let Seen { listing, nested, .. } = seen;
     let mut listing = listing.into_inner().map_err(|_| panicked(root))?;
+    listing.add_ignored(root, root, &ignored, taking);
     for path in &taking.also {
         let Ok(below) = path.to_path() else { continue };
         let metadata = root.join(below).symlink_metadata();
         listing.add(path.clone(), metadata.ok().as_ref(), taking);
     }
-    for repository in nested.into_inner().map_err(|_| panicked(root))? {
-        listing.add_ignored(root, &repository, taking)?;
+    let nested = nested.into_inner().map_err(|_| panicked(root))?;
+    for repository in nested.iter().filter(|repository| *repository != root) {
+        let ignored = users_repository::tracked_and_ignored(repository)?;
+        listing.add_ignored(root, repository, &ignored, taking);
     }
     listing.found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
     listing.found.dedup_by(|(left, _), (right, _)| left == right);
@@ -161,32 +182,45 @@ struct Seen<'a> {
     nested: Mutex<Vec<PathBuf>>,
 }
 
-impl Seen<'_> {
-    fn add(&self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+/// What one thread of a walk has found. The others get it when the thread ends: a lock for each
+/// path would take longer than the walk.
+struct Found<'a> {
+    seen: &'a Seen<'a>,
+    listing: Listing,
+    nested: Vec<PathBuf>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        let root = self.seen.root;
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                let path = path_of(&error).and_then(|path| relative(self.root, path));
-                self.with(|listing| {
-                    listing.leave_out(path.unwrap_or_default(), Reason::Unreadable);
-                });
+                let path = path_of(&error).and_then(|path| relative(root, path));
+                self.listing.leave_out(path.unwrap_or_default(), Reason::Unreadable);
                 return WalkState::Continue;
             }
         };
         if entry.file_name() == ".git" {
-            let folder = entry.path().parent().map(Path::to_path_buf);
-            self.nested.lock().map(|mut nested| nested.extend(folder)).ok();
+            self.nested.extend(entry.path().parent().map(Path::to_path_buf));
             return WalkState::Skip;
         }
-        if let (true, Some(path)) = (entry.depth() > 0, relative(self.root, entry.path())) {
+        if let (true, Some(path)) = (entry.depth() > 0, relative(root, entry.path())) {
             let metadata = entry.path().symlink_metadata();
-            self.with(|listing| listing.add(path, metadata.ok().as_ref(), self.taking));
+            self.listing.add(path, metadata.ok().as_ref(), self.seen.taking);
         }
         WalkState::Continue
     }
+}
 
-    fn with(&self, add: impl FnOnce(&mut Listing)) {
-        self.listing.lock().map(|mut listing| add(&mut listing)).ok();
+impl Drop for Found<'_> {
+    fn drop(&mut self) {
+        if let (Ok(mut listing), Ok(mut nested)) =
+            (self.seen.listing.lock(), self.seen.nested.lock())
+        {
+            listing.append(&mut self.listing);
+            nested.append(&mut self.nested);
+        }
     }
 }
 
@@ -203,10 +237,16 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
 
 fn relative(root: &Path, path: &Path) -> Option<BString> {
     let path = path.strip_prefix(root).ok()?;
-    Some(Vec::from_path_buf(path.to_path_buf()).ok()?.into())
+    Some(path.as_os_str().as_bytes().into())
 }
 
 impl Listing {
+    fn append(&mut self, other: &mut Self) {
+        self.found.append(&mut other.found);
+        self.left_out.append(&mut other.left_out);
+        self.unfinished.append(&mut other.unfinished);
+    }
+
     fn add(&mut self, path: BString, metadata: Option<&Metadata>, taking: &Taking) {
         // It was removed after its folder was read.
         let Some(metadata) = metadata else { return };
@@ -234,13 +274,12 @@ impl Listing {
     }
 
     /// Adds the paths that a repository tracks although its rules ignore them.
-    fn add_ignored(&mut self, root: &Path, repository: &Path, taking: &Taking) -> Result<()> {
-        for path in users_repository::tracked_and_ignored(repository)? {
+    fn add_ignored(&mut self, root: &Path, repository: &Path, paths: &[BString], taking: &Taking) {
+        for path in paths {
             let Ok(below) = path.to_path() else { continue };
             let path = repository.join(below);
             let Some(name) = relative(root, &path) else { continue };
             self.add(name, path.symlink_metadata().ok().as_ref(), taking);
         }
-        Ok(())
     }
 }

@@ -17,6 +17,8 @@ pub(crate) enum Error {
     #[error(transparent)]
     Model(#[from] forklore::core::id::IdError),
     #[error(transparent)]
+    Snapshot(#[from] forklore_snapshot::Error),
+    #[error(transparent)]
     Server(#[from] forklore_pgserver::NoServer),
     #[error(transparent)]
     Database(#[from] tokio_postgres::Error),

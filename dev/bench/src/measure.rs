@@ -6,6 +6,7 @@ mod copy;
 mod descent;
 mod disk_space;
 mod family;
+mod files;
 mod fork;
 mod import;
 mod interface;
@@ -72,11 +73,13 @@ pub(crate) enum Measurement {
     Tier,
     /// The server under load
     Server,
+    /// Snapshots of files, beside git
+    Files,
 }
 
 impl Measurement {
     /// All measurements, in the order of the results in `docs/benchmarks.md`.
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::Length,
         Self::Family,
         Self::Peers,
@@ -95,6 +98,7 @@ impl Measurement {
         Self::Import,
         Self::Tier,
         Self::Server,
+        Self::Files,
     ];
 
     pub(crate) fn take(self, scene: &Scene) -> Result<Findings> {
@@ -117,6 +121,7 @@ impl Measurement {
             Self::Import => import::measure(scene).map(Into::into),
             Self::Tier => tier::measure(scene),
             Self::Server => server::measure(scene),
+            Self::Files => files::measure(scene).map(Into::into),
         }
     }
 
@@ -141,6 +146,7 @@ impl Measurement {
             Self::Import => "imports",
             Self::Tier => "the shared store on PostgreSQL",
             Self::Server => "the server under load",
+            Self::Files => "conversation and files",
         }
     }
 }
@@ -172,6 +178,7 @@ mod tests {
             Measurement::DiskSpace,
             Measurement::Size,
             Measurement::Interface,
+            Measurement::Files,
         ] {
             let Findings { figures, charts } = measurement.take(&scene).unwrap();
             assert!(charts.iter().all(|chart| chart.svg().is_ok()));

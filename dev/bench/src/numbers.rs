@@ -17,6 +17,11 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
+    /// Returns pseudo-random bytes.
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+        std::iter::repeat_with(|| self.next().to_le_bytes()).flatten().take(len).collect()
+    }
+
     /// Returns a pseudo-random number from 0 to `bound - 1`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize

@@ -47,6 +47,12 @@ pub(crate) struct Sizes {
     pub(crate) imports: [u64; 2],
     /// The number of the sessions that are searched, and the size of all their payloads in bytes.
     pub(crate) searched: (usize, u64),
+    /// The number of files of the repository of which snapshots are compared with git.
+    pub(crate) files: usize,
+    /// The number of files of the folder of which many snapshots are taken, and the size of each.
+    pub(crate) large_tree: (usize, usize),
+    /// The number of these snapshots.
+    pub(crate) snapshots: usize,
     /// The usual number of measured repetitions of an operation such as a fork. Slow operations are
     /// repeated less often, and durable appends five times as often.
     pub(crate) rounds: usize,
@@ -72,6 +78,9 @@ impl Sizes {
         sessions: 100_000,
         imports: [100_000_000, 1_000_000_000],
         searched: (10_000, 1_000_000_000),
+        files: 100_000,
+        large_tree: (70_000, 14_286),
+        snapshots: 1_000,
         rounds: 400,
         starts: 60,
         millis: 1_500,
@@ -92,6 +101,9 @@ impl Sizes {
         sessions: 100,
         imports: [200_000, 1_000_000],
         searched: (30, 400_000),
+        files: 300,
+        large_tree: (200, 2_000),
+        snapshots: 3,
         rounds: 20,
         starts: 5,
         millis: 200,

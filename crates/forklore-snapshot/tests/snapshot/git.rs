@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use forklore_snapshot::Taking;
+
 use crate::world::{World, git, state};
 
 #[test]
@@ -53,6 +55,18 @@ fn a_tracked_file_that_the_rules_ignore_belongs_to_it() {
     world.write("kept.log", "2");
     world.restore(snapshot.id);
     assert_eq!(world.read("kept.log"), "1");
+}
+
+#[test]
+fn the_same_in_a_workspace_that_is_a_part_of_a_repository() {
+    let world = World::with_git();
+    world.write("part/kept.log", "1");
+    world.git(&["add", "--force", "part/kept.log"]);
+    let (part, taking) = (world.root().join("part"), Taking::default());
+    let snapshot = world.snapshots.take(&part, &taking).unwrap();
+    world.write("part/kept.log", "2");
+    world.snapshots.restore(&part, snapshot.id, &[], &taking).unwrap();
+    assert_eq!(world.read("part/kept.log"), "1");
 }
 
 #[test]
