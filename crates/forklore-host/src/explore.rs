@@ -8,6 +8,7 @@ mod discard;
 mod judge;
 mod labels;
 mod make;
+mod mark;
 mod plan;
 mod run;
 
@@ -74,7 +75,7 @@ pub async fn explore(
         changed(at, row);
     }
     let (send, mut changes) = mpsc::unbounded_channel::<Changed>();
-    let running = run::all(branches, plan, rows.clone(), send, cancel.clone());
+    let running = run::all(host, branches, plan, rows.clone(), send, cancel.clone());
     let mut running = std::pin::pin!(running);
     let mut take = |(at, row): Changed| {
         changed(at, &row);

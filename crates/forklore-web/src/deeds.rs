@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use forklore_core::describe::{Change, Describer, FileEdit, Outcome, file_edits};
-use forklore_core::{Data, Header, Part, Role, SessionId};
+use forklore_core::{Data, EventType, Header, Part, Role, SessionId};
 use forklore_engine::Engine;
 use forklore_store::port::{At, Direction, Query};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -36,7 +37,7 @@ pub(crate) struct Lines {
 }
 
 /// What a session did from a message on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Deeds {
     pub(crate) tools: BTreeMap<String, Calls>,
     /// The changed files. A call that failed changed none.
@@ -50,9 +51,20 @@ pub(crate) struct Deeds {
     /// The last words of the model.
     pub(crate) reply: Option<String>,
     pub(crate) model: Option<String>,
+    /// What a judge said of the session itself, not of the one from which it was forked.
+    pub(crate) mark: Option<Mark>,
     /// Whether there are more events than are counted.
     pub(crate) has_more: bool,
     open: HashMap<String, Open>,
+}
+
+/// What the judge of `forklore explore` said (docs/semantics.md, section 24).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Mark {
+    name: String,
+    pub(crate) judge: Option<String>,
+    pub(crate) score: Option<f64>,
+    pub(crate) error: Option<String>,
 }
 
 /// A call without a result yet.
@@ -78,6 +90,11 @@ pub(crate) fn read(engine: &Engine, header: &Header, index: u64) -> Answer<Deeds
         }
         let model = engine.call_usage(&stored).and_then(|usage| usage.model);
         deeds.model = model.or(deeds.model);
+        let is_own = stored.seq >= header.inherited.inheritable;
+        if stored.event.kind == EventType::WORKFLOW_EVENT && is_own {
+            let mark = stored.event.data.readable().read::<Mark>().ok();
+            deeds.mark = mark.filter(|mark| mark.name == "judged").or(deeds.mark);
+        }
         if !stored.event.class.is_conversation() {
             continue;
         }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::Pages;
 use crate::answer::{Answer, Problem};
-use crate::deeds::{self, Deeds, Lines};
+use crate::deeds::{self, Deeds, Lines, Mark};
 use crate::params::{self, Params};
 use crate::shell::Shell;
 use crate::shown::{self, Line};
@@ -50,7 +50,7 @@ pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
             table.table.runs {
                 thead {
                     tr {
-                        @for name in ["Run", "Prompt", "Answer", "Model", "Tests", "Files", "Calls"] {
+                        @for name in ["Run", "Prompt", "Answer", "Model", "Mark", "Tests", "Files", "Calls"] {
                             th scope="col" { (name) }
                         }
                         @for name in ["Tokens", "Cost", "Turns"] {
@@ -102,6 +102,7 @@ fn row(pages: &Pages, header: &Header, deeds: &Deeds, first: &Header) -> Markup 
             td { (Line(deeds.prompt.as_deref().unwrap_or("–"))) }
             td { (Line(deeds.reply.as_deref().unwrap_or("–"))) }
             td { (Line(deeds.model.as_deref().unwrap_or("–"))) }
+            td { (mark(deeds.mark.as_ref())) }
             td { (tests(deeds)) }
             td {
                 @if deeds.files.is_empty() { "–" } @else {
@@ -112,6 +113,21 @@ fn row(pages: &Pages, header: &Header, deeds: &Deeds, first: &Header) -> Markup 
             td.number { (shown::tokens(header.usage.tokens())) }
             td.number { (shown::cost(header.usage.cost)) }
             td.number { (header.counts.turns.saturating_sub(header.inherited.turns)) }
+        }
+    }
+}
+
+/// Shows what a judge said: its number, or why there is none.
+fn mark(mark: Option<&Mark>) -> Markup {
+    let Some(mark) = mark else { return html! { "–" } };
+    let judge = mark.judge.as_deref().unwrap_or_default();
+    html! {
+        span title=(judge) {
+            @match (mark.score, &mark.error) {
+                (Some(score), _) => (score),
+                (None, Some(error)) => span.bad { (Line(error)) },
+                (None, None) => "–",
+            }
         }
     }
 }

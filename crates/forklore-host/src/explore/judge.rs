@@ -48,6 +48,13 @@ impl Judge {
         Ok(Self { program, arguments: words.collect(), timeout: Self::TIMEOUT })
     }
 
+    /// Returns the judge's command line, as a shell reads it.
+    pub(super) fn line(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        // A word with a NUL came from no command line.
+        shlex::try_join(words.map(String::as_str)).unwrap_or_else(|_| self.program.clone())
+    }
+
     /// Sets the judge's time limit for one answer, instead of the default
     /// [`TIMEOUT`](Self::TIMEOUT).
     #[must_use]

@@ -5,13 +5,15 @@ use std::time::Instant;
 
 use forklore_agent::notify::{KernelEvent, Received};
 use forklore_agent::{AgentSession, Turn};
+use forklore_engine::Engine;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Changed, Judge, Plan, Row, State, fail, seconds, state_of};
+use super::{Changed, Judge, Plan, Row, State, fail, mark, seconds, state_of};
+use crate::Host;
 use crate::interrupt::interruptible;
 
 /// The capacity of the queue for the notifications of one continuation.
@@ -19,13 +21,14 @@ const CAPACITY: usize = 1024;
 
 /// Runs all continuations of an exploration. The first continuation runs alone until its answer
 /// begins or until it ends.
-pub(super) fn all(
+pub(super) fn all<'a>(
+    host: &'a Host,
     branches: Vec<Option<AgentSession>>,
-    plan: &Plan,
+    plan: &'a Plan,
     rows: Vec<Row>,
     changed: mpsc::UnboundedSender<Changed>,
     cancel: CancellationToken,
-) -> BoxFuture<'_, ()> {
+) -> BoxFuture<'a, ()> {
     async move {
         let warm = Arc::new(Notify::new());
         let jobs = Arc::new(Semaphore::new(plan.jobs.max(1)));
@@ -33,6 +36,7 @@ pub(super) fn all(
         let running =
             branches.into_iter().zip(rows).enumerate().filter_map(|(at, (branch, row))| {
                 let one = One {
+                    engine: host.engine(),
                     at,
                     row,
                     session: branch?,
@@ -76,7 +80,8 @@ pub(super) fn all(
 }
 
 /// A continuation that runs in a fork, with its row in the result of the exploration.
-struct One {
+struct One<'a> {
+    engine: &'a Engine,
     at: usize,
     row: Row,
     session: AgentSession,
@@ -85,7 +90,7 @@ struct One {
     cancel: CancellationToken,
 }
 
-impl One {
+impl One<'_> {
     async fn run(mut self, warm: Option<&Notify>) {
         let began = Instant::now();
         self.row.state = State::Requested;
@@ -101,9 +106,8 @@ impl One {
             }
             Err(error) => fail(&mut self.row, &error.into()),
         }
-        if self.row.state == State::Done
-            && let Some(judge) = self.judge.take()
-        {
+        let judge = self.judge.take().filter(|_| self.row.state == State::Done);
+        if let Some(judge) = &judge {
             self.row.state = State::Judging;
             self.report();
             match judge.score(&self.row.answer, &self.cancel).await {
@@ -113,6 +117,12 @@ impl One {
             self.row.state = State::Done;
         }
         self.session.cleanup(true).await;
+        // The session is released now, so its log is open to others.
+        if let Some(judge) = &judge
+            && let Err(why) = mark::record(self.engine, judge, &self.row).await
+        {
+            self.row.error.get_or_insert(why);
+        }
         self.report();
     }
 

@@ -6,10 +6,12 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use forklore_core::{ErrorKind, Header, Selector, Strategy};
+use forklore_core::{ErrorKind, EventType, Header, Selector, Strategy};
 use forklore_engine::{Fork, Summarize};
 use forklore_host::CancellationToken;
 use forklore_host::explore::{Explore, Judge, Plan, Row, State, Try, tries};
+use forklore_store::port::At;
+use serde_json::{Value, json};
 
 use crate::world::Blocking;
 
@@ -235,6 +237,15 @@ fn a_judge_scores_and_may_be_wrong() {
         let row = run(&world, &Plan { judge, ..plan(&session, &["abc"]) }).remove(0);
         // Whatever the judge does, the answer is stored.
         assert_eq!((row.state, row.answer.as_str()), (State::Done, "m1 read: abc"));
+        // So is what the judge said.
+        let id = row.session_id.unwrap();
+        let log = world.engine().events(&id, At::Seq(0)).map(Result::unwrap);
+        let mark = log.last().unwrap().event;
+        let said: Value = mark.data.read().unwrap();
+        let line = shlex::try_join(shlex::split(line).unwrap().iter().map(String::as_str));
+        let expected = json!({"name": "judged", "judge": line.unwrap(), "score": row.score,
+            "error": row.error});
+        assert_eq!((mark.kind, said), (EventType::WORKFLOW_EVENT, expected));
         match (row.score, row.error) {
             (Some(score), None) => Ok(score),
             (None, Some(error)) => Err(error),

@@ -33,6 +33,11 @@ fn runs(file: &str) -> World {
         let usage = json!({"model": file, "input": 10, "output": 5, "cost": 0.5});
         world.append(run, "provider_usage", &usage);
     }
+    let (judge, error) = ("wc -c", "the judge took over 1 s");
+    let mark = json!({"name": "judged", "judge": judge, "score": 2.5, "error": null});
+    world.append("try-1", "workflow_event", &mark);
+    let mark = json!({"name": "judged", "judge": judge, "score": null, "error": error});
+    world.append("try-2", "workflow_event", &mark);
     world
 }
 
@@ -82,6 +87,7 @@ fn runs_of_one_prompt_are_a_table() {
             "do it as try-1",
             "try-1 is ready",
             "model-1",
+            "2.5",
             "passed at last of 2",
             "1 +2",
             "4",
@@ -93,6 +99,7 @@ fn runs_of_one_prompt_are_a_table() {
             "do it as try-2",
             "try-2 is ready",
             "model-1",
+            "the judge took over 1 s",
             "failed at last",
             "1 +1",
             "2",

@@ -1,0 +1,25 @@
+//! Records in a continuation what its judge said.
+
+use forklore_core::{Data, EventType};
+use forklore_engine::{Engine, NewEvent};
+use serde_json::json;
+
+use super::{Judge, Row};
+
+/// Appends the mark of a row to the log of its session, as evidence (docs/semantics.md, section 24).
+/// Without the mark, a later comparison could not show it.
+pub(super) async fn record(engine: &Engine, judge: &Judge, row: &Row) -> Result<(), String> {
+    let Some(session) = row.session_id.clone() else { return Ok(()) };
+    let mark = json!({
+        "name": "judged",
+        "judge": judge.line(),
+        "score": row.score,
+        "error": row.error,
+    });
+    let data = Data::of(&mark).map_err(|error| error.to_string())?;
+    let event = NewEvent::new(EventType::WORKFLOW_EVENT, data);
+    let engine = engine.clone();
+    let appended = tokio::task::spawn_blocking(move || engine.append(&session, &event.into()));
+    let appended = appended.await.map_err(|error| error.to_string())?;
+    appended.map(drop).map_err(|error| format!("its mark was not recorded: {error}"))
+}
