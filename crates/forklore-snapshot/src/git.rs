@@ -49,11 +49,18 @@ impl Git {
 
     /// Returns a command of git in this repository.
     pub(crate) fn command(&self, command: &'static str) -> Command {
+        self.command_in(Path::new("."), command)
+    }
+
+    /// Returns a command of git in a repository with its own refs and the objects of this one. A
+    /// relative path is one in the folder of this repository.
+    pub(crate) fn command_in(&self, repository: &Path, command: &'static str) -> Command {
         let mut git = without_settings(&self.folder);
         for setting in SETTINGS {
             git.args(["-c", setting]);
         }
-        git.arg("--git-dir").arg(".").arg(command);
+        git.env("GIT_OBJECT_DIRECTORY", "objects");
+        git.arg("--git-dir").arg(repository).arg(command);
         git
     }
 

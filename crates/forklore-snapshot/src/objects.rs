@@ -60,8 +60,12 @@ pub(crate) fn differences(
     let tree = |id: Option<SnapshotId>| {
         id.map_or_else(|| Ok(SnapshotId::EMPTY_TREE.to_owned()), |id| files(git, id))
     };
-    let (before, after) = (tree(before)?, tree(after)?);
-    let args = ["-r", "-z", "--raw", "--no-renames", "--full-index", &before, &after];
+    between(git, &tree(before)?, &tree(after)?)
+}
+
+/// Returns the files and links that differ between two trees, by path.
+fn between(git: &Git, before: &str, after: &str) -> Result<Vec<Difference>> {
+    let args = ["-r", "-z", "--raw", "--no-renames", "--full-index", before, after];
     let answer = git.run("diff-tree", &args)?;
     let mut fields = answer.split_str("\0");
     let mut found = Vec::new();
@@ -78,8 +82,14 @@ pub(crate) fn entries(git: &Git, id: SnapshotId) -> Result<BTreeMap<BString, Ent
     Ok(found.filter_map(|found| Some((found.path, found.after?))).collect())
 }
 
+/// Returns all files and links of a tree.
+pub(crate) fn entries_of_tree(git: &Git, tree: &str) -> Result<BTreeMap<BString, Entry>> {
+    let found = between(git, SnapshotId::EMPTY_TREE, tree)?.into_iter();
+    Ok(found.filter_map(|found| Some((found.path, found.after?))).collect())
+}
+
 /// Returns the id of the tree of a snapshot's files. A snapshot without files has none.
-fn files(git: &Git, id: SnapshotId) -> Result<String> {
+pub(crate) fn files(git: &Git, id: SnapshotId) -> Result<String> {
     let answer = git.run("ls-tree", &["-z", &id.to_string(), FILES])?;
     let tree = answer.split_str("\t").next().and_then(|head| head.rsplit_str(" ").next());
     let tree = tree.filter(|_| !answer.is_empty()).map(|id| id.to_str_lossy().into_owned());

@@ -30,7 +30,13 @@ pub(crate) struct Blob(u64);
 /// A change of the tree.
 enum Entry {
     Removed(Vec<u8>),
-    Set { mode: &'static str, blob: Blob, path: Vec<u8> },
+    /// All files, as a tree that the repository has.
+    Files(String),
+    Set {
+        mode: &'static str,
+        blob: Blob,
+        path: Vec<u8>,
+    },
 }
 
 /// A snapshot that is being written. Without [`Writer::finish`], nothing of it remains.
@@ -115,6 +121,11 @@ impl<'a> Writer<'a> {
         self.entries.push(Entry::Removed(quoted(path)));
     }
 
+    /// Sets all files to those of a tree.
+    pub(crate) fn files(&mut self, tree: String) {
+        self.entries.push(Entry::Files(tree));
+    }
+
     /// Sets a file.
     pub(crate) fn file(&mut self, path: &BStr, blob: Blob, executable: bool) {
         let mode = if executable { "100755" } else { "100644" };
@@ -158,6 +169,7 @@ impl<'a> Writer<'a> {
                     input.write_all(b"D ")?;
                     input.write_all(path)?;
                 }
+                Entry::Files(tree) => write!(input, "M 040000 {tree} {FILES}")?,
                 Entry::Set { mode, blob, path } => {
                     write!(input, "M {mode} :{} ", blob.0)?;
                     input.write_all(path)?;

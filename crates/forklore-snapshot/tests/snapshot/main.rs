@@ -10,6 +10,7 @@
 
 mod git;
 mod kills;
+mod merge;
 mod property;
 mod rules;
 mod world;
