@@ -6,6 +6,8 @@ use forklore_core::summary::STRATEGY;
 use forklore_core::{Data, EventId, Label, SessionId};
 use serde::{Deserialize, Serialize};
 
+use crate::FilesBrought;
+
 /// How the summary of a branch is made: with or without a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -146,4 +148,7 @@ pub struct Brought {
     pub seq: u64,
     /// The last log position of the session in which the summary is recorded.
     pub head_seq: i64,
+    /// What happened to files; absent if only the summary was wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesBrought>,
 }

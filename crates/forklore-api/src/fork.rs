@@ -2,6 +2,7 @@
 //! sub-agent (delegate).
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Data, Label, Selector, SessionId, SessionKind, Strategy, ToolCallPolicy};
@@ -206,6 +207,10 @@ pub struct Forked {
     pub would_record_branch_summary: bool,
     /// The last log position of the child.
     pub head_seq: i64,
+    /// The folder that was made for the child, with the files of the position. Absent if none was
+    /// wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<PathBuf>,
     /// The shell command that continues the conversation in the child. Present only in answers of
     /// the command-line program.
     #[serde(default, skip_serializing_if = "Option::is_none")]

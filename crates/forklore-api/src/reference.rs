@@ -22,7 +22,7 @@ use crate::{
     Remotes, Request, RequestPreview, RestoredFile, RestoredFiles, RestoredStore, ResumeIn,
     RewindUndone, Rewound, SearchAnswer, SessionAnswer, SessionFiles, SessionPage, StatsAnswer,
     TierStatus, TierTables, Transferred, Tree, TurnAnswer, Undeleted, Undone, Verification,
-    VerifiedSample, Vocabulary, WatchLine,
+    VerifiedSample, Vocabulary, WatchLine, WorktreeRemoved, Worktrees,
 };
 
 /// A placeholder in the JSON Schema. It stands for the fields of any answer of a verb (forklore

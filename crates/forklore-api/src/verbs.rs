@@ -70,6 +70,8 @@ macro_rules! with_answers {
             "snapshot", - => RecordedSnapshot, Object;
             "rewind", - => Rewound, Object;
             "undo", - => RewindUndone, Object;
+            "worktrees list", - => Worktrees, Object;
+            "worktrees remove", - => WorktreeRemoved, Object;
             "export -o PATH", export => ExportedFile, Object;
             "resume-in", resume_in => ResumeIn, Object;
             "restore -o PATH", restore => RestoredFile, Object;

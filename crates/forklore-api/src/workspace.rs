@@ -1,4 +1,4 @@
-//! Types of `snapshot`, `rewind` and `undo`: conversation and files as one unit.
+//! Types of `snapshot`, `rewind`, `undo` and `bring --files`: conversation and files as one unit.
 
 use std::path::PathBuf;
 
@@ -91,6 +91,76 @@ pub struct FilesRestored {
     pub skipped: Vec<NamedPath>,
     /// In a dry run, each path that would change: `added`, `removed`, `modified` or `mode`.
     pub changes: Vec<NamedPath>,
+}
+
+/// The answer of `worktrees list`: the folders that were made for forks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Worktrees {
+    /// The folders, in the order in which they were made.
+    pub worktrees: Vec<Worktree>,
+}
+
+/// A folder that was made for a fork.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Worktree {
+    /// The fork.
+    pub session_id: SessionId,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Whether it can be worked in.
+    pub state: WorktreeState,
+    /// The folder from which it was made.
+    pub workspace: PathBuf,
+    /// The commit on which it began, in the repository whose worktree it is; null for a plain folder.
+    pub commit: Option<String>,
+    /// The snapshot with which it began.
+    pub snapshot: String,
+}
+
+/// Whether a worktree can be worked in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WorktreeState {
+    /// It was made whole.
+    Ready,
+    /// It is being made or removed at this moment.
+    Busy,
+    /// Its making was interrupted.
+    Unfinished,
+    /// Somebody removed the folder.
+    Missing,
+}
+
+/// The answer of `worktrees remove`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorktreeRemoved {
+    /// The folder that was removed.
+    pub worktree: Worktree,
+    /// The snapshot of its last state; null if the folder was missing.
+    pub snapshot: Option<String>,
+}
+
+/// What `bring --files` did: the files of a branch, merged into a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilesBrought {
+    /// The number of the merge in this folder: `undo` takes it. Null in a dry run.
+    pub number: Option<u64>,
+    /// The folder.
+    pub folder: PathBuf,
+    /// The snapshot with which the branch and the folder began.
+    pub base: String,
+    /// The last snapshot of the branch.
+    pub brought: String,
+    /// What happened to the files: `snapshot` is the merged state.
+    pub restored: FilesRestored,
+    /// The files that were changed here and there in a different way. They have conflict markers,
+    /// and binary files are as they were.
+    pub conflicts: Vec<NamedPath>,
 }
 
 /// The answer of `undo`: the rewind that was taken back.

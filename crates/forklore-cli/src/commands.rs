@@ -70,6 +70,7 @@ mod undo;
 mod verify;
 mod views;
 mod welcome;
+mod worktrees;
 
 use clap::Subcommand;
 
@@ -109,6 +110,7 @@ pub(crate) enum Command {
     Snapshot(snapshot::Args),
     Rewind(rewind::Args),
     Undo(undo::Args),
+    Worktrees(worktrees::Args),
     Export(export::Args),
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
@@ -182,6 +184,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Snapshot(args) => snapshot::run(&args, app, output),
         Command::Rewind(args) => rewind::run(&args, app, output),
         Command::Undo(args) => undo::run(&args, app, output),
+        Command::Worktrees(args) => worktrees::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),

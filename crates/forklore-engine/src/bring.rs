@@ -97,6 +97,7 @@ impl Engine {
             event_id,
             seq,
             head_seq: into.head_seq(),
+            files: None,
         };
         let inheritable = if of.to_index == from.counts.index {
             from.counts.inheritable

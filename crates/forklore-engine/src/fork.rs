@@ -201,6 +201,7 @@ impl Plan {
             synthetic_results: self.synthetic.len(),
             would_record_branch_summary: self.summarize.is_some(),
             head_seq,
+            worktree: None,
             resume_command: None,
         }
     }

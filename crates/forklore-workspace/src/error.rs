@@ -30,6 +30,22 @@ pub enum Error {
         /// The position, as the caller named it.
         at: String,
     },
+    /// Two sessions share no snapshot, so their files cannot be merged.
+    #[error("{from} and {into} have no snapshot in common")]
+    NoCommonSnapshot {
+        /// The branch whose files are wanted.
+        from: SessionId,
+        /// The session that gets them.
+        into: SessionId,
+    },
+    /// A branch names no snapshot of its files since it parted.
+    #[error("{from} has no snapshot of its files since it parted from {into}")]
+    NothingToBring {
+        /// The branch.
+        from: SessionId,
+        /// The session that gets its files.
+        into: SessionId,
+    },
     /// A path to restore does not name something inside of the folder.
     #[error("{} is not a path inside of the folder", path.display())]
     Outside {
@@ -126,12 +142,14 @@ impl Error {
         match self {
             Self::Engine(error) => error.kind(),
             Self::Snapshot(error) => kind_of(error),
-            Self::NoSnapshot { .. } | Self::NothingToUndo { .. } | Self::NoRewind { .. } => {
-                ErrorKind::NotFound
-            }
+            Self::NoSnapshot { .. }
+            | Self::NoCommonSnapshot { .. }
+            | Self::NothingToBring { .. }
+            | Self::NothingToUndo { .. }
+            | Self::NoRewind { .. }
+            | Self::NotOurs { .. } => ErrorKind::NotFound,
             Self::Outside { .. } | Self::InsideWorkspace { .. } => ErrorKind::InvalidArgs,
             Self::InUse { .. } => ErrorKind::AlreadyExists,
-            Self::NotOurs { .. } => ErrorKind::NotFound,
             Self::UndoneAlready { .. } | Self::WouldBeLost { .. } => ErrorKind::Conflict,
             Self::Git { .. } => ErrorKind::Internal,
             Self::Stopped { source, .. } => kind_of(source),

@@ -1,10 +1,12 @@
 //! Conversation and files as one unit (docs/semantics.md, Snapshots).
 //!
 //! [`WorkspaceFiles`] has the verbs: `snapshot` records the state of a folder in a session, `rewind`
-//! takes conversation and files back to a position, and `undo` takes a rewind back.
-//! `create_worktree` gives a session a folder of its own, with the files of a snapshot.
+//! takes conversation and files back to a position, `fork_into` gives a fork a folder of its own,
+//! `bring` merges the files of a branch into a folder, and `undo` takes a rewind or a merge back.
 
+mod bring;
 mod error;
+mod fork;
 mod named;
 mod record;
 mod rewind;

@@ -1,7 +1,9 @@
 //! Paths and restores as the contract shows them.
 
-use forklore_api::{FilesRestored, NamedPath};
+use forklore_api::{FilesRestored, NamedPath, WorktreeRemoved, WorktreeState};
 use forklore_snapshot::{Change, ChangeKind, LeftOut, Restored, Skipped, SnapshotId};
+
+use crate::{RemovedWorktree, Worktree};
 
 pub(crate) fn left_out(left: &LeftOut) -> NamedPath {
     NamedPath { path: left.path.to_string(), reason: left.reason.as_str().to_owned() }
@@ -37,4 +39,30 @@ pub(crate) fn planned(before: SnapshotId, after: SnapshotId, changes: &[Change])
 
 fn changed(change: &Change) -> NamedPath {
     NamedPath { path: change.path.to_string(), reason: change.kind.as_str().to_owned() }
+}
+
+impl From<Worktree> for forklore_api::Worktree {
+    fn from(made: Worktree) -> Self {
+        let state = match (made.busy, made.complete, made.missing) {
+            (true, ..) => WorktreeState::Busy,
+            (_, false, _) => WorktreeState::Unfinished,
+            (.., true) => WorktreeState::Missing,
+            (false, true, false) => WorktreeState::Ready,
+        };
+        Self {
+            session_id: made.session,
+            folder: made.folder,
+            state,
+            workspace: made.workspace,
+            commit: made.commit,
+            snapshot: made.snapshot.to_string(),
+        }
+    }
+}
+
+impl From<RemovedWorktree> for WorktreeRemoved {
+    fn from(removed: RemovedWorktree) -> Self {
+        let snapshot = removed.snapshot.map(|id| id.to_string());
+        Self { worktree: removed.worktree.into(), snapshot }
+    }
 }

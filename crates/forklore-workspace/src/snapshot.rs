@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forklore_api::{NewEvent, RecordedSnapshot};
-use forklore_core::{Data, EventType, Header, SessionId};
+use forklore_core::{Data, EventId, EventType, Header, SessionId};
 use forklore_engine::Engine;
 use forklore_snapshot::SnapshotId;
 use forklore_store::port::{At, Direction, Query};
@@ -20,13 +20,13 @@ const PAGE: usize = 512;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Named {
     pub(crate) snapshot: String,
-    folder: String,
+    pub(crate) folder: String,
     #[serde(default)]
     pub(crate) commit: Option<String>,
     #[serde(default)]
     branch: Option<String>,
     #[serde(skip)]
-    seq: u64,
+    pub(crate) seq: u64,
 }
 
 impl Named {
@@ -96,6 +96,17 @@ pub(crate) fn last_named(
     up_to: u64,
     folder: &str,
 ) -> Result<Option<Named>> {
+    find_named(engine, session, up_to, |named, _| Ok(named.folder == folder))
+}
+
+/// Returns the last snapshot that a history names at or before a position and that `accept`
+/// accepts. It gets the id of the event too.
+pub(crate) fn find_named(
+    engine: &Engine,
+    session: &SessionId,
+    up_to: u64,
+    mut accept: impl FnMut(&Named, &EventId) -> Result<bool>,
+) -> Result<Option<Named>> {
     let read = |at, limit, bare| {
         let query = Query { at: At::Seq(at), direction: Direction::Backward, limit, bare };
         engine.store().read(session, &query).map_err(forklore_engine::Error::from)
@@ -109,8 +120,10 @@ pub(crate) fn last_named(
             let event = read(found.seq, 1, false)?.events.pop();
             // A redacted event names no snapshot.
             let payload = event.and_then(|stored| stored.event.data.read::<Named>().ok());
-            if let Some(named) = payload.filter(|named| named.folder == folder) {
-                return Ok(Some(Named { seq: found.seq, ..named }));
+            let Some(named) = payload else { continue };
+            let named = Named { seq: found.seq, ..named };
+            if accept(&named, &found.event.id)? {
+                return Ok(Some(named));
             }
         }
     }

@@ -13,6 +13,8 @@ const ONLY_IN_A_TERMINAL: &[&str] = &[
     "log --follow",
     "snapshot",
     "rewind",
+    "worktrees list",
+    "worktrees remove",
     "undo",
     "push",
     "pull",

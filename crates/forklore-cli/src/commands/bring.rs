@@ -1,13 +1,17 @@
 //! `bring`: writes a summary of a branch into another session.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
+use forklore::api::FilesBrought;
 use forklore::core::{ErrorKind, Header, SessionId};
 use forklore::engine::{Bring, Brought, Summarize};
 
 use super::fork::{SummarizeBy, remark_fallback, why_no_model};
+use super::rewind::restored;
+use super::snapshot::{folder_of, paths};
 use crate::app::App;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 use crate::wiring;
@@ -20,11 +24,15 @@ Examples:
   forklore bring @try-winnow --into @main
   forklore bring @try-winnow --into last --summarize=model
   forklore bring 1f2e3d4c --into 9a8b7c6d --dry-run --json
+  forklore bring @try-2 --into last --files     its files too, by a three-way merge
 
 The session is told what the branch did since the two parted, with its last answer, in one event \
 behind its head: nothing that was said is changed, and the branch stays. To bring the same again \
 is harmless; when the branch has gone on, only what is new is told. A model that sums it up is \
-told that part alone.";
+told that part alone.\n\n\
+--files merges what the branch changed since the last snapshot that both share into the folder. Your \
+own changes stay; a file that both changed in different ways gets git's conflict markers, and the \
+exit code is that of a conflict. forklore undo takes the merge of the files back.";
 
 /// Record in a session what another branch came to
 #[derive(Debug, clap::Args)]
@@ -39,6 +47,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true,
         default_value = "deterministic", default_missing_value = "deterministic")]
     summarize: SummarizeBy,
+    /// Merge the branch's files into the folder too
+    #[arg(long)]
+    files: bool,
+    /// The folder that gets the files [default: the session's]
+    #[arg(long, value_name = "DIR", requires = "files")]
+    folder: Option<PathBuf>,
     /// Print what would be recorded; write nothing
     #[arg(long)]
     dry_run: bool,
@@ -61,7 +75,19 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         };
         Bring { summarize, part: Some(part), ..plain }
     };
-    let brought = app.engine()?.bring(&Bring { dry_run: args.dry_run, ..request })?;
+    // A merge of files that is refused must not leave the conversation brought.
+    let folder = args.files.then(|| folder_of(&into, args.folder.as_deref())).transpose()?;
+    let planned = match &folder {
+        Some(folder) => Some(app.files()?.plan_bring(app.engine()?, &branch, &into, folder)?),
+        None => None,
+    };
+    let mut brought = app.engine()?.bring(&Bring { dry_run: args.dry_run, ..request })?;
+    brought.files = match &folder {
+        Some(folder) if !args.dry_run => {
+            Some(app.files()?.bring(app.engine()?, &branch, &into, folder)?)
+        }
+        _ => planned,
+    };
     show(&brought, &into, output)
 }
 
@@ -69,7 +95,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Result<()> {
     let from = output.id(&brought.from_session_id);
     let (reported, from) = ((into.label.as_str(), output.id(&brought.session_id)), from.as_str());
-    output.answer(brought, |page| report(page, brought, &reported, from))?;
+    let conflict = brought.files.as_ref().and_then(conflict);
+    let people = |page: &mut Page| report(page, brought, &reported, from);
+    output.answer_with(brought, people, conflict.as_ref())?;
+    if let Some(number) = brought.files.as_ref().and_then(|files| files.number) {
+        output.hint(&format!("forklore undo {number}"), "take the files back");
+    }
+    if let Some(conflict) = conflict {
+        return Err(Failure::Answered(conflict.kind()));
+    }
     if brought.recorded {
         output.hints(&[
             (&format!("forklore inspect {}", into.id), "see what its model is told"),
@@ -77,6 +111,17 @@ pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Res
         ]);
     }
     Ok(())
+}
+
+/// Returns the error of a merge of files with conflicts, if there are any.
+fn conflict(files: &FilesBrought) -> Option<Failure> {
+    let paths = match files.conflicts.as_slice() {
+        [] => return None,
+        [path] => path.path.clone(),
+        paths => count(paths.len() as u64, "file"),
+    };
+    let message = format!("{paths} changed here and in the branch in different ways");
+    Some(Failure::refused(ErrorKind::Conflict, message))
 }
 
 /// Returns the configured model's summary of a part of a branch. If the model wrote none, returns
@@ -119,5 +164,11 @@ fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from:
     if let Some(answer) = &brought.answer {
         page.put(Tone::Dim, "its last answer").end();
         page.block(Tone::Plain, answer, 2, LINES);
+    }
+    if let Some(files) = &brought.files {
+        let does = if brought.dry_run { "would merge" } else { "merged" };
+        page.fact("files", format!("{does} into {}", files.folder.display()));
+        restored(page, &files.restored);
+        paths(page, "conflict", &files.conflicts);
     }
 }

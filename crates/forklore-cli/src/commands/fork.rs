@@ -1,6 +1,6 @@
 //! `fork`: forks a session at a cut.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use forklore::Engine;
@@ -18,7 +18,7 @@ use crate::output::{Output, Page, Tone, count, cut};
 use crate::session_ref::SessionRef;
 use crate::{wiring, workspace};
 
-use super::{arguments, interface};
+use super::{arguments, interface, rewind};
 
 /// The maximum number of ancestors that the small tree around a new branch shows. [`SIBLINGS`] is
 /// the maximum number of siblings in that tree.
@@ -33,6 +33,7 @@ Examples:
   forklore fork last --at message:-1 --label plan-b
   forklore fork last --at turn:2 --dry-run --json
   forklore fork ./session.jsonl --at turn:2 a session file of an agent
+  forklore fork last --worktree             with a copy of the files, to try something else
 
 A cut is start, end, seq:N, message:N, index:N, turn:N or event:ID. Negative numbers count \
 from the end. The parent is never changed, and nothing is copied.";
@@ -88,6 +89,14 @@ pub(crate) struct Args {
     /// The branch's folder [default: the parent's]
     #[arg(long, value_name = "DIR")]
     into_workspace: Option<PathBuf>,
+    /// Give the branch a folder of its own with the files of the cut: a worktree of git, or a plain
+    /// folder [default: PROJECT.worktrees/LABEL next to the session's folder]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, conflicts_with = "into_workspace")]
+    worktree: Option<Option<PathBuf>>,
+    /// Bring the files of the session's folder to the state of the cut, as forklore rewind does
+    #[arg(long, requires = "at", conflicts_with_all = ["into_workspace", "worktree", "id", "kind",
+        "strategy", "summarize", "metadata", "principal", "permissions", "title", "tool_calls", "to_seq"])]
+    in_place: bool,
     /// Print what would be made, and the command that makes exactly that
     #[arg(long)]
     dry_run: bool,
@@ -165,7 +174,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         rewind: false,
         dry_run: args.dry_run,
     };
-    let mut forked = if by_model && !args.dry_run {
+    if args.in_place {
+        return rewind::in_place(&parent, request, app, output);
+    }
+    let mut forked = if let Some(folder) = &args.worktree {
+        with_folder(&request, &parent, folder.as_deref(), app)?
+    } else if by_model && !args.dry_run {
         // Of a branch that would be too deep, a conversation makes a copy. This verb refuses it,
         // with a summary or without.
         engine.fork(&Fork { dry_run: true, ..request.clone() })?;
@@ -179,6 +193,23 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         forked.apply = Some(output.commands().apply(&named, &request, &forked));
     }
     answer(&forked, &parent, &engine, output)
+}
+
+/// Forks, and gives the fork a folder with the files of the cut.
+fn with_folder(
+    request: &Fork,
+    parent: &Header,
+    folder: Option<&Path>,
+    app: &App,
+) -> Result<Forked> {
+    let (engine, files) = (app.engine()?, app.files()?);
+    if request.dry_run {
+        let planned = engine.fork(request)?;
+        let folder = files.plan_fork_into(parent, &planned, folder);
+        return Ok(Forked { worktree: Some(folder), ..planned });
+    }
+    let (forked, made) = files.fork_into(engine, parent, request, folder)?;
+    Ok(Forked { worktree: Some(made.folder), ..forked })
 }
 
 /// Returns the session that the user chooses from a list, or `None` if the user chose none.
@@ -277,6 +308,9 @@ fn report(page: &mut Page, forked: &Forked) {
     if forked.synthetic_results > 0 {
         let open = count(forked.synthetic_results as u64, "open tool call");
         page.fact("answered", format!("{open}, by a synthetic result each"));
+    }
+    if let Some(folder) = &forked.worktree {
+        page.fact("folder", folder.display());
     }
     if forked.would_record_branch_summary {
         page.fact("summary", "recorded behind the history");

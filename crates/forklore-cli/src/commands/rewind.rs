@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use forklore::api::{FilesRestored, RewindScope, Rewound};
+use forklore::core::Header;
+use forklore::engine::Fork;
 use forklore_workspace::Rewind;
 
 use super::snapshot::{folder_of, paths};
@@ -95,6 +97,24 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let number = rewound.number.unwrap_or_default();
     output.hint(&format!("forklore undo {number}"), "take it back");
     Ok(())
+}
+
+/// Forks at a cut and brings the files of the session's folder to the state of the cut.
+pub(super) fn in_place(header: &Header, fork: Fork, app: &App, output: &mut Output) -> Result<()> {
+    let at = fork.at.ok_or_else(|| Failure::invalid("--in-place needs --at"))?;
+    let args = Args {
+        session: header.id.to_string(),
+        at: at.to_string(),
+        files: false,
+        conversation: false,
+        both: true,
+        paths: Vec::new(),
+        label: fork.label.map(|label| label.to_string()),
+        folder: None,
+        dry_run: fork.dry_run,
+        yes: false,
+    };
+    run(&args, app, output)
 }
 
 fn question(files: &FilesRestored) -> String {

@@ -10,13 +10,13 @@ use crate::answers;
 use crate::sandbox::{Ran, Sandbox, ran};
 
 /// A session in a repository of git, in a store of one kind.
-struct Project {
+pub(crate) struct Project {
     sandbox: Sandbox,
     store: String,
 }
 
 impl Project {
-    fn new(kind: &str) -> Self {
+    pub(crate) fn new(kind: &str) -> Self {
         let sandbox = Sandbox::new();
         let store = format!("{kind}:{}", sandbox.path().join("the-store").display());
         let project = Self { sandbox, store };
@@ -30,21 +30,21 @@ impl Project {
         project
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         self.sandbox.path().join("project")
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.folder().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.folder().join(path)).unwrap_or_else(|_| "missing".to_owned())
     }
 
-    fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         let mut git = Command::new("git");
         git.current_dir(self.folder()).env("HOME", self.sandbox.path().join("home"));
         git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]);
@@ -63,20 +63,20 @@ impl Project {
         ran
     }
 
-    fn json(&self, words: &[&str]) -> Value {
+    pub(crate) fn json(&self, words: &[&str]) -> Value {
         let ran = self.run(&[&["--json"], words].concat());
         assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
         serde_json::from_str(&ran.out).unwrap()
     }
 
-    fn error(&self, words: &[&str]) -> (i32, Value) {
+    pub(crate) fn error(&self, words: &[&str]) -> (i32, Value) {
         let ran = self.run(&[&["--json"], words].concat());
         let answer: Value = serde_json::from_str(&ran.out).unwrap();
         (ran.code, answer["error"].clone())
     }
 
     /// One turn of an agent, and the snapshot after it.
-    fn turn(&self, question: &str) -> Value {
+    pub(crate) fn turn(&self, question: &str) -> Value {
         for (role, text) in [("user", question), ("assistant", "done")] {
             self.json(&["append", "work", "--type", &format!("{role}_message"), "--text", text]);
         }

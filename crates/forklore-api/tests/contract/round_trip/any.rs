@@ -293,7 +293,7 @@ fields! {
     Branch { label, session_id, parent_session_id, cut, head_seq, head_index, own_events, summary, running }
     Branches { root_session_id, branches, next, problems }
     Bring { from, into, summarize, part, owner, dry_run }
-    Brought { recorded, existing, dry_run, session_id, from_session_id, label, strategy, from_index, to_index, answer, event_id, seq, head_seq }
+    Brought { recorded, existing, dry_run, session_id, from_session_id, label, strategy, from_index, to_index, answer, event_id, seq, head_seq, files }
     BroughtMark { seq, session_id, label }
     CompletionScript { shell, script }
     Create { id, title, label, workspace, principal, permissions, metadata, config, parent }
@@ -328,7 +328,7 @@ fields! {
     ExportedFile { path, events, lossy }
     FlatNode { node, depth, parent_session_id }
     Fork { parent, at, id, id_style, must_be_new, label, title, kind, strategy, tool_calls, summarize, principal, permissions, workspace, metadata, config, rewind, dry_run }
-    Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, resume_command; requested }
+    Forked { recorded, existing, dry_run, apply, parent_session_id, child_session_id, root_session_id, kind, label, strategy, cut, adjusted_from, event_count, synthetic_results, would_record_branch_summary, head_seq, worktree, resume_command; requested }
     GraphFile { path, triples }
     Inspection { messages, balanced, open_results, synthetic_results, excluded, detached_subagents }
     DetachedSubagent { session_id, owner_session_id, seq }
@@ -371,7 +371,11 @@ fields! {
     RecordedSnapshot { session_id, seq, folder, snapshot, unchanged, commit, branch, files, bytes, left_out }
     NamedPath { path, reason }
     Rewound { number, dry_run, folder, session_id, forked, files }
+    FilesBrought { number, folder, base, brought, restored, conflicts }
     FilesRestored { before, snapshot, written, removed, skipped, changes }
+    Worktrees { worktrees }
+    Worktree { session_id, folder, state, workspace, commit, snapshot }
+    WorktreeRemoved { worktree, snapshot }
     RewindUndone { number, undid, folder, session_id, fork, files }
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     Anchor { session_id, seq, chain, lineage, settings, at, store, hmac }

@@ -1,0 +1,121 @@
+//! `fork --worktree`: a fork with a folder of its own.
+
+use std::path::{Path, PathBuf};
+
+use forklore_api::{Fork, Forked};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Header, Label, SessionId};
+use forklore_engine::Engine;
+use forklore_snapshot::{Error as SnapshotError, SnapshotId};
+
+use crate::snapshot::last_named;
+use crate::{Error, NewWorktree, Result, WorkspaceFiles, Worktree};
+
+impl WorkspaceFiles {
+    /// Forks a session, and gives the fork a folder of its own with the files of the cut: those of
+    /// the last snapshot at or before it, or the present ones if the fork begins at the end. The
+    /// default folder is `PROJECT.worktrees/LABEL` next to the parent's folder.
+    ///
+    /// # Errors
+    /// [`Error::NoSnapshot`] if the history names no snapshot there, and those of
+    /// [`create_worktree`](Self::create_worktree). The fork does not exist then.
+    pub fn fork_into(
+        &self,
+        engine: &Engine,
+        parent: &Header,
+        fork: &Fork,
+        folder: Option<&Path>,
+    ) -> Result<(Forked, Worktree)> {
+        let planned = engine.fork(&Fork { dry_run: true, ..fork.clone() })?;
+        let workspace = PathBuf::from(parent.workspace.as_str());
+        let (snapshot, commit) = self.start(engine, parent, fork, &planned)?;
+        let worktree = self.create_worktree(&NewWorktree {
+            session: planned.child_session_id.clone(),
+            folder: folder_of(&workspace, &planned.label, folder),
+            workspace,
+            snapshot,
+            commit,
+        })?;
+        let request = Fork {
+            id: Some(planned.child_session_id),
+            label: Some(planned.label),
+            workspace: Some(Workspace::new(&worktree.folder.to_string_lossy())),
+            ..fork.clone()
+        };
+        let forked = match engine.fork(&request) {
+            Ok(forked) => forked,
+            Err(error) => {
+                // What cannot be removed is in the list of worktrees.
+                self.remove_worktree(&worktree.folder).ok();
+                return Err(error.into());
+            }
+        };
+        // The fork's log names the state with which its folder began.
+        self.snapshot(engine, &engine.show(&forked.child_session_id)?, &worktree.folder)?;
+        Ok((forked, worktree))
+    }
+
+    /// Returns the folder that [`fork_into`](Self::fork_into) would make for a planned fork.
+    #[must_use]
+    pub fn plan_fork_into(
+        &self,
+        parent: &Header,
+        planned: &Forked,
+        folder: Option<&Path>,
+    ) -> PathBuf {
+        folder_of(Path::new(parent.workspace.as_str()), &planned.label, folder)
+    }
+
+    /// Returns the state of the files at the cut, and the commit on which it is based. At the end it
+    /// is the present state.
+    fn start(
+        &self,
+        engine: &Engine,
+        parent: &Header,
+        fork: &Fork,
+        planned: &Forked,
+    ) -> Result<(SnapshotId, Option<String>)> {
+        let workspace = Path::new(parent.workspace.as_str());
+        if fork.at.is_none() && workspace.is_dir() {
+            let taken = self.snapshots.take(workspace, &self.taking)?;
+            return Ok((taken.id, taken.commit));
+        }
+        let named = match planned.cut.seq {
+            Some(seq) => last_named(engine, &parent.id, seq, parent.workspace.as_str())?,
+            None => None,
+        };
+        let missing = || Error::NoSnapshot {
+            session: parent.id.clone(),
+            folder: workspace.to_path_buf(),
+            at: fork.at.as_ref().map_or_else(|| "end".to_owned(), ToString::to_string),
+        };
+        let named = named.ok_or_else(missing)?;
+        let snapshot = named.id()?;
+        if self.snapshots.has(snapshot) {
+            return Ok((snapshot, named.commit));
+        }
+        Err(SnapshotError::NotFound { id: snapshot.to_string() }.into())
+    }
+
+    /// Returns the state with which the folder of a fork began, if one was made for it.
+    pub(crate) fn began_with(&self, session: &SessionId) -> Result<Option<SnapshotId>> {
+        let mut made = self.worktrees()?.into_iter().rev();
+        Ok(made.find(|made| made.session == *session).map(|made| made.snapshot))
+    }
+}
+
+/// Returns the folder for a fork: the one that is wanted, or the default.
+fn folder_of(workspace: &Path, label: &Label, wanted: Option<&Path>) -> PathBuf {
+    if let Some(wanted) = wanted {
+        return wanted.to_path_buf();
+    }
+    let mut name = workspace.file_name().unwrap_or_default().to_os_string();
+    name.push(".worktrees");
+    let label: String = label.as_str().chars().map(portable).collect();
+    workspace.with_file_name(name).join(label)
+}
+
+/// Replaces what a name of a file cannot have everywhere.
+fn portable(letter: char) -> char {
+    if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '-' }
+}
