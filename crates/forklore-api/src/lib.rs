@@ -156,5 +156,6 @@ pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, Tr
 pub use verbs::{ANSWERS, Form, VerbAnswer};
 pub use watch::{FileChange, WatchLine};
 pub use workspace::{
-    FilesRestored, NamedPath, RecordedSnapshot, RewindScope, RewindUndone, Rewound,
+    ChangedFile, CollectedFiles, FilesCompared, FilesRestored, FilesState, NamedPath,
+    RecordedSnapshot, RewindScope, RewindUndone, Rewound, ShownSnapshot,
 };

@@ -70,6 +70,9 @@ macro_rules! with_answers {
             "snapshot", - => RecordedSnapshot, Object;
             "rewind", - => Rewound, Object;
             "undo", - => RewindUndone, Object;
+            "diff --files", - => FilesCompared, Object;
+            "show --files", - => ShownSnapshot, Object;
+            "gc --files", - => CollectedFiles, Object;
             "export -o PATH", export => ExportedFile, Object;
             "resume-in", resume_in => ResumeIn, Object;
             "restore -o PATH", restore => RestoredFile, Object;

@@ -79,7 +79,7 @@ pub(crate) fn entries(git: &Git, id: SnapshotId) -> Result<BTreeMap<BString, Ent
 }
 
 /// Returns the id of the tree of a snapshot's files. A snapshot without files has none.
-fn files(git: &Git, id: SnapshotId) -> Result<String> {
+pub(crate) fn files(git: &Git, id: SnapshotId) -> Result<String> {
     let answer = git.run("ls-tree", &["-z", &id.to_string(), FILES])?;
     let tree = answer.split_str("\t").next().and_then(|head| head.rsplit_str(" ").next());
     let tree = tree.filter(|_| !answer.is_empty()).map(|id| id.to_str_lossy().into_owned());

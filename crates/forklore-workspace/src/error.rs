@@ -30,6 +30,18 @@ pub enum Error {
         /// The position, as the caller named it.
         at: String,
     },
+    /// Neither the snapshot nor the state before has anything at a path to restore.
+    #[error("there is nothing at {}, in the snapshot or in the folder", path.display())]
+    NothingAt {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A snapshot has no such file.
+    #[error("the snapshot has no file {}", path.display())]
+    NoPath {
+        /// The path.
+        path: PathBuf,
+    },
     /// A path to restore does not name something inside of the folder.
     #[error("{} is not a path inside of the folder", path.display())]
     Outside {
@@ -90,9 +102,11 @@ impl Error {
         match self {
             Self::Engine(error) => error.kind(),
             Self::Snapshot(error) => kind_of(error),
-            Self::NoSnapshot { .. } | Self::NothingToUndo { .. } | Self::NoRewind { .. } => {
-                ErrorKind::NotFound
-            }
+            Self::NoSnapshot { .. }
+            | Self::NothingAt { .. }
+            | Self::NoPath { .. }
+            | Self::NothingToUndo { .. }
+            | Self::NoRewind { .. } => ErrorKind::NotFound,
             Self::Outside { .. } => ErrorKind::InvalidArgs,
             Self::UndoneAlready { .. } => ErrorKind::Conflict,
             Self::Stopped { source, .. } => kind_of(source),

@@ -1,13 +1,16 @@
 //! Conversation and files as one unit (docs/semantics.md, Snapshots).
 //!
 //! [`WorkspaceFiles`] has the verbs: `snapshot` records the state of a folder in a session, `rewind`
-//! takes conversation and files back to a position, and `undo` takes a rewind back.
+//! takes conversation and files back to a position, `undo` takes a rewind back, `diff` compares two
+//! states, `show` tells what a snapshot has, and `collect` removes those that nothing needs.
 
+mod collect;
 mod error;
 mod named;
 mod record;
 mod rewind;
 mod snapshot;
+mod state;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +19,7 @@ use forklore_snapshot::{Snapshots, Taking};
 
 pub use self::error::{Error, Result};
 pub use self::rewind::Rewind;
+pub use self::state::{Diffed, Moment};
 pub use forklore_snapshot as snapshots;
 
 /// The snapshots that belong to a store, and the verbs that need them.
@@ -27,15 +31,13 @@ pub struct WorkspaceFiles {
 }
 
 impl WorkspaceFiles {
-    /// Opens the snapshots in a folder, and creates it if it does not exist. `without` are absolute
-    /// paths that belong to no workspace, such as the store.
-    ///
-    /// # Errors
-    /// If the program `git` is missing, or the folder cannot be created.
-    pub fn open(folder: &Path, without: Vec<PathBuf>) -> Result<Self> {
-        let snapshots = Snapshots::open(folder)?;
+    /// Opens the snapshots in a folder. The first snapshot creates it. `without` are absolute paths
+    /// that belong to no workspace, such as the store.
+    #[must_use]
+    pub fn open(folder: &Path, without: Vec<PathBuf>) -> Self {
+        let snapshots = Snapshots::at(folder);
         let taking = Taking { without, ..Taking::default() };
-        Ok(Self { snapshots, folder: folder.to_path_buf(), taking })
+        Self { snapshots, folder: folder.to_path_buf(), taking }
     }
 
     /// Returns the folder of the snapshots.
