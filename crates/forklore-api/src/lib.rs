@@ -156,6 +156,7 @@ pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, Tr
 pub use verbs::{ANSWERS, Form, VerbAnswer};
 pub use watch::{FileChange, WatchLine};
 pub use workspace::{
-    FilesBrought, FilesRestored, NamedPath, RecordedSnapshot, RewindScope, RewindUndone, Rewound,
-    Worktree, WorktreeRemoved, WorktreeState, Worktrees,
+    ChangedFile, CollectedFiles, FilesBrought, FilesCompared, FilesRestored, FilesState, NamedPath,
+    RecordedSnapshot, RewindScope, RewindUndone, Rewound, ShownSnapshot, Worktree, WorktreeRemoved,
+    WorktreeState, Worktrees,
 };

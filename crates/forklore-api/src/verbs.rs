@@ -72,6 +72,9 @@ macro_rules! with_answers {
             "undo", - => RewindUndone, Object;
             "worktrees list", - => Worktrees, Object;
             "worktrees remove", - => WorktreeRemoved, Object;
+            "diff --files", - => FilesCompared, Object;
+            "show --files", - => ShownSnapshot, Object;
+            "gc --files", - => CollectedFiles, Object;
             "export -o PATH", export => ExportedFile, Object;
             "resume-in", resume_in => ResumeIn, Object;
             "restore -o PATH", restore => RestoredFile, Object;

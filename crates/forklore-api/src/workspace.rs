@@ -1,4 +1,4 @@
-//! Types of `snapshot`, `rewind`, `undo` and `bring --files`: conversation and files as one unit.
+//! Types of the verbs on files: `snapshot`, `rewind`, `undo`, `worktrees`, `bring --files` and others.
 
 use std::path::PathBuf;
 
@@ -179,4 +179,94 @@ pub struct RewindUndone {
     pub fork: Option<SessionId>,
     /// What happened to the files; null if the conversation alone had been taken back.
     pub files: Option<FilesRestored>,
+}
+
+/// The answer of `diff --files`: how the files of two states differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilesCompared {
+    /// The state on the first side.
+    pub a: FilesState,
+    /// The state on the other side.
+    pub b: FilesState,
+    /// The number of lines that only the other side has, in files that are text.
+    pub added: u64,
+    /// The number of lines that only the first side has.
+    pub removed: u64,
+    /// Each path that differs, in order.
+    pub changes: Vec<ChangedFile>,
+}
+
+/// A state of the files of a folder that is compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilesState {
+    /// The session whose history names the snapshot; null for the folder as it is now.
+    pub session_id: Option<SessionId>,
+    /// The log position of the event that names it; null for the folder as it is now.
+    pub seq: Option<u64>,
+    /// The folder.
+    pub folder: PathBuf,
+    /// The id of the snapshot.
+    pub snapshot: String,
+}
+
+/// A path that differs between two states of a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ChangedFile {
+    /// The path, relative to the folder. Bytes that are not UTF-8 are replaced.
+    pub path: String,
+    /// What happened to it: `added`, `removed`, `modified` or `mode`.
+    pub change: String,
+    /// The number of lines that only the other side has; null for a file without lines.
+    pub added: Option<u64>,
+    /// The number of lines that only the first side has; null for a file without lines.
+    pub removed: Option<u64>,
+    /// Why there are no lines: `binary` or `large`; null if there are.
+    pub without_lines: Option<String>,
+    /// The difference as a unified diff, if it was asked for; null without lines.
+    pub patch: Option<String>,
+}
+
+/// The answer of `show --files`: the snapshot that belongs to a position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShownSnapshot {
+    /// The snapshot as the session recorded it.
+    #[serde(flatten)]
+    pub recorded: FilesState,
+    /// Whether the snapshot is on this machine.
+    pub present: bool,
+    /// The commit that was checked out; null without one.
+    pub commit: Option<String>,
+    /// The branch that was checked out; null without one.
+    pub branch: Option<String>,
+    /// The number of files and links.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What the snapshot does not contain although it is not ignored.
+    pub left_out: Vec<NamedPath>,
+    /// The snapshot of the folder before it in the history; null if it is the first.
+    pub before: Option<String>,
+    /// The paths that changed since that one: `added`, `removed`, `modified` or `mode`. Empty if
+    /// there is none, or if one of both is not on this machine.
+    pub changes: Vec<NamedPath>,
+}
+
+/// The answer of `gc --files`: the snapshots that were removed because nothing names them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CollectedFiles {
+    /// Whether nothing was removed.
+    pub dry_run: bool,
+    /// The number of snapshots that nothing names.
+    pub snapshots: u64,
+    /// The number of snapshots that a session or an undo needs.
+    pub needed: u64,
+    /// The bytes of all snapshots before.
+    pub bytes: u64,
+    /// The bytes that were freed. In a dry run, an estimate.
+    pub freed_bytes: u64,
 }

@@ -243,7 +243,7 @@ impl App {
             (Some(folder), Some(path)) => (folder, store::files_of(path)),
             _ => (wiring::snapshots_of(&url)?, Vec::new()),
         };
-        Ok(WorkspaceFiles::open(&folder, without)?)
+        Ok(WorkspaceFiles::open(&folder, without))
     }
 
     /// Returns the session that `reference` names, and the engine that has it. A dry run changes no

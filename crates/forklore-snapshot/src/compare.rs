@@ -1,11 +1,20 @@
 //! Compares two snapshots.
 
-use std::collections::BTreeMap;
+mod lines;
 
-use bstr::{BStr, BString};
+pub use self::lines::{ChangedLines, Lines};
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+
+use bstr::{BStr, BString, ByteSlice};
 
 use crate::about::About;
+use crate::git::not_started;
 use crate::objects::{self, Contents, Difference};
+use crate::restore::selects;
 use crate::{Result, SnapshotId, Snapshots};
 
 /// A path that differs between two snapshots.
@@ -71,15 +80,54 @@ impl Snapshots {
     /// # Errors
     /// If the snapshot is missing or git fails.
     pub fn contents(&self, id: SnapshotId, path: &BStr) -> Result<Option<Vec<u8>>> {
+        let mut contents = Vec::new();
+        let copied = self.copy_contents(id, path, &mut contents)?;
+        Ok(copied.map(|_| contents))
+    }
+
+    /// Writes the contents of a file of a snapshot, or where a link leads. Returns what became of
+    /// the writing, or nothing if the snapshot has no such path.
+    ///
+    /// # Errors
+    /// If the snapshot is missing or git fails.
+    pub fn copy_contents(
+        &self,
+        id: SnapshotId,
+        path: &BStr,
+        to: &mut dyn Write,
+    ) -> Result<Option<io::Result<()>>> {
         objects::about(self.git(), id)?;
         let Some(entry) = objects::entries(self.git(), id)?.remove(path) else { return Ok(None) };
-        let mut contents = Vec::new();
-        Contents::of(self.git())?.read(&entry.blob, |reader| {
-            std::io::Read::read_to_end(reader, &mut contents)
-                .map(drop)
-                .map_err(|error| self.git().failed("cat-file", error.to_string().as_bytes()))
+        let failed = |error: io::Error| self.git().failed("cat-file", error.to_string().as_bytes());
+        let mut part = vec![0; 1 << 16];
+        let written = Contents::of(self.git())?.read(&entry.blob, |reader| {
+            loop {
+                let read = reader.read(&mut part).map_err(failed)?;
+                let written = to.write_all(part.get(..read).unwrap_or_default());
+                if read == 0 || written.is_err() {
+                    return Ok(written);
+                }
+            }
         })?;
-        Ok(Some(contents))
+        Ok(Some(written))
+    }
+
+    /// Returns whether a snapshot has a file, a link or a folder at a path.
+    ///
+    /// # Errors
+    /// If the snapshot is missing or git fails.
+    pub fn has_path(&self, id: SnapshotId, path: &BStr) -> Result<bool> {
+        let about = objects::about(self.git(), id)?;
+        if about.folders.keys().any(|folder| selects(&[path.into()], folder.as_bstr())) {
+            return Ok(true);
+        }
+        let mut object = objects::files(self.git(), id)?.into_bytes();
+        object.push(b':');
+        object.extend_from_slice(path);
+        let mut git = self.git().command("cat-file");
+        let done = git.arg("-e").arg(OsStr::from_bytes(&object)).output();
+        let done = done.map_err(|source| not_started(source, self.git().folder()))?;
+        Ok(done.status.success())
     }
 }
 

@@ -28,9 +28,14 @@ pub(crate) struct Git {
 }
 
 impl Git {
-    /// Opens the repository in `folder`, and creates it if it does not exist.
-    pub(crate) fn open(folder: &Path) -> Result<Self> {
-        let git = Self { folder: folder.to_path_buf() };
+    /// Returns the repository in `folder`, which need not exist yet.
+    pub(crate) fn of(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf() }
+    }
+
+    /// Creates the repository if it does not exist.
+    pub(crate) fn create(&self) -> Result<()> {
+        let folder = &self.folder;
         if !folder.join("HEAD").exists() {
             // The files of a user are nobody else's business.
             let mut private = fs::DirBuilder::new();
@@ -40,7 +45,7 @@ impl Git {
             init.args(["init", "--quiet", "--bare", "--object-format=sha1", "--template="]);
             output(init.arg(folder), "init", folder)?;
         }
-        Ok(git)
+        Ok(())
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -49,14 +54,24 @@ impl Git {
 
     /// Returns a command of git in this repository.
     pub(crate) fn command(&self, command: &'static str) -> Command {
-        self.command_in(Path::new("."), command)
+        self.command_with(&[], command)
+    }
+
+    /// Returns a command of git in this repository with further settings.
+    pub(crate) fn command_with(&self, settings: &[&str], command: &'static str) -> Command {
+        self.command_in(Path::new("."), settings, command)
     }
 
     /// Returns a command of git in a repository with its own refs and the objects of this one. A
     /// relative path is one in the folder of this repository.
-    pub(crate) fn command_in(&self, repository: &Path, command: &'static str) -> Command {
+    pub(crate) fn command_in(
+        &self,
+        repository: &Path,
+        settings: &[&str],
+        command: &'static str,
+    ) -> Command {
         let mut git = without_settings(&self.folder);
-        for setting in SETTINGS {
+        for setting in SETTINGS.iter().chain(settings) {
             git.args(["-c", setting]);
         }
         git.env("GIT_OBJECT_DIRECTORY", "objects");

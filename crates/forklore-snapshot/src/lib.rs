@@ -32,6 +32,7 @@
 //! `git` writes and reads the objects, without the user's settings, hooks, filters and signatures.
 
 mod about;
+mod collect;
 mod compare;
 mod error;
 mod git;
@@ -50,7 +51,8 @@ mod users_repository;
 mod walk;
 mod writer;
 
-pub use self::compare::{Change, ChangeKind};
+pub use self::collect::{Collected, Shared};
+pub use self::compare::{Change, ChangeKind, ChangedLines, Lines};
 pub use self::error::{Error, Result};
 pub use self::id::SnapshotId;
 pub use self::left_out::{LeftOut, Reason};

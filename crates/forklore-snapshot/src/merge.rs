@@ -206,7 +206,7 @@ impl<'a> Scratch<'a> {
     fn command(&self, command: &'static str) -> Command {
         // git runs in the parent, whose path may be relative.
         let name = self.folder.path().file_name().unwrap_or_default();
-        let mut git = self.git.command_in(Path::new(name), command);
+        let mut git = self.git.command_in(Path::new(name), &[], command);
         for name in ["AUTHOR", "COMMITTER"] {
             git.env(format!("GIT_{name}_NAME"), "forklore");
             git.env(format!("GIT_{name}_EMAIL"), "forklore");

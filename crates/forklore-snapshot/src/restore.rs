@@ -141,6 +141,7 @@ impl Snapshots {
     /// If the snapshot is missing, the folder is not empty ([`Error::NotEmpty`]), or a file cannot be
     /// written; what was written then remains.
     pub fn copy_to(&self, folder: &Path, id: SnapshotId) -> Result<u64> {
+        let _shared = self.share()?;
         let plan = Plan::of_empty(self.git(), id)?;
         std::fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
         for inside in std::fs::read_dir(folder).map_err(Error::file("open", folder))? {
@@ -233,7 +234,7 @@ impl Snapshots {
 }
 
 /// Returns whether a list of paths selects a path: it is one of them, or is below one.
-fn selects(paths: &[BString], path: &BStr) -> bool {
+pub(crate) fn selects(paths: &[BString], path: &BStr) -> bool {
     paths.is_empty()
         || paths.iter().any(|selected| {
             let rest = path.strip_prefix(selected.as_slice());

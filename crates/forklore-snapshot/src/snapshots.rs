@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::git::Git;
-use crate::{Error, Result, SnapshotId, objects};
+use crate::{Error, Result, Shared, SnapshotId, objects};
 
 /// A repository of snapshots of any number of workspaces. Several processes may use it at once.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct Locked {
     path: PathBuf,
     /// Its lock ends when the file is closed.
     _file: File,
+    /// No other process removes snapshots.
+    _shared: Shared,
 }
 
 impl Locked {
@@ -27,15 +29,30 @@ impl Locked {
 }
 
 impl Snapshots {
+    /// Returns the repository in a folder. The first snapshot creates it.
+    #[must_use]
+    pub fn at(folder: &Path) -> Self {
+        Self { git: Git::of(folder) }
+    }
+
     /// Opens the repository in a folder, and creates it if it does not exist.
     ///
     /// # Errors
     /// If `git` is missing or the folder cannot be created.
     pub fn open(folder: &Path) -> Result<Self> {
-        let git = Git::open(folder)?;
-        let own = folder.join("workspaces");
-        fs::create_dir_all(&own).map_err(Error::file("create", &own))?;
-        Ok(Self { git })
+        let snapshots = Self::at(folder);
+        snapshots.create()?;
+        Ok(snapshots)
+    }
+
+    /// Creates the repository if it does not exist.
+    ///
+    /// # Errors
+    /// If `git` is missing or the folder cannot be created.
+    pub fn create(&self) -> Result<()> {
+        self.git.create()?;
+        let own = self.git.folder().join("workspaces");
+        fs::create_dir_all(&own).map_err(Error::file("create", &own))
     }
 
     /// Returns a name for a workspace that no other one has: hexadecimal digits.
@@ -60,10 +77,11 @@ impl Snapshots {
     /// Waits until no other process works on a workspace.
     pub(crate) fn lock(&self, workspace: &Path) -> Result<Locked> {
         let path = workspace.canonicalize().map_err(Error::file("open", workspace))?;
+        let shared = self.share()?;
         let name = self.file_of(&path, "lock");
         let file = File::create(&name).map_err(Error::file("open", &name))?;
         file.lock().map_err(Error::file("lock", &name))?;
-        Ok(Locked { path, _file: file })
+        Ok(Locked { path, _file: file, _shared: shared })
     }
 
     pub(crate) fn index_of(&self, workspace: &Path) -> PathBuf {

@@ -17,6 +17,9 @@ pub(crate) const ABOUT: &str = "about";
 /// The refs of the snapshots. Each is named by the snapshot's id.
 pub(crate) const REFS: &str = "refs/snapshots";
 
+/// The refs of snapshots that are being taken.
+pub(crate) const TAKING: &str = "refs/taking";
+
 const COMMAND: &str = "fast-import";
 /// The number of the commit. Files have higher ones.
 const COMMIT: u64 = 1;
@@ -210,7 +213,7 @@ impl<'a> Writer<'a> {
 
 /// The ref that a commit has until it has the one of its snapshot.
 fn temporary() -> String {
-    format!("refs/taking/{}", std::process::id())
+    format!("{TAKING}/{}", std::process::id())
 }
 
 /// Returns the id in the line `040000 tree ID TAB`.

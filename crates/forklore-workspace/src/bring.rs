@@ -42,6 +42,8 @@ impl WorkspaceFiles {
         folder: &Path,
     ) -> Result<FilesBrought> {
         let mut record = Record::open(self.folder(), &self.snapshots.key_of(folder)?)?;
+        // Nothing removes the snapshots before the record names them.
+        let shared = self.snapshots.share()?;
         let plan = self.plan(engine, from, into, folder)?;
         let files = Files { before: plan.ours, after: plan.merged.id };
         let number = record.add(Entry {
@@ -53,6 +55,7 @@ impl WorkspaceFiles {
             paths: Vec::new(),
             undoes: None,
         })?;
+        drop(shared);
         // What was changed since the present state was recorded is skipped.
         let done = self.snapshots.revert(folder, plan.ours, plan.merged.id, &[], &self.taking);
         let done = done.map_err(|error| stopped(number, plan.ours, error))?;

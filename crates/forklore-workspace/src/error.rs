@@ -46,6 +46,18 @@ pub enum Error {
         /// The session that gets its files.
         into: SessionId,
     },
+    /// Neither the snapshot nor the state before has anything at a path to restore.
+    #[error("there is nothing at {}, in the snapshot or in the folder", path.display())]
+    NothingAt {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A snapshot has no such file.
+    #[error("the snapshot has no file {}", path.display())]
+    NoPath {
+        /// The path.
+        path: PathBuf,
+    },
     /// A path to restore does not name something inside of the folder.
     #[error("{} is not a path inside of the folder", path.display())]
     Outside {
@@ -147,7 +159,9 @@ impl Error {
             | Self::NothingToBring { .. }
             | Self::NothingToUndo { .. }
             | Self::NoRewind { .. }
-            | Self::NotOurs { .. } => ErrorKind::NotFound,
+            | Self::NotOurs { .. }
+            | Self::NothingAt { .. }
+            | Self::NoPath { .. } => ErrorKind::NotFound,
             Self::Outside { .. } | Self::InsideWorkspace { .. } => ErrorKind::InvalidArgs,
             Self::InUse { .. } => ErrorKind::AlreadyExists,
             Self::UndoneAlready { .. } | Self::WouldBeLost { .. } => ErrorKind::Conflict,

@@ -9,7 +9,7 @@ use forklore_engine::Engine;
 use forklore_snapshot::{Error as SnapshotError, SnapshotId};
 
 use crate::snapshot::last_named;
-use crate::{Error, NewWorktree, Result, WorkspaceFiles, Worktree};
+use crate::{Error, NewWorktree, RemovedWorktree, Result, WorkspaceFiles, Worktree};
 
 impl WorkspaceFiles {
     /// Forks a session, and gives the fork a folder of its own with the files of the cut: those of
@@ -27,6 +27,8 @@ impl WorkspaceFiles {
         folder: Option<&Path>,
     ) -> Result<(Forked, Worktree)> {
         let planned = engine.fork(&Fork { dry_run: true, ..fork.clone() })?;
+        // Nothing removes the snapshot before the fork's log names it.
+        let _shared = self.snapshots.share()?;
         let workspace = PathBuf::from(parent.workspace.as_str());
         let (snapshot, commit) = self.start(engine, parent, fork, &planned)?;
         let worktree = self.create_worktree(&NewWorktree {
@@ -64,6 +66,25 @@ impl WorkspaceFiles {
         folder: Option<&Path>,
     ) -> PathBuf {
         folder_of(Path::new(parent.workspace.as_str()), &planned.label, folder)
+    }
+
+    /// Removes the folder of a fork as [`remove_worktree`](Self::remove_worktree) does. The log of the
+    /// fork, if it still exists, names the last state of the files, so that it is not collected.
+    ///
+    /// # Errors
+    /// As [`remove_worktree`](Self::remove_worktree).
+    pub fn remove_worktree_of_fork(
+        &self,
+        engine: &Engine,
+        folder: &Path,
+    ) -> Result<RemovedWorktree> {
+        let made = self.worktrees()?.into_iter().find(|made| made.folder == folder);
+        let fork = made.filter(|made| made.complete && !made.missing);
+        let header = fork.and_then(|made| engine.show(&made.session).ok());
+        if let Some(header) = header {
+            self.snapshot(engine, &header, folder)?;
+        }
+        self.remove_worktree(folder)
     }
 
     /// Returns the state of the files at the cut, and the commit on which it is based. At the end it

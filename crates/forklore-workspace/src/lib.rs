@@ -2,15 +2,19 @@
 //!
 //! [`WorkspaceFiles`] has the verbs: `snapshot` records the state of a folder in a session, `rewind`
 //! takes conversation and files back to a position, `fork_into` gives a fork a folder of its own,
-//! `bring` merges the files of a branch into a folder, and `undo` takes a rewind or a merge back.
+//! `bring` merges the files of a branch into a folder, and `undo` takes a rewind or a merge back;
+//! `diff` compares two states, `show` tells what a snapshot has, and `collect` removes those that
+//! nothing needs.
 
 mod bring;
+mod collect;
 mod error;
 mod fork;
 mod named;
 mod record;
 mod rewind;
 mod snapshot;
+mod state;
 mod undo;
 mod users_git;
 mod worktree;
@@ -23,6 +27,7 @@ use forklore_snapshot::{Snapshots, Taking};
 
 pub use self::error::{Error, Result};
 pub use self::rewind::Rewind;
+pub use self::state::{Diffed, Moment};
 pub use self::worktree::{NewWorktree, Worktree};
 pub use self::worktree_removal::RemovedWorktree;
 pub use forklore_snapshot as snapshots;
@@ -36,15 +41,13 @@ pub struct WorkspaceFiles {
 }
 
 impl WorkspaceFiles {
-    /// Opens the snapshots in a folder, and creates it if it does not exist. `without` are absolute
-    /// paths that belong to no workspace, such as the store.
-    ///
-    /// # Errors
-    /// If the program `git` is missing, or the folder cannot be created.
-    pub fn open(folder: &Path, without: Vec<PathBuf>) -> Result<Self> {
-        let snapshots = Snapshots::open(folder)?;
+    /// Opens the snapshots in a folder. The first snapshot creates it. `without` are absolute paths
+    /// that belong to no workspace, such as the store.
+    #[must_use]
+    pub fn open(folder: &Path, without: Vec<PathBuf>) -> Self {
+        let snapshots = Snapshots::at(folder);
         let taking = Taking { without, ..Taking::default() };
-        Ok(Self { snapshots, folder: folder.to_path_buf(), taking })
+        Self { snapshots, folder: folder.to_path_buf(), taking }
     }
 
     /// Returns the folder of the snapshots.

@@ -37,7 +37,7 @@ pub(crate) fn planned(before: SnapshotId, after: SnapshotId, changes: &[Change])
     }
 }
 
-fn changed(change: &Change) -> NamedPath {
+pub(crate) fn changed(change: &Change) -> NamedPath {
     NamedPath { path: change.path.to_string(), reason: change.kind.as_str().to_owned() }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! It is a file of JSON lines next to the snapshots. A rewind is recorded before it touches a file.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -51,6 +52,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Returns whether there is a record, which may be empty.
+    pub(crate) fn exists(folder: &Path, key: &str) -> bool {
+        folder.join("rewinds").join(format!("{key}.jsonl")).exists()
+    }
+
     /// Reads the record, and waits until no other process has it. A last line that was cut short by
     /// a kill does not count.
     pub(crate) fn open(folder: &Path, key: &str) -> Result<Self> {
@@ -61,14 +67,10 @@ impl Record {
         let lock = lock.map_err(failed("open", &path))?;
         lock.lock().map_err(failed("lock", &path))?;
         let text = fs::read(&path).map_err(failed("read", &path))?;
-        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let (entries, whole) = parse(&text).map_err(failed("read", &path))?;
         if whole < text.len() {
             lock.set_len(whole as u64).map_err(failed("repair", &path))?;
         }
-        let lines = text.get(..whole).unwrap_or_default();
-        let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        let entries = lines.map(serde_json::from_slice).collect::<Result<_, _>>();
-        let entries = entries.map_err(io::Error::other).map_err(failed("read", &path))?;
         Ok(Self { path, entries, file: lock })
     }
 
@@ -106,6 +108,41 @@ impl Record {
                 && self.undone_by(number).is_none()
         })
     }
+}
+
+/// Returns the snapshots that undos need: those of the rewinds and undos since a time, and those of
+/// the last one of each folder, however old it is.
+pub(crate) fn needed_by_undo(folder: &Path, since: Timestamp) -> Result<BTreeSet<SnapshotId>> {
+    let folder = folder.join("rewinds");
+    let mut needed = BTreeSet::new();
+    let records = match fs::read_dir(&folder) {
+        Ok(records) => records,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(needed),
+        Err(error) => return Err(failed("read", &folder)(error)),
+    };
+    for record in records {
+        let path = record.map_err(failed("read", &folder))?.path();
+        if path.extension().is_none_or(|kind| kind != "jsonl") {
+            continue;
+        }
+        let text = fs::read(&path).map_err(failed("read", &path))?;
+        let (entries, _) = parse(&text).map_err(failed("read", &path))?;
+        let with_files = entries.iter().filter_map(|entry| Some((entry.at, entry.files?)));
+        let last = with_files.clone().next_back();
+        for (_, files) in with_files.filter(|(at, _)| *at >= since).chain(last) {
+            needed.extend([files.before, files.after]);
+        }
+    }
+    Ok(needed)
+}
+
+/// Reads the whole lines of a record. Returns the entries, and the length of these lines: a kill may
+/// have cut the last one short.
+fn parse(text: &[u8]) -> io::Result<(Vec<Entry>, usize)> {
+    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let lines = text.get(..whole).unwrap_or_default().split(|&byte| byte == b'\n');
+    let entries = lines.filter(|line| !line.is_empty()).map(serde_json::from_slice);
+    Ok((entries.collect::<Result<_, _>>().map_err(io::Error::other)?, whole))
 }
 
 pub(crate) fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {

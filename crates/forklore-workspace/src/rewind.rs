@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use bstr::BString;
+use bstr::{BString, ByteSlice};
 use forklore_api::{Fork, Forked, RewindScope, Rewound};
 use forklore_core::operation::{OperationId, Outcome};
 use forklore_core::{Header, Label, Selector, SessionId};
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use crate::named::{planned, restored};
 use crate::record::{Entry, Files, Record};
-use crate::snapshot::last_named;
+use crate::state::Moment;
 use crate::{Error, Result, WorkspaceFiles};
 
 /// The number of operations among which that of a fork is looked for.
@@ -46,11 +46,11 @@ impl WorkspaceFiles {
             RewindScope::Conversation => None,
             RewindScope::Both | RewindScope::Files => Some(self.target(engine, header, rewind)?),
         };
+        let _shared = self.snapshots.share()?;
         let mut record = Record::open(self.folder(), &self.snapshots.key_of(&rewind.folder)?)?;
         let files = match target {
             Some(after) => {
-                let (folder, taking) = (&rewind.folder, &self.taking);
-                let before = self.snapshots.take_before(folder, after, &paths, taking)?.id;
+                let before = self.before(rewind, after, &paths)?;
                 Some(Files { before, after })
             }
             None => None,
@@ -104,8 +104,7 @@ impl WorkspaceFiles {
                 let after = self.target(engine, header, rewind)?;
                 let paths = rewind.paths.iter().map(|path| inside(path));
                 let paths = paths.collect::<Result<Vec<_>>>()?;
-                let (folder, taking) = (&rewind.folder, &self.taking);
-                let before = self.snapshots.take_before(folder, after, &paths, taking)?.id;
+                let before = self.before(rewind, after, &paths)?;
                 let changes = self.snapshots.preview(before, after, &paths)?;
                 Some(planned(before, after, &changes))
             }
@@ -122,38 +121,21 @@ impl WorkspaceFiles {
 
     /// Returns the snapshot that belongs to the position.
     fn target(&self, engine: &Engine, header: &Header, rewind: &Rewind) -> Result<SnapshotId> {
-        Ok(self.snapshot_at(engine, header, &rewind.at, &rewind.folder)?.0)
+        let (at, folder) = (rewind.at.clone(), rewind.folder.clone());
+        self.snapshot_at(engine, &Moment { header, at, folder })
     }
 
-    /// Returns the snapshot of a folder that belongs to a position, and the commit on which it is
-    /// based.
-    ///
-    /// # Errors
-    /// [`Error::NoSnapshot`] if the history names none there; `not_found` if it was removed.
-    pub fn snapshot_at(
-        &self,
-        engine: &Engine,
-        header: &Header,
-        at: &Selector,
-        folder: &Path,
-    ) -> Result<(SnapshotId, Option<String>)> {
-        let cut = engine.cut(header, at)?;
-        let named = match cut.seq {
-            Some(seq) => last_named(engine, &header.id, seq, &folder.to_string_lossy())?,
-            None => None,
-        };
-        let missing = || Error::NoSnapshot {
-            session: header.id.clone(),
-            folder: folder.to_path_buf(),
-            at: at.to_string(),
-        };
-        let named = named.ok_or_else(missing)?;
-        let id = named.id()?;
-        if self.snapshots.has(id) {
-            Ok((id, named.commit))
-        } else {
-            Err(SnapshotError::NotFound { id: id.to_string() }.into())
+    /// Records the state before a restore. Each path to restore must be there before or after.
+    fn before(&self, rewind: &Rewind, after: SnapshotId, paths: &[BString]) -> Result<SnapshotId> {
+        let (folder, taking) = (&rewind.folder, &self.taking);
+        let before = self.snapshots.take_before(folder, after, paths, taking)?.id;
+        for path in paths {
+            let has = |id| self.snapshots.has_path(id, path.as_bstr());
+            if !has(after)? && !has(before)? {
+                return Err(Error::NothingAt { path: path.to_path_lossy().into_owned() });
+            }
         }
+        Ok(before)
     }
 }
 
@@ -187,7 +169,7 @@ pub(crate) fn stopped(number: u64, before: SnapshotId, error: SnapshotError) -> 
 }
 
 /// Returns a path as snapshots have it: relative, without `.` and without a slash at its end.
-fn inside(path: &Path) -> Result<BString> {
+pub(crate) fn inside(path: &Path) -> Result<BString> {
     let outside = || Error::Outside { path: path.to_path_buf() };
     let mut inside = PathBuf::new();
     for part in path.components() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forklore_api::{NewEvent, RecordedSnapshot};
+use forklore_api::{NamedPath, NewEvent, RecordedSnapshot};
 use forklore_core::{Data, EventId, EventType, Header, SessionId};
 use forklore_engine::Engine;
 use forklore_snapshot::SnapshotId;
@@ -14,7 +14,7 @@ use crate::named::left_out;
 use crate::{Result, WorkspaceFiles};
 
 /// The number of events that are read at once to find the last snapshot.
-const PAGE: usize = 512;
+pub(crate) const PAGE: usize = 512;
 
 /// A snapshot that a history names.
 #[derive(Debug, Deserialize)]
@@ -24,7 +24,14 @@ pub(crate) struct Named {
     #[serde(default)]
     pub(crate) commit: Option<String>,
     #[serde(default)]
-    branch: Option<String>,
+    pub(crate) branch: Option<String>,
+    #[serde(default)]
+    pub(crate) files: u64,
+    #[serde(default)]
+    pub(crate) bytes: u64,
+    #[serde(default)]
+    pub(crate) left_out: Vec<NamedPath>,
+    /// The position of the event.
     #[serde(skip)]
     pub(crate) seq: u64,
 }
@@ -49,6 +56,8 @@ impl WorkspaceFiles {
         header: &Header,
         folder: &Path,
     ) -> Result<RecordedSnapshot> {
+        // Nothing removes the snapshot before the event names it.
+        let shared = self.snapshots.share()?;
         let state = self.snapshots.take(folder, &self.taking)?;
         let text = folder.to_string_lossy();
         let snapshot = state.id.to_string();
@@ -74,6 +83,8 @@ impl WorkspaceFiles {
                 (u64::try_from(appended.head_seq).unwrap_or_default(), false)
             }
         };
+        drop(shared);
+        self.snapshots.tidy()?;
         Ok(RecordedSnapshot {
             session_id: header.id.clone(),
             seq,

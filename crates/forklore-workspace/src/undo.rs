@@ -25,8 +25,13 @@ impl WorkspaceFiles {
         folder: &Path,
         number: Option<u64>,
     ) -> Result<RewindUndone> {
-        let mut record = Record::open(self.folder(), &self.snapshots.key_of(folder)?)?;
+        let key = self.snapshots.key_of(folder)?;
         let nothing = || Error::NothingToUndo { folder: folder.to_path_buf() };
+        if !Record::exists(self.folder(), &key) {
+            return Err(nothing());
+        }
+        let _shared = self.snapshots.share()?;
+        let mut record = Record::open(self.folder(), &key)?;
         let undid = number.or_else(|| record.latest()).ok_or_else(nothing)?;
         let missing = || Error::NoRewind { folder: folder.to_path_buf(), number: undid };
         let entry = record.entry(undid).ok_or_else(missing)?.clone();

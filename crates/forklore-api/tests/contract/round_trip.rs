@@ -63,6 +63,7 @@ fn answers(dice: &mut Dice) {
         Redacted, RedactedEvent, RedactionCause, Deleted, Undeleted, UndeletedSession, OperationPage, OperationAnswer, Undone, Detached, Stats, StatsAnswer, UsageReport, Recovery, Recovered, Exported,
         ExportedFile, ResumeIn, RestoredFile, RestoredFiles, BackedUp, RestoredStore, AppliedRetention, DueSession, SparedSession, VerifiedSample, Verification, Problem, Collected,
         RecordedSnapshot, NamedPath, Rewound, Worktrees, Worktree, WorktreeRemoved, FilesBrought, FilesRestored, RewindUndone,
+        FilesCompared, FilesState, ChangedFile, ShownSnapshot, CollectedFiles,
         Replica, RunningStatement, StatementCost, TableSize, TierLease, TierStatus,
         AccessToken, AccessTokens, Listening, NewAccessToken,
         Anchor, Anchored, AnchorCheck, AnchorReport, Transferred, TransferredSession, HandedOff, Remote, Remotes, SkippedTransfer, Packed, Check, Doctor, ConfigSettings, ConfigCheck, ConfigCreated, ConfigEdited, Installed, CompletionScript, HelpText, ManPage, ManPages, ProgramVersion, GraphFile, Vocabulary,

@@ -87,6 +87,10 @@ pub(crate) fn files(error: &forklore_workspace::Error) -> Vec<String> {
         FilesError::Snapshot(SnapshotError::NoGit { .. }) => {
             vec!["install git, which stores the snapshots".into()]
         }
+        FilesError::Snapshot(SnapshotError::File { what: "open", .. }) => {
+            vec!["name the folder that has the files: --folder DIR".into()]
+        }
+        FilesError::NothingAt { .. } => vec!["leave out --path, to see all that differs".into()],
         _ => Vec::new(),
     }
 }

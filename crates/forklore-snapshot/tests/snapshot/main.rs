@@ -8,6 +8,8 @@
     reason = "these are tests: a broken expectation ends the case"
 )]
 
+mod collect;
+mod compare;
 mod git;
 mod kills;
 mod merge;

@@ -376,6 +376,11 @@ fields! {
     Worktrees { worktrees }
     Worktree { session_id, folder, state, workspace, commit, snapshot }
     WorktreeRemoved { worktree, snapshot }
+    FilesCompared { a, b, added, removed, changes }
+    FilesState { session_id, seq, folder, snapshot }
+    ChangedFile { path, change, added, removed, without_lines, patch }
+    ShownSnapshot { recorded, present, commit, branch, files, bytes, left_out, before, changes }
+    CollectedFiles { dry_run, snapshots, needed, bytes, freed_bytes }
     RewindUndone { number, undid, folder, session_id, fork, files }
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     Anchor { session_id, seq, chain, lineage, settings, at, store, hmac }

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     let question = format!("Remove the folder of {}? Its files are recorded first.", args.of);
     confirm::confirm_change(&question, args.yes, output)?;
-    let removed = WorktreeRemoved::from(files.remove_worktree(&folder)?);
+    let removed = WorktreeRemoved::from(files.remove_worktree_of_fork(app.engine()?, &folder)?);
     output.answer(&removed, |page| {
         page.put(Tone::Good, "Removed ").put(Tone::Strong, removed.worktree.folder.display());
         page.end();
