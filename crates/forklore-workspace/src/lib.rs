@@ -4,10 +4,14 @@
 //! takes conversation and files back to a position, and `undo` takes a rewind back.
 
 mod error;
+mod followed;
 mod named;
+mod position;
+mod project;
 mod record;
 mod rewind;
 mod snapshot;
+mod turns;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +19,9 @@ use std::path::{Path, PathBuf};
 use forklore_snapshot::{Snapshots, Taking};
 
 pub use self::error::{Error, Result};
+pub use self::project::project_folder;
 pub use self::rewind::Rewind;
+pub use self::turns::AgentSession;
 pub use forklore_snapshot as snapshots;
 
 /// The snapshots that belong to a store, and the verbs that need them.

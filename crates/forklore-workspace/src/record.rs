@@ -108,7 +108,7 @@ impl Record {
     }
 }
 
-fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+pub(crate) fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_path_buf();
     move |source| Error::Record { what, path, source }
 }

@@ -11,6 +11,7 @@ use forklore_snapshot::{Error as SnapshotError, SnapshotId};
 use jiff::Timestamp;
 
 use crate::named::{planned, restored};
+use crate::position::last_position;
 use crate::record::{Entry, Files, Record};
 use crate::snapshot::last_named;
 use crate::{Error, Result, WorkspaceFiles};
@@ -122,18 +123,25 @@ impl WorkspaceFiles {
 
     /// Returns the snapshot that belongs to the position.
     fn target(&self, engine: &Engine, header: &Header, rewind: &Rewind) -> Result<SnapshotId> {
-        let cut = engine.cut(header, &rewind.at)?;
         let folder = rewind.folder.to_string_lossy();
-        let named = match cut.seq {
-            Some(seq) => last_named(engine, &header.id, seq, &folder)?,
-            None => None,
+        let (named, moment) = match last_position(engine, header, &rewind.at)? {
+            Some(seq) => (
+                last_named(engine, &header.id, seq, &folder)?,
+                self.last_moment(engine, header, seq, &folder)?,
+            ),
+            None => (None, None),
         };
         let missing = || Error::NoSnapshot {
             session: header.id.clone(),
             folder: rewind.folder.clone(),
             at: rewind.at.to_string(),
         };
-        let id = named.ok_or_else(missing)?.id()?;
+        let id = match (named, moment) {
+            (named, Some(moment)) if named.as_ref().is_none_or(|named| named.at < moment.at) => {
+                moment.snapshot
+            }
+            (named, _) => named.ok_or_else(missing)?.id()?,
+        };
         if self.snapshots.has(id) {
             Ok(id)
         } else {
