@@ -9,6 +9,7 @@ use forklore_engine::{Engine, ModelView};
 use crate::approve::{AllowAll, Approve, Nobody, Policy};
 use crate::cache_key::cache_key;
 use crate::delegation::Delegation;
+use crate::evidence::Evidence;
 use crate::media::Attached;
 use crate::model::{Model, Options, Request};
 use crate::tool::{NoTools, ToolSpec, Tools};
@@ -30,6 +31,8 @@ pub struct SessionConfig {
     /// The system instructions. They become the first message of an empty session. With `None`,
     /// there are no instructions.
     pub system: Option<String>,
+    /// Records what surrounds each turn, such as the state of the files. Sub-agents do not have it.
+    pub evidence: Option<Arc<dyn Evidence>>,
     /// Limits, timeouts and prices.
     pub settings: Settings,
 }
@@ -63,6 +66,7 @@ impl SessionConfig {
             approve: Arc::new(Nobody),
             delegation: None,
             system: None,
+            evidence: None,
             settings: Settings::default(),
         }
     }

@@ -82,6 +82,7 @@ mod context;
 pub mod delegate_tool;
 mod delegation;
 pub mod error;
+pub mod evidence;
 mod gauge;
 mod handle;
 pub mod hook;

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use forklore_core::ErrorKind;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -132,7 +133,8 @@ pub struct ConfigEdited {
     pub problems: Vec<ConfigProblem>,
 }
 
-/// The answer of `install mcp`: the entry of forklore in the configuration of an agent.
+/// The answer of `install mcp`, `hooks install` and `hooks remove`: the entry of forklore in the
+/// configuration of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Installed {
@@ -142,8 +144,42 @@ pub struct Installed {
     pub path: PathBuf,
     /// Whether the file was written.
     pub written: bool,
-    /// Whether the file had exactly this entry already.
+    /// Whether the file had exactly this entry already. Of `hooks remove`: whether it had one.
     pub existing: bool,
     /// The entry, in the format of the file.
     pub entry: String,
+}
+
+/// The answer of `hooks list`: the hooks of forklore in the configurations of other agents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentHooks {
+    /// The agents. One whose configuration of this folder has hooks is there twice.
+    pub hooks: Vec<AgentHook>,
+}
+
+/// The hooks of forklore in the configuration of one agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentHook {
+    /// The agent, such as `claude`.
+    pub agent: String,
+    /// The file that has the hooks, or would have them.
+    pub path: PathBuf,
+    /// Whether it has them.
+    pub installed: bool,
+    /// Why the file cannot be understood; null if it can, or does not exist.
+    pub problem: Option<String>,
+    /// When a hook of the agent ran last; null if none ever did.
+    pub last: Option<HookRun>,
+}
+
+/// One run of a hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HookRun {
+    /// When it ended.
+    pub at: Timestamp,
+    /// What went wrong; null if the files were recorded.
+    pub error: Option<String>,
 }

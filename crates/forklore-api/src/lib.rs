@@ -88,8 +88,8 @@ pub use backup::{BackedUp, Backup, RestoreStore, RestoredStore};
 pub use bring::{Bring, Brought, Summarize};
 pub use chat::{TurnAnswer, TurnOutcome, TurnRequest};
 pub use config::{
-    ConfigCheck, ConfigCreated, ConfigEdited, ConfigProblem, ConfigSetting, ConfigSettings,
-    Installed, LocalServer, SettingOrigin,
+    AgentHook, AgentHooks, ConfigCheck, ConfigCreated, ConfigEdited, ConfigProblem, ConfigSetting,
+    ConfigSettings, HookRun, Installed, LocalServer, SettingOrigin,
 };
 pub use envelope::Envelope;
 pub use error::{ErrorObject, Refusal};

@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use crate::event::Notification;
 use crate::verbs::with_answers;
 use crate::{
-    ANSWERS, AccessToken, AccessTokens, AnchorReport, Anchored, Appended, AppliedRetention,
-    Attached, AttachmentFile, Attachments, BackedUp, BlameAnswer, Branches, Brought, Collected,
-    CollectedFiles, CompletionScript, ConfigCheck, ConfigCreated, ConfigEdited, ConfigSettings,
-    Deleted, Detached, Difference, DifferenceStats, Discovery, Doctor, Envelope, EventLine,
-    Exploration, ExportedFile, FilesCompared, FlatNode, Forked, Form, GraphFile, HandedOff,
-    HelpText, Imported, Inspection, Installed, Lineage, Listening, ManPage, ManPages,
+    ANSWERS, AccessToken, AccessTokens, AgentHooks, AnchorReport, Anchored, Appended,
+    AppliedRetention, Attached, AttachmentFile, Attachments, BackedUp, BlameAnswer, Branches,
+    Brought, Collected, CollectedFiles, CompletionScript, ConfigCheck, ConfigCreated, ConfigEdited,
+    ConfigSettings, Deleted, Detached, Difference, DifferenceStats, Discovery, Doctor, Envelope,
+    EventLine, Exploration, ExportedFile, FilesCompared, FlatNode, Forked, Form, GraphFile,
+    HandedOff, HelpText, Imported, Inspection, Installed, Lineage, Listening, ManPage, ManPages,
     NewAccessToken, OperationAnswer, OperationPage, Packed, ProgramVersion, QueryAnswer, Record,
     RecordedSnapshot, Recovered, Redacted, Refusal, Remote, Remotes, Request, RequestPreview,
     RestoredFile, RestoredFiles, RestoredStore, ResumeIn, RewindUndone, Rewound, SearchAnswer,

@@ -115,6 +115,9 @@ macro_rules! with_answers {
             "config init", - => ConfigCreated, Object;
             "config edit", - => ConfigEdited, Object;
             "install mcp", - => Installed, Object;
+            "hooks install", - => Installed, Object;
+            "hooks remove", - => Installed, Object;
+            "hooks list", - => AgentHooks, Object;
             "completions", - => CompletionScript, Object;
             "man", - => ManPage, Object;
             "man --out DIR", - => ManPages, Object;

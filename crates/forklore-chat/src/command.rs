@@ -16,6 +16,7 @@ mod delegate;
 mod diff;
 mod explore;
 mod export;
+mod file_changes;
 mod fork;
 mod help;
 mod history;
@@ -33,6 +34,7 @@ mod summarize;
 mod switch;
 mod tree;
 mod turns;
+mod undo;
 
 pub use explore::{ExploreOptions, best, in_trash};
 
@@ -42,6 +44,7 @@ use definition::Command;
 pub(crate) const COMMANDS: &[Command] = &[
     fork::COMMAND,
     rewind::COMMAND,
+    undo::COMMAND,
     back::COMMAND,
     switch::COMMAND,
     branches::COMMAND,

@@ -238,12 +238,23 @@ impl App {
     /// # Errors
     /// When `git` is missing, or the folder cannot be created.
     pub(crate) fn files(&self) -> Result<WorkspaceFiles> {
+        Ok(self.open_files()?()?)
+    }
+
+    /// Returns a function that opens the snapshots of the store's workspaces, as
+    /// [`files`](Self::files) does.
+    ///
+    /// # Errors
+    /// When the folder cannot be created.
+    pub(crate) fn open_files(
+        &self,
+    ) -> Result<impl Fn() -> forklore_workspace::Result<WorkspaceFiles> + Send + Sync + use<>> {
         let url = self.store_url()?;
         let (folder, without) = match (url.snapshots(), url.path()) {
             (Some(folder), Some(path)) => (folder, store::files_of(path)),
             _ => (wiring::snapshots_of(&url)?, Vec::new()),
         };
-        Ok(WorkspaceFiles::open(&folder, without))
+        Ok(move || Ok(WorkspaceFiles::open(&folder, without.clone())))
     }
 
     /// Returns the session that `reference` names, and the engine that has it. A dry run changes no

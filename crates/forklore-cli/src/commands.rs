@@ -25,6 +25,7 @@ mod gc;
 #[cfg(feature = "graph")]
 mod graph;
 mod handoff;
+mod hooks;
 mod import;
 mod inspect;
 mod install;
@@ -111,6 +112,7 @@ pub(crate) enum Command {
     Rewind(rewind::Args),
     Undo(undo::Args),
     Worktrees(worktrees::Args),
+    Hooks(hooks::Args),
     Export(export::Args),
     #[command(name = "resume-in")]
     ResumeIn(resume_in::Args),
@@ -185,6 +187,7 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Rewind(args) => rewind::run(&args, app, output),
         Command::Undo(args) => undo::run(&args, app, output),
         Command::Worktrees(args) => worktrees::run(&args, app, output),
+        Command::Hooks(args) => hooks::run(&args, app, output),
         Command::Export(args) => export::run(&args, app, output),
         Command::ResumeIn(args) => resume_in::run(&args, app, output),
         Command::Restore(args) => restore::run(&args, app, output),

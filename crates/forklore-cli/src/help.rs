@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "diff", "search", "blame", "stats",
         ],
     ),
-    ("Files and conversation", &["snapshot", "rewind", "undo", "worktrees"]),
+    ("Files and conversation", &["snapshot", "rewind", "undo", "worktrees", "hooks"]),
     ("Take out", &["export", "resume-in", "restore", "graph", "sparql"]),
     ("Move between stores", &["push", "pull", "clone", "handoff", "remote"]),
     ("Take care", &["verify", "anchor", "doctor", "backup", "gc", "pack"]),

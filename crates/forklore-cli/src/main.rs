@@ -1,5 +1,6 @@
 //! The `forklore` program: stores, forks, compares and replays sessions of AI agents.
 
+mod agent_config;
 mod agents;
 mod app;
 mod args;
@@ -11,6 +12,7 @@ mod failure;
 mod globals;
 mod help;
 mod hints;
+mod hook_run;
 mod interrupts;
 mod metrics;
 mod new_file;

@@ -55,8 +55,10 @@ pub(crate) fn foreground(
     let engine = if makes { app.engine_or_new()? } else { app.engine()? }.clone();
     let Run { allowed, max_cost } = run;
     let allowed = allowed.to_vec();
+    let open = app.open_files()?;
     let foreground = Foreground::new(|| {
-        Ok(Host::new(engine, configured)?.allowing(allowed).limiting(max_cost))
+        let host = Host::new(engine, configured)?.with_files(Box::new(open));
+        Ok(host.allowing(allowed).limiting(max_cost))
     })?;
     Ok(foreground)
 }
@@ -124,6 +126,16 @@ pub(crate) fn snapshots_of(url: &StoreUrl) -> Result<PathBuf> {
     crate::store::make_private(&folder)?;
     // The key of a workspace is a name and a digest, of any path.
     Ok(folder.join(Workspace::new(&url.location()).key()))
+}
+
+/// Returns the folder with the results of the hooks of other agents. Only the owner can access it.
+///
+/// # Errors
+/// When the folder cannot be created.
+pub(crate) fn hooks_folder() -> Result<PathBuf> {
+    let folder = folders()?.data_dir().join("forklore").join("hooks");
+    crate::store::make_private(&folder)?;
+    Ok(folder)
 }
 
 /// Returns the folder of the tokens and the log of the server. Creates it; only the owner can access it.

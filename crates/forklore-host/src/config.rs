@@ -64,6 +64,8 @@ pub struct Config {
     pub tools: BTreeMap<ServerName, ServerConfig>,
     /// The rules for tool calls: which calls run, which are denied, and which need approval.
     pub policy: Rules,
+    /// Whether turns with tools take snapshots of the files. The default is that they do.
+    pub snapshots: Option<bool>,
     /// The limits for sub-agents that a model starts by itself. `None` forbids such sub-agents.
     pub delegate: Option<Limits>,
     /// The URLs of other stores, by the names that the user gave them. `push`, `pull` and `handoff`

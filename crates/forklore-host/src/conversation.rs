@@ -1,6 +1,7 @@
 //! A conversation: its current session, and the sessions that it was in before.
 
 mod branch;
+mod files;
 mod messages;
 mod state;
 mod turn;

@@ -20,6 +20,9 @@ pub enum Error {
     /// The engine, which reads and writes sessions, refused the operation or failed.
     #[error(transparent)]
     Engine(#[from] forklore_engine::Error),
+    /// The files of a session could not be recorded or taken back.
+    #[error(transparent)]
+    Files(#[from] forklore_workspace::Error),
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -55,6 +58,7 @@ impl Error {
         match self {
             Self::Agent(error) => error.kind(),
             Self::Engine(error) => error.kind(),
+            Self::Files(error) => error.kind(),
             Self::Config(error) => error.kind,
             Self::Model(_) | Self::Invalid(_) => ErrorKind::InvalidArgs,
             Self::Io { source, .. } => match source.kind() {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use forklore_agent::approve::{Approve, Nobody, Policy};
 use forklore_agent::delegate_tool::DelegateTool;
+use forklore_agent::evidence::Evidence;
 use forklore_agent::media::Capabilities;
 use forklore_agent::model::{Model, Options};
 use forklore_agent::{AgentSession, Kernel, NewSession, SessionConfig, Settings};
@@ -19,6 +20,7 @@ use forklore_otel::Spans;
 use crate::allowed::AllowedInRun;
 use crate::budget::Budgets;
 use crate::config::Configured;
+use crate::files::{Files, OpenFiles};
 use crate::{ConfigError, Error, Result, Start};
 
 /// A function that creates a model from its configuration.
@@ -38,6 +40,7 @@ pub struct Host {
     /// Patterns of the tools that need no approval in this run.
     allowed: Vec<Pattern>,
     pub(crate) budgets: Budgets,
+    pub(crate) files: Option<Files>,
 }
 
 impl Host {
@@ -67,7 +70,8 @@ impl Host {
         let kernel = spans.iter().fold(kernel, |kernel, spans| kernel.sink(spans.clone())).build();
         let (tools, allowed) = (Arc::new(tools), Vec::new());
         let budgets = Budgets::of(&configured);
-        Ok(Self { configured, kernel, tools, spans, make, allowed, budgets })
+        let files = None;
+        Ok(Self { configured, kernel, tools, spans, make, allowed, budgets, files })
     }
 
     /// Allows the sessions of this host to call the tools that match `tools` without approval.
@@ -77,6 +81,17 @@ impl Host {
     #[must_use]
     pub fn allowing(self, tools: Vec<Pattern>) -> Self {
         Self { allowed: tools, ..self }
+    }
+
+    /// Lets conversations take files back, with the snapshots that `open` opens when they are first
+    /// needed. The turns of sessions with tools then take snapshots, unless the configuration says
+    /// otherwise.
+    #[must_use]
+    pub fn with_files(self, open: Box<OpenFiles>) -> Self {
+        let records = self.configured.config.snapshots.unwrap_or(true);
+        let tools = records.then(|| self.tools.clone());
+        let files = Files::new(self.engine().clone(), tools, open);
+        Self { files: Some(files), ..self }
     }
 
     /// Returns the user's configuration.
@@ -164,6 +179,7 @@ impl Host {
             approve,
             delegation: self.configured.config.delegate.clone().and_then(DelegateTool::within),
             system: self.configured.config.system.clone(),
+            evidence: self.files.clone().map(|files| Arc::new(files) as Arc<dyn Evidence>),
             settings,
             ..SessionConfig::new((self.make)(config)?)
         })

@@ -81,6 +81,7 @@ pub mod config;
 mod conversation;
 mod error;
 pub mod explore;
+mod files;
 mod headless;
 mod host;
 mod interrupt;
@@ -97,6 +98,8 @@ pub use conversation::{
     SummarizedFork,
 };
 pub use error::{Error, Result};
+pub use files::OpenFiles;
+pub use forklore_api::{FilesRestored, NamedPath};
 pub use forklore_mcp_client::Pattern;
 pub use host::{Host, MakeModel};
 pub use start::Start;

@@ -81,7 +81,7 @@ impl WorkspaceFiles {
     }
 
     fn plan(&self, engine: &Engine, from: &Header, into: &Header, folder: &Path) -> Result<Plan> {
-        let (common, theirs) = parted(engine, from, into)?;
+        let (common, theirs) = parted(self, engine, from, into)?;
         // A worktree began with the user's changes of that moment, which the log may not have.
         let base = self.began_with(&from.id)?.or(common);
         let (from, into) = (from.id.clone(), into.id.clone());
@@ -111,6 +111,7 @@ impl Plan {
 /// Returns the last snapshot that two sessions have in common, and the last one that only the branch
 /// has.
 fn parted(
+    files: &WorkspaceFiles,
     engine: &Engine,
     from: &Header,
     into: &Header,
@@ -123,8 +124,14 @@ fn parted(
         Ok(false)
     })?;
     let common = find_named(engine, &from.id, u64::MAX, |_, event| Ok(theirs.contains(event)))?;
-    let parted = common.as_ref().map_or(0, |common| common.seq + 1);
-    let last = last.filter(|last| last.seq >= parted);
+    let parted = common.as_ref().and_then(|common| common.seq);
+    let last = last.filter(|last| last.seq > parted);
+    let folder = from.workspace.as_str();
+    let taken = files.last_moment(engine, from, u64::MAX, folder)?;
+    let last = match taken {
+        Some(taken) if last.as_ref().is_none_or(|last| last.at < taken.at) => Some(taken.into()),
+        _ => last,
+    };
     let id = |named: Option<Named>| named.map(|named| named.id()).transpose();
     Ok((id(common)?, id(last)?))
 }

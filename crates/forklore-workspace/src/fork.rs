@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use forklore_api::{Fork, Forked};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Header, Label, SessionId};
+use forklore_core::{Header, Label, Selector, SessionId};
 use forklore_engine::Engine;
-use forklore_snapshot::{Error as SnapshotError, SnapshotId};
+use forklore_snapshot::SnapshotId;
 
-use crate::snapshot::last_named;
-use crate::{Error, NewWorktree, RemovedWorktree, Result, WorkspaceFiles, Worktree};
+use crate::{Moment, NewWorktree, RemovedWorktree, Result, WorkspaceFiles, Worktree};
 
 impl WorkspaceFiles {
     /// Forks a session, and gives the fork a folder of its own with the files of the cut: those of
@@ -17,7 +16,7 @@ impl WorkspaceFiles {
     /// default folder is `PROJECT.worktrees/LABEL` next to the parent's folder.
     ///
     /// # Errors
-    /// [`Error::NoSnapshot`] if the history names no snapshot there, and those of
+    /// [`Error::NoSnapshot`](crate::Error::NoSnapshot) if the history names no snapshot there, and those of
     /// [`create_worktree`](Self::create_worktree). The fork does not exist then.
     pub fn fork_into(
         &self,
@@ -30,7 +29,7 @@ impl WorkspaceFiles {
         // Nothing removes the snapshot before the fork's log names it.
         let _shared = self.snapshots.share()?;
         let workspace = PathBuf::from(parent.workspace.as_str());
-        let (snapshot, commit) = self.start(engine, parent, fork, &planned)?;
+        let (snapshot, commit) = self.start(engine, parent, fork)?;
         let worktree = self.create_worktree(&NewWorktree {
             session: planned.child_session_id.clone(),
             folder: folder_of(&workspace, &planned.label, folder),
@@ -94,28 +93,16 @@ impl WorkspaceFiles {
         engine: &Engine,
         parent: &Header,
         fork: &Fork,
-        planned: &Forked,
     ) -> Result<(SnapshotId, Option<String>)> {
         let workspace = Path::new(parent.workspace.as_str());
         if fork.at.is_none() && workspace.is_dir() {
             let taken = self.snapshots.take(workspace, &self.taking)?;
             return Ok((taken.id, taken.commit));
         }
-        let named = match planned.cut.seq {
-            Some(seq) => last_named(engine, &parent.id, seq, parent.workspace.as_str())?,
-            None => None,
-        };
-        let missing = || Error::NoSnapshot {
-            session: parent.id.clone(),
-            folder: workspace.to_path_buf(),
-            at: fork.at.as_ref().map_or_else(|| "end".to_owned(), ToString::to_string),
-        };
-        let named = named.ok_or_else(missing)?;
-        let snapshot = named.id()?;
-        if self.snapshots.has(snapshot) {
-            return Ok((snapshot, named.commit));
-        }
-        Err(SnapshotError::NotFound { id: snapshot.to_string() }.into())
+        let at = fork.at.clone().unwrap_or(Selector::End);
+        let moment = Moment { header: parent, at, folder: workspace.to_path_buf() };
+        let named = self.named_at(engine, &moment)?;
+        Ok((self.on_this_machine(&named)?, named.commit))
     }
 
     /// Returns the state with which the folder of a fork began, if one was made for it.

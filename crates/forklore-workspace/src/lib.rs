@@ -9,12 +9,16 @@
 mod bring;
 mod collect;
 mod error;
+mod followed;
 mod fork;
 mod named;
+mod position;
+mod project;
 mod record;
 mod rewind;
 mod snapshot;
 mod state;
+mod turns;
 mod undo;
 mod users_git;
 mod worktree;
@@ -26,8 +30,10 @@ use std::path::{Path, PathBuf};
 use forklore_snapshot::{Snapshots, Taking};
 
 pub use self::error::{Error, Result};
+pub use self::project::project_folder;
 pub use self::rewind::Rewind;
 pub use self::state::{Diffed, Moment};
+pub use self::turns::AgentSession;
 pub use self::worktree::{NewWorktree, Worktree};
 pub use self::worktree_removal::RemovedWorktree;
 pub use forklore_snapshot as snapshots;

@@ -5,11 +5,13 @@ use std::path::Path;
 use forklore_api::{NamedPath, NewEvent, RecordedSnapshot};
 use forklore_core::{Data, EventId, EventType, Header, SessionId};
 use forklore_engine::Engine;
-use forklore_snapshot::SnapshotId;
+use forklore_snapshot::{Snapshot, SnapshotId};
 use forklore_store::port::{At, Direction, Query};
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::followed::followed;
 use crate::named::left_out;
 use crate::{Result, WorkspaceFiles};
 
@@ -33,7 +35,9 @@ pub(crate) struct Named {
     pub(crate) left_out: Vec<NamedPath>,
     /// The position of the event.
     #[serde(skip)]
-    pub(crate) seq: u64,
+    pub(crate) seq: Option<u64>,
+    #[serde(skip)]
+    pub(crate) at: Timestamp,
 }
 
 impl Named {
@@ -45,7 +49,8 @@ impl Named {
 
 impl WorkspaceFiles {
     /// Takes a snapshot of a folder and names it in the log of a session, unless the history of the
-    /// session names the same state last.
+    /// session names the same state last. If the session follows the file of an agent, the snapshot
+    /// is recorded next to the snapshots instead, so that the session still follows the file.
     ///
     /// # Errors
     /// If the state cannot be recorded, or the event cannot be appended, for example because the
@@ -59,29 +64,13 @@ impl WorkspaceFiles {
         // Nothing removes the snapshot before the event names it.
         let shared = self.snapshots.share()?;
         let state = self.snapshots.take(folder, &self.taking)?;
-        let text = folder.to_string_lossy();
         let snapshot = state.id.to_string();
-        let last = last_named(engine, &header.id, u64::MAX, &text)?;
-        let unchanged = last.as_ref().filter(|last| {
-            let same = (&last.commit, &last.branch) == (&state.commit, &state.branch);
-            last.snapshot == snapshot && same
-        });
-        let (seq, unchanged) = match unchanged {
-            Some(last) => (last.seq, true),
-            None => {
-                let payload = json!({
-                    "snapshot": snapshot,
-                    "folder": text,
-                    "commit": state.commit,
-                    "branch": state.branch,
-                    "files": state.files,
-                    "bytes": state.bytes,
-                    "left_out": state.left_out.iter().map(left_out).collect::<Vec<_>>(),
-                });
-                let event = NewEvent::new(EventType::WORKSPACE_SNAPSHOT, Data::of(&payload)?);
-                let appended = engine.append(&header.id, &event.into())?;
-                (u64::try_from(appended.head_seq).unwrap_or_default(), false)
+        let (seq, unchanged) = match followed(engine, header)? {
+            Some(agent) => {
+                let head = u64::try_from(header.head_seq()).unwrap_or_default();
+                (head, !self.add_moment(&agent, folder, &state)?)
             }
+            None => append(engine, header, folder, &state)?,
         };
         drop(shared);
         self.snapshots.tidy()?;
@@ -98,6 +87,67 @@ impl WorkspaceFiles {
             left_out: state.left_out.iter().map(left_out).collect(),
         })
     }
+
+    /// Takes a snapshot of a folder and returns the event that names it, for a writer that has the
+    /// session's lease. `None` if the history of the session names the same state last.
+    ///
+    /// # Errors
+    /// If the state cannot be recorded.
+    pub fn look(
+        &self,
+        engine: &Engine,
+        session: &SessionId,
+        folder: &Path,
+    ) -> Result<Option<NewEvent>> {
+        let state = self.snapshots.take(folder, &self.taking)?;
+        match named_already(engine, session, folder, &state)? {
+            Some(_) => Ok(None),
+            None => Ok(Some(event(folder, &state)?)),
+        }
+    }
+}
+
+/// Names a state in the log of a session, if it does not name the state last. Returns the position
+/// of its name, and whether the log has it already.
+fn append(
+    engine: &Engine,
+    header: &Header,
+    folder: &Path,
+    state: &Snapshot,
+) -> Result<(u64, bool)> {
+    if let Some(last) = named_already(engine, &header.id, folder, state)? {
+        return Ok((last.seq.unwrap_or_default(), true));
+    }
+    let appended = engine.append(&header.id, &event(folder, state)?.into())?;
+    Ok((u64::try_from(appended.head_seq).unwrap_or_default(), false))
+}
+
+/// Returns the event that names a state.
+fn event(folder: &Path, state: &Snapshot) -> Result<NewEvent> {
+    let payload = json!({
+        "snapshot": state.id.to_string(),
+        "folder": folder.to_string_lossy(),
+        "commit": state.commit,
+        "branch": state.branch,
+        "files": state.files,
+        "bytes": state.bytes,
+        "left_out": state.left_out.iter().map(left_out).collect::<Vec<_>>(),
+    });
+    Ok(NewEvent::new(EventType::WORKSPACE_SNAPSHOT, Data::of(&payload)?))
+}
+
+/// Returns the last snapshot that a history names, if it is this state.
+fn named_already(
+    engine: &Engine,
+    session: &SessionId,
+    folder: &Path,
+    state: &Snapshot,
+) -> Result<Option<Named>> {
+    let last = last_named(engine, session, u64::MAX, &folder.to_string_lossy())?;
+    Ok(last.filter(|last| {
+        let same = (&last.commit, &last.branch) == (&state.commit, &state.branch);
+        last.snapshot == state.id.to_string() && same
+    }))
 }
 
 /// Returns the last snapshot of a folder that a history names at or before a position.
@@ -132,7 +182,7 @@ pub(crate) fn find_named(
             // A redacted event names no snapshot.
             let payload = event.and_then(|stored| stored.event.data.read::<Named>().ok());
             let Some(named) = payload else { continue };
-            let named = Named { seq: found.seq, ..named };
+            let named = Named { seq: Some(found.seq), at: found.event.ts, ..named };
             if accept(&named, &found.event.id)? {
                 return Ok(Some(named));
             }

@@ -10,6 +10,7 @@ use forklore_engine::Engine;
 use forklore_snapshot::{ChangedLines, Error as SnapshotError, Lines, SnapshotId};
 
 use crate::named::changed;
+use crate::position::last_position;
 use crate::rewind::inside;
 use crate::snapshot::{Named, last_named};
 use crate::{Error, Result, WorkspaceFiles};
@@ -40,7 +41,7 @@ impl WorkspaceFiles {
     /// # Errors
     /// [`Error::NoSnapshot`] if the history names none there.
     pub fn state(&self, engine: &Engine, moment: &Moment<'_>) -> Result<FilesState> {
-        let named = named_at(engine, moment)?;
+        let named = self.named_at(engine, moment)?;
         Ok(state_of(moment, &named))
     }
 
@@ -75,9 +76,9 @@ impl WorkspaceFiles {
     /// # Errors
     /// [`Error::NoSnapshot`] if the history names none there.
     pub fn show(&self, engine: &Engine, moment: &Moment<'_>) -> Result<ShownSnapshot> {
-        let named = named_at(engine, moment)?;
+        let named = self.named_at(engine, moment)?;
         let id = named.id()?;
-        let earlier = named.seq.checked_sub(1);
+        let earlier = named.seq.and_then(|seq| seq.checked_sub(1));
         let folder = moment.folder.to_string_lossy();
         let before = match earlier {
             Some(earlier) => last_named(engine, &moment.header.id, earlier, &folder)?,
@@ -115,7 +116,7 @@ impl WorkspaceFiles {
         path: &Path,
         to: &mut dyn Write,
     ) -> Result<io::Result<()>> {
-        let id = self.on_this_machine(&named_at(engine, moment)?)?;
+        let id = self.on_this_machine(&self.named_at(engine, moment)?)?;
         let inside = inside(path)?;
         let written = self.snapshots.copy_contents(id, inside.as_bstr(), to)?;
         written.ok_or_else(|| Error::NoPath { path: path.to_path_buf() })
@@ -123,31 +124,41 @@ impl WorkspaceFiles {
 
     /// Returns the snapshot that belongs to a position, if it can be restored.
     pub(crate) fn snapshot_at(&self, engine: &Engine, moment: &Moment<'_>) -> Result<SnapshotId> {
-        self.on_this_machine(&named_at(engine, moment)?)
+        self.on_this_machine(&self.named_at(engine, moment)?)
     }
 
-    fn on_this_machine(&self, named: &Named) -> Result<SnapshotId> {
+    /// Returns the snapshot that belongs to a position: what the history names at or before it, or
+    /// what was taken while an agent worked, whichever is later.
+    pub(crate) fn named_at(&self, engine: &Engine, moment: &Moment<'_>) -> Result<Named> {
+        let Moment { header, at, folder } = moment;
+        let text = folder.to_string_lossy();
+        let (named, taken) = match last_position(engine, header, at)? {
+            Some(seq) => (
+                last_named(engine, &header.id, seq, &text)?,
+                self.last_moment(engine, header, seq, &text)?,
+            ),
+            None => (None, None),
+        };
+        let is_later = |at| named.as_ref().is_none_or(|named| named.at < at);
+        let named = match taken {
+            Some(taken) if is_later(taken.at) => Some(taken.into()),
+            _ => named,
+        };
+        let (session, folder, at) = (header.id.clone(), folder.clone(), at.to_string());
+        named.ok_or(Error::NoSnapshot { session, folder, at })
+    }
+
+    pub(crate) fn on_this_machine(&self, named: &Named) -> Result<SnapshotId> {
         let id = named.id()?;
         let missing = || SnapshotError::NotFound { id: id.to_string() };
         if self.snapshots.has(id) { Ok(id) } else { Err(missing().into()) }
     }
 }
 
-/// Returns what the history names at or before a position.
-fn named_at(engine: &Engine, moment: &Moment<'_>) -> Result<Named> {
-    let Moment { header, at, folder } = moment;
-    let named = match engine.cut(header, at)?.seq {
-        Some(seq) => last_named(engine, &header.id, seq, &folder.to_string_lossy())?,
-        None => None,
-    };
-    let (session, folder, at) = (header.id.clone(), folder.clone(), at.to_string());
-    named.ok_or(Error::NoSnapshot { session, folder, at })
-}
-
 fn state_of(moment: &Moment<'_>, named: &Named) -> FilesState {
     FilesState {
         session_id: Some(moment.header.id.clone()),
-        seq: Some(named.seq),
+        seq: named.seq,
         folder: moment.folder.clone(),
         snapshot: named.snapshot.clone(),
     }

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use forklore_core::{EventType, Header};
+use forklore_core::{EventType, Header, SessionKind};
 use forklore_engine::NewEvent;
 use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentSession, Inner, Prompt};
+use crate::evidence::Seen;
 use crate::hook::PromptInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::{
-    EndStatus, NoDetails, PromptAnswered, PromptSubmitted, ProviderFailure, SessionBegan,
-    TurnEnded, TurnResult, TurnStatus,
+    EndStatus, HookFailure, NoDetails, PromptAnswered, PromptSubmitted, ProviderFailure,
+    SessionBegan, TurnEnded, TurnResult, TurnStatus,
 };
 use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
 use crate::{Error, Result};
@@ -54,13 +55,18 @@ impl AgentSession {
             let message = prompt.event(&text)?;
             let (mut log, header) = Log::open(&inner.context, &mut view).await?;
             let turn = async {
-                log.append(inner.first_events(&header, message, &injected)?).await?;
+                let before = inner.look(&header).await;
+                let mut events = before.events;
+                events.extend(inner.first_events(&header, message, &injected)?);
+                log.append(events).await?;
                 inner.announce_start(&header);
+                inner.announce_problem(before.problem);
                 let submitted = PromptSubmitted { prompt: text.clone(), parts: prompt.announced() };
                 inner.context.announce(KernelEvent::PromptSubmit(submitted));
                 inner.run_turn(&mut log, &header, &running.cancel).await
             };
             let turn = turn.await;
+            let turn = inner.end(&mut log, &header, turn).await;
             log.close().await;
             if let Ok(turn) = &turn
                 && turn.status == Status::Success
@@ -97,6 +103,7 @@ impl AgentSession {
                 inner.run_turn(&mut log, &header, &running.cancel).await
             };
             let turn = turn.await;
+            let turn = inner.end(&mut log, &header, turn).await;
             log.close().await;
             inner.announce_complete(&turn);
             turn
@@ -128,6 +135,39 @@ impl Inner {
             events.push(user_message(text, true)?);
         }
         Ok(events)
+    }
+
+    /// Looks at what surrounds the session, if it is not that of a sub-agent.
+    async fn look(&self, header: &Header) -> Seen {
+        match self.context.config().evidence {
+            Some(evidence) if header.kind != SessionKind::Delegate => evidence.look(header).await,
+            _ => Seen::default(),
+        }
+    }
+
+    /// Stores what surrounds the session after a turn, however it ended.
+    async fn end(&self, log: &mut Log<'_>, header: &Header, turn: Result<Turn>) -> Result<Turn> {
+        let now = Header { id: log.session().clone(), ..header.clone() };
+        let Seen { events, problem } = self.look(&now).await;
+        let problem = match log.append(events).await {
+            Ok(()) => problem,
+            Err(error) => Some(error.to_string()),
+        };
+        self.announce_problem(problem);
+        turn.map(|turn| Turn {
+            session_id: log.session().clone(),
+            moved_from: log.moved_from().cloned(),
+            head_seq: log.head(),
+            ..turn
+        })
+    }
+
+    fn announce_problem(&self, problem: Option<String>) {
+        let evidence = self.context.config().evidence;
+        if let (Some(error), Some(evidence)) = (problem, evidence) {
+            let (hook, gate) = (evidence.name().to_owned(), "the turn".to_owned());
+            self.context.announce(KernelEvent::HookError(HookFailure { hook, gate, error }));
+        }
     }
 
     async fn run_turn(

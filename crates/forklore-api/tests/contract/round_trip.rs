@@ -66,7 +66,7 @@ fn answers(dice: &mut Dice) {
         FilesCompared, FilesState, ChangedFile, ShownSnapshot, CollectedFiles,
         Replica, RunningStatement, StatementCost, TableSize, TierLease, TierStatus,
         AccessToken, AccessTokens, Listening, NewAccessToken,
-        Anchor, Anchored, AnchorCheck, AnchorReport, Transferred, TransferredSession, HandedOff, Remote, Remotes, SkippedTransfer, Packed, Check, Doctor, ConfigSettings, ConfigCheck, ConfigCreated, ConfigEdited, Installed, CompletionScript, HelpText, ManPage, ManPages, ProgramVersion, GraphFile, Vocabulary,
+        Anchor, Anchored, AnchorCheck, AnchorReport, Transferred, TransferredSession, HandedOff, Remote, Remotes, SkippedTransfer, Packed, Check, Doctor, ConfigSettings, ConfigCheck, ConfigCreated, ConfigEdited, Installed, AgentHooks, CompletionScript, HelpText, ManPage, ManPages, ProgramVersion, GraphFile, Vocabulary,
         Refusal, ErrorObject, Elsewhere, Imported, ImportedSession, SidecarTotals, ImportProblem,
         Discovery, FoundAgent, Survey, WatchLine, SessionFiles, SessionFile, Exploration,
         Continuation, TurnAnswer, TurnOutcome, RequestPreview, ModelName, TokenCount, SharedPrefix,

@@ -1,4 +1,5 @@
 //! `/rewind`: goes back to an earlier position by forking there; the original session is unchanged.
+//! The files go back too, if the person agrees.
 
 use forklore_core::Selector;
 use forklore_engine::Forked;
@@ -6,6 +7,7 @@ use forklore_host::Question;
 
 use super::arguments::{arguments, cut};
 use super::definition::{Command, Next};
+use super::file_changes::{plan, report_files};
 use crate::chat::Chat;
 use crate::count::count;
 use crate::input::Argument;
@@ -45,12 +47,47 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
         },
     };
     let parent = chat.label();
-    let forked = chat.foreground.block_on(chat.conversation.rewind(Some(at)))?;
+    let forked = if files_too(chat, &at)? {
+        let rewinding = chat.conversation.rewind_with_files(&at);
+        let rewound = chat.foreground.block_on(rewinding)?;
+        if let Some(files) = &rewound.files {
+            report_files(chat, files);
+        }
+        rewound.forked
+    } else {
+        Some(chat.foreground.block_on(chat.conversation.rewind(Some(at)))?)
+    };
+    let Some(forked) = forked else { return Ok(Next::Line) };
     report(chat, &parent, &forked);
     if let Some(next) = questions.iter().find(|question| question.message == forked.cut.index) {
         ask_again(chat, next);
     }
     Ok(Next::Line)
+}
+
+/// Shows which files would change, and asks whether to take them back too. Asks nothing if none
+/// would change, or if there is no snapshot of them.
+fn files_too(chat: &mut Chat<'_>, at: &Selector) -> Result<bool> {
+    let planned = chat.foreground.block_on(chat.conversation.plan_rewind_of_files(at));
+    let files = match planned {
+        Ok(planned) => planned.and_then(|planned| planned.files),
+        // The conversation can go back without the files.
+        Err(error @ forklore_host::Error::Files(_)) => {
+            chat.report(&error.into());
+            None
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let Some(files) = files.filter(|files| files.written + files.removed > 0) else {
+        return Ok(false);
+    };
+    plan(chat, &files);
+    let question = "Take the files back too? Their present state is recorded first. [Y/n] ";
+    match chat.input.ask(question).map(|answer| answer.trim().to_lowercase()).as_deref() {
+        Some("" | "y" | "yes") => Ok(true),
+        Some("n" | "no") => Ok(false),
+        _ => Err(Error::invalid("nothing was taken back; /rewind asks again")),
+    }
 }
 
 /// Lets the user choose one of the questions. Returns `None` if the user chooses none.

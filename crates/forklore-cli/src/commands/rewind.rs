@@ -30,7 +30,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The session: an id, label or title, or last
+    /// The session: an id, label or title, or last; or a session file, which is imported first
     session: String,
     /// The position to go back to: turn:N, message:N, an event id or seq:N
     #[arg(long, value_name = "CUT")]
@@ -66,7 +66,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let at = arguments::selector(Some(&args.at))?;
     let at = at.ok_or_else(|| Failure::invalid("--at needs a position"))?;
     let label = arguments::parsed(args.label.as_deref(), "label")?;
-    let header = app.stored(&session, output)?;
+    let header = match &session {
+        SessionRef::Stored(_) => app.stored(&session, output)?,
+        SessionRef::File(_) => app.session(&session, output)?,
+    };
     let folder = folder_of(&header, args.folder.as_deref())?;
     let scope = match (args.files, args.conversation) {
         (true, _) => RewindScope::Files,

@@ -165,7 +165,7 @@ fn agent(
 ) -> Result<Agent> {
     let configured = wiring::configured(app, output)?;
     let host = runtime.block_on(async { Host::new(engine.clone(), configured) });
-    let host = Arc::new(host?);
+    let host = Arc::new(host?.with_files(Box::new(app.open_files()?)));
     for problem in runtime.block_on(host.start_tools()) {
         output.remark(&problem);
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use forklore::api::{NamedPath, RecordedSnapshot};
 use forklore::core::Header;
 
@@ -9,8 +10,10 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Output, Page, Tone, bytes, count};
 use crate::session_ref::SessionRef;
-use crate::workspace;
+use crate::{hook_run, workspace};
 
+/// The agents whose hooks call this command.
+const HOOKS: [&str; 5] = ["claude", "codex", "gemini", "opencode", "pi"];
 /// The maximum number of paths that the output lists.
 const NAMED: usize = 20;
 
@@ -29,14 +32,23 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The session: an id, label or title, or last
-    session: String,
+    #[arg(required_unless_present = "hook")]
+    session: Option<String>,
     /// The folder with the files [default: the session's]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "hook")]
     folder: Option<PathBuf>,
+    /// Run as the hook of this agent, which says on standard input where it is. See forklore hooks
+    #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(HOOKS))]
+    #[arg(hide_possible_values = true)]
+    hook: Option<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let session = SessionRef::parse(&args.session)?;
+    if let Some(agent) = &args.hook {
+        hook_run::run(agent, args.session.as_deref(), app);
+        return Ok(());
+    }
+    let session = SessionRef::parse(args.session.as_deref().unwrap_or_default())?;
     let header = app.stored(&session, output)?;
     let folder = folder_of(&header, args.folder.as_deref())?;
     let recorded = app.files()?.snapshot(app.engine()?, &header, &folder)?;

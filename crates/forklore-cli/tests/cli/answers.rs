@@ -59,6 +59,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
     of_type!(
         AccessToken,
         AccessTokens,
+        AgentHooks,
         AnchorReport,
         Anchored,
         Appended,

@@ -29,6 +29,7 @@ mod files;
 mod forks;
 mod graph;
 mod help;
+mod hooks;
 mod hostile;
 mod images;
 #[cfg(feature = "server")]
@@ -44,6 +45,7 @@ mod previews;
 #[cfg(feature = "server")]
 mod protocol;
 mod readme;
+mod recorded_turns;
 mod redact;
 mod repair;
 mod requests;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Judge, Row};
 
-/// Appends the mark of a row to the log of its session, as evidence (docs/semantics.md, section 24).
+/// Appends the mark of a row to the log of its session, as evidence (docs/semantics.md, section 25).
 /// Without the mark, a later comparison could not show it.
 pub(super) async fn record(engine: &Engine, judge: &Judge, row: &Row) -> Result<(), String> {
     let Some(session) = row.session_id.clone() else { return Ok(()) };

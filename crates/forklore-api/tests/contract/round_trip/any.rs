@@ -343,6 +343,9 @@ fields! {
     ConfigCreated { path, dry_run, replaces, text, servers, keys }
     ConfigEdited { path, changed, problems }
     Installed { agent, path, written, existing, entry }
+    AgentHooks { hooks }
+    AgentHook { agent, path, installed, problem, last }
+    HookRun { at, error }
     ConfigProblem { path, line, setting, warning, kind, message, hint }
     ConfigSetting { key, value, hidden, from, line, variable }
     ConfigSettings { path, exists, settings }

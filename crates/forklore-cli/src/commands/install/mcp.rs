@@ -1,20 +1,16 @@
 //! `install mcp`: adds `forklore mcp` to the MCP servers of an agent.
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::Path;
-
 use clap::builder::PossibleValuesParser;
 use forklore::api::Installed;
 use forklore::core::ErrorKind;
 use forklore_mcp::Allow;
 
 use super::agent::{Agent, Server};
+use crate::agent_config::{read, this_program, write};
 use crate::app::App;
 use crate::choice::choice;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone};
-use crate::{new_file, store};
 
 const EXAMPLES: &str = "\
 The entry is shown before it is written, and the file is written only after a yes, or with --yes. \
@@ -83,31 +79,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// Returns the command that the agent is to start.
 fn server(args: &Args, app: &App) -> Result<Server> {
-    let program = std::env::current_exe()
-        .map_err(|source| Failure::File { doing: "looking for this program".into(), source })?;
-    let mut words = Vec::new();
-    if let Some(url) = app.globals().store.as_deref().filter(|url| !url.is_empty()) {
-        if forklore::without_password(url) != url {
-            let message = "the URL of the store has a password, which belongs into no other file";
-            return Err(Failure::invalid(message)
-                .or_try("name the store without it, and the password in PGPASSWORD or ~/.pgpass"));
-        }
-        words.extend(["--store".to_owned(), url.to_owned()]);
-    }
+    let mut program = this_program(app)?.into_iter();
+    let path = program.next().unwrap_or_default();
+    let mut words: Vec<String> = program.collect();
     words.push("mcp".to_owned());
     if !args.allow.is_empty() {
         let names: Vec<_> = args.allow.iter().map(|verb| verb.as_str()).collect();
         words.extend(["--allow".to_owned(), names.join(",")]);
     }
-    Ok(Server { program: program.to_string_lossy().into_owned(), words })
-}
-
-fn read(path: &Path) -> Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Failure::File { doing: format!("reading {}", path.display()), source }),
-    }
+    Ok(Server { program: path, words })
 }
 
 /// Shows the entry and asks whether to write it.
@@ -131,13 +111,4 @@ fn show(page: &mut Page, answer: &Installed) {
     page.block(Tone::Plain, &answer.entry, 2, usize::MAX);
     let there = if answer.existing { "It is there already: " } else { "For " };
     page.put(Tone::Plain, there).put(Tone::Strong, answer.path.display()).end();
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        store::create_private(folder).map_err(new_file::failed(folder))?;
-    }
-    new_file::write(path, true, |file| {
-        file.write_all(text.as_bytes()).map_err(new_file::failed(path))
-    })
 }
