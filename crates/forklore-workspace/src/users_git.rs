@@ -1,7 +1,8 @@
 //! The entries of worktrees in the repository of the user: the only thing there that is written.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -35,12 +36,46 @@ pub(crate) fn is_in_a_ref(folder: &Path, commit: &str) -> Result<bool> {
 
 /// Makes a work tree without files, detached at a commit: no ref is written. Its index is that of
 /// the commit, so `git status` shows what the files change.
-pub(crate) fn add(repository: &Path, folder: &Path, commit: &str) -> Result<()> {
+pub(crate) fn add(repository: &Path, workspace: &Path, folder: &Path, commit: &str) -> Result<()> {
     let mut add = git(repository);
     add.args(["worktree", "add", "--quiet", "--detach", "--no-checkout", "--"]);
     run(repository, "worktree add", add.arg(folder).arg(commit))?;
     run(folder, "read-tree", git(folder).args(["read-tree", "HEAD"]))?;
-    Ok(())
+    skip(workspace, folder)
+}
+
+/// Marks the files that a sparse work tree does not have. Without it, git would take them for
+/// deleted ones.
+fn skip(workspace: &Path, folder: &Path) -> Result<()> {
+    let list = |folder| run(folder, "ls-files", git(folder).args(["ls-files", "-t", "-z"]));
+    let theirs = list(workspace)?;
+    let skipped: BTreeSet<_> = lines(&theirs).filter_map(|line| line.strip_prefix(b"S ")).collect();
+    if skipped.is_empty() {
+        return Ok(());
+    }
+    let ours = list(folder)?;
+    let ours = lines(&ours).filter_map(|line| line.get(2..));
+    let mut marked = Vec::new();
+    for path in ours.filter(|path| skipped.contains(path)) {
+        marked.extend_from_slice(path);
+        marked.push(0);
+    }
+    let mut update = git(folder);
+    update.args(["update-index", "-z", "--skip-worktree", "--stdin"]).stdin(Stdio::piped());
+    update.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = update.spawn().map_err(failed("run git in", folder))?;
+    // Its end is the end of the input. If git stops early, its answer says so.
+    let sent = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(&marked));
+    let done = child.wait().map_err(failed("run git in", folder))?;
+    if done.success() && sent.is_ok() {
+        return Ok(());
+    }
+    let message = "it did not mark the files that a sparse work tree does not have".to_owned();
+    Err(Error::Git { command: "update-index", folder: folder.to_path_buf(), message })
+}
+
+fn lines(answer: &[u8]) -> impl Iterator<Item = &[u8]> {
+    answer.split(|&byte| byte == 0)
 }
 
 /// Removes the entry of a worktree from the repository. Unlike `git worktree prune`, touches no

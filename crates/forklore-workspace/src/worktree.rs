@@ -103,7 +103,7 @@ impl WorkspaceFiles {
     fn fill(&self, begun: &Begun) -> Result<()> {
         let folder = path(&begun.folder);
         if let Some((repository, commit)) = &begun.git {
-            users_git::add(&path(repository), &folder, commit)?;
+            users_git::add(&path(repository), &path(&begun.workspace), &folder, commit)?;
         }
         self.snapshots.copy_to(&folder, begun.snapshot)?;
         Ok(())

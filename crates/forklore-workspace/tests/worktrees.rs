@@ -137,7 +137,7 @@ fn the_dirty_state_arrives_and_the_repository_is_as_before_after_the_removal() {
     let mut others = all(&work);
     others.retain(|path, _| !path.starts_with(".git/worktrees"));
     assert_eq!(others, before);
-    assert_eq!(files.worktrees().unwrap(), [made.clone()]);
+    assert_eq!(files.worktrees().unwrap(), std::slice::from_ref(&made));
     assert!(made.complete && !made.missing && made.commit.is_some());
 
     fs::write(folder.join("result"), "42").unwrap();
@@ -249,8 +249,12 @@ fn a_creation_that_was_killed_is_listed_and_removed() {
     // Another worktree of the user that is missing keeps its entry.
     world.git(&["worktree", "add", "-q", "--detach", "../users"]);
     fs::remove_dir_all(world.path("users")).unwrap();
-    // A kill between git's first steps leaves an entry without the folder.
+    // A kill between git's first steps leaves an entry that is locked and names no folder.
     fs::remove_dir_all(&folder).unwrap();
+    let entry = world.path("work/.git/worktrees/tree");
+    fs::remove_dir_all(&entry).unwrap();
+    fs::create_dir(&entry).unwrap();
+    fs::write(entry.join("locked"), "initializing").unwrap();
     assert!(files.remove_worktree(&folder).unwrap().worktree.missing);
     assert!(world.path("work/.git/worktrees/users").is_dir());
     world.git(&["worktree", "prune"]);
@@ -270,4 +274,53 @@ fn a_worktree_of_a_worktree_belongs_to_the_same_repository() {
     assert_eq!(git(&second, &["status", "--porcelain"]), "");
     files.remove_worktree(&second).unwrap();
     assert_eq!(all(&world.path("work")), before);
+}
+
+#[test]
+fn sparse_and_shallow_clones_and_submodules_have_worktrees() {
+    let world = World::new();
+    world.write("far/file", "far");
+    world.git(&["add", "."]);
+    world.git(&["commit", "-q", "-m", "second"]);
+    let origin = format!("file://{}", world.path("work").display());
+    let allow = "protocol.file.allow=always";
+    git(&world.path(""), &["clone", "-q", "--depth=1", &origin, "clone"]);
+    let clone = world.path("clone");
+    git(&clone, &["-c", allow, "submodule", "--quiet", "add", &origin, "module"]);
+    git(&clone, &["commit", "-q", "-m", "module"]);
+    git(&clone, &["sparse-checkout", "set", "--skip-checks", "module"]);
+    fs::write(clone.join("module/edited"), "other").unwrap();
+    fs::write(clone.join("untracked"), "new").unwrap();
+    git(&clone, &["status"]);
+    let before = all(&clone);
+
+    let files = world.files();
+    let snapshots = Snapshots::open(&world.path("snapshots")).unwrap();
+    let state = snapshots.take(&clone, &Taking::default()).unwrap();
+    let request = NewWorktree {
+        workspace: clone.clone(),
+        snapshot: state.id,
+        commit: state.commit,
+        ..world.request("tree")
+    };
+    let folder = files.create_worktree(&request).unwrap().folder;
+    let mut expected = tree(&clone);
+    expected.retain(|path, _| !path.starts_with("module/.git"));
+    assert_eq!(tree(&folder), expected);
+    let status = git(&folder, &["status", "--porcelain"]);
+    assert_eq!(status, "?? untracked\n");
+    files.remove_worktree(&folder).unwrap();
+    assert_eq!(all(&clone), before);
+}
+
+#[test]
+fn a_bare_repository_is_copied() {
+    let world = World::new();
+    git(&world.path(""), &["clone", "-q", "--bare", "work", "bare.git"]);
+    let snapshots = Snapshots::open(&world.path("snapshots")).unwrap();
+    let state = snapshots.take(&world.path("bare.git"), &Taking::default()).unwrap();
+    let workspace = world.path("bare.git");
+    let request = NewWorktree { workspace, snapshot: state.id, ..world.request("tree") };
+    let made = world.files().create_worktree(&request).unwrap();
+    assert_eq!((made.commit, all(&made.folder)), (None, all(&world.path("bare.git"))));
 }
