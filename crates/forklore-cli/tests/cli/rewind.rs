@@ -10,13 +10,13 @@ use crate::answers;
 use crate::sandbox::{Ran, Sandbox, ran};
 
 /// A session in a repository of git, in a store of one kind.
-struct Project {
-    sandbox: Sandbox,
+pub(crate) struct Project {
+    pub(crate) sandbox: Sandbox,
     store: String,
 }
 
 impl Project {
-    fn new(kind: &str) -> Self {
+    pub(crate) fn new(kind: &str) -> Self {
         let sandbox = Sandbox::new();
         let store = format!("{kind}:{}", sandbox.path().join("the-store").display());
         let project = Self { sandbox, store };
@@ -34,17 +34,17 @@ impl Project {
         self.sandbox.path().join("project")
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.folder().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.folder().join(path)).unwrap_or_else(|_| "missing".to_owned())
     }
 
-    fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         let mut git = Command::new("git");
         git.current_dir(self.folder()).env("HOME", self.sandbox.path().join("home"));
         git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]);
@@ -53,7 +53,7 @@ impl Project {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    pub(crate) fn run(&self, words: &[&str]) -> Ran {
         let folder = self.folder();
         let globals = ["--store", &self.store, "--workspace", folder.to_str().unwrap()];
         let ran = ran(self.sandbox.command(&[&globals, words].concat()));
@@ -63,20 +63,20 @@ impl Project {
         ran
     }
 
-    fn json(&self, words: &[&str]) -> Value {
+    pub(crate) fn json(&self, words: &[&str]) -> Value {
         let ran = self.run(&[&["--json"], words].concat());
         assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
         serde_json::from_str(&ran.out).unwrap()
     }
 
-    fn error(&self, words: &[&str]) -> (i32, Value) {
+    pub(crate) fn error(&self, words: &[&str]) -> (i32, Value) {
         let ran = self.run(&[&["--json"], words].concat());
         let answer: Value = serde_json::from_str(&ran.out).unwrap();
         (ran.code, answer["error"].clone())
     }
 
     /// One turn of an agent, and the snapshot after it.
-    fn turn(&self, question: &str) -> Value {
+    pub(crate) fn turn(&self, question: &str) -> Value {
         for (role, text) in [("user", question), ("assistant", "done")] {
             self.json(&["append", "work", "--type", &format!("{role}_message"), "--text", text]);
         }
