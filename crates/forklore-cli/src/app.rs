@@ -257,6 +257,15 @@ impl App {
         Ok(move || Ok(WorkspaceFiles::open(&folder, without.clone())))
     }
 
+    /// Returns whether the snapshots lie next to the store, so that no other store names them.
+    ///
+    /// # Errors
+    /// When the store's address is invalid.
+    pub(crate) fn has_own_files(&self) -> Result<bool> {
+        let url = self.store_url()?;
+        Ok(url.snapshots().is_some() && url.path().is_some())
+    }
+
     /// Returns the session that `reference` names, and the engine that has it. A dry run changes no
     /// store: if `reference` names a session file, the engine then works on a preview of the store,
     /// into which the file was imported.

@@ -6,7 +6,7 @@ use forklore_api::CollectedFiles;
 use forklore_core::{EventType, SessionId};
 use forklore_engine::Engine;
 use forklore_snapshot::SnapshotId;
-use forklore_store::port::{At, Direction, Filter, Query};
+use forklore_store::port::{At, Direction, Filter, Headers, Query};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::record::needed_by_undo;
@@ -42,7 +42,7 @@ impl WorkspaceFiles {
         let store = engine.store();
         for trash in [false, true] {
             let filter = Filter { trash, ..Filter::default() };
-            let found = store.sessions(&filter, None, 0).and_then(|found| found.all());
+            let found = store.sessions(&filter, None, 0).and_then(Headers::all);
             for header in found.map_err(forklore_engine::Error::from)? {
                 named_by(engine, &header.id, &mut needed)?;
             }

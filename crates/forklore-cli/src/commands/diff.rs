@@ -1,7 +1,10 @@
 //! `diff`: shows what two sessions have in common and what only one of them has.
 
 mod columns;
+mod files;
 mod stat;
+
+use std::path::PathBuf;
 
 use forklore::Engine;
 use forklore::core::{Header, SessionId};
@@ -25,6 +28,8 @@ Examples:
   forklore diff last@main last --full
   forklore diff @main @plan-b --side-by-side
   forklore diff @main @plan-b --stat        messages, tool calls, tokens, changed files
+  forklore diff --files last@turn:1 last    which files differ between two snapshots
+  forklore diff --files last --patch        what changed since the last snapshot, line by line
   forklore diff 1f2e3d4c 9a8b7c6d --json | jq '{common, a: (.only_a|length), b: (.only_b|length)}'";
 
 /// Compare two sessions: what they share, then what each has alone
@@ -34,7 +39,8 @@ pub(crate) struct Args {
     /// A session: an id, label or title, last, or a session file
     a: String,
     /// The other session, of any family
-    b: String,
+    #[arg(required_unless_present = "files")]
+    b: Option<String>,
     /// Print every message in full
     #[arg(long)]
     full: bool,
@@ -44,17 +50,41 @@ pub(crate) struct Args {
     /// Print only how much each session has alone, and which files its tool calls changed
     #[arg(long, conflicts_with_all = ["full", "side_by_side"])]
     stat: bool,
+    /// Compare the files of two positions, each SESSION or SESSION@CUT; without B, with the present
+    /// files
+    #[arg(long, conflicts_with_all = ["full", "side_by_side", "stat"])]
+    files: bool,
+    /// With --files: print the lines that differ
+    #[arg(long, short, requires = "files")]
+    patch: bool,
+    /// With --files: the folder with the files [default: the session's]
+    #[arg(long, value_name = "DIR", requires = "files")]
+    folder: Option<PathBuf>,
 }
 
 impl Args {
     /// Returns the arguments with which `forklore diff` compares two sessions.
     pub(super) fn between(a: &SessionId, b: &SessionId) -> Self {
-        Self { a: a.to_string(), b: b.to_string(), full: false, side_by_side: false, stat: false }
+        Self {
+            a: a.to_string(),
+            b: Some(b.to_string()),
+            full: false,
+            side_by_side: false,
+            stat: false,
+            files: false,
+            patch: false,
+            folder: None,
+        }
     }
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let (a, b) = (SessionRef::parse(&args.a)?, SessionRef::parse(&args.b)?);
+    if args.files {
+        let (a, b, folder) = (args.a.as_str(), args.b.as_deref(), args.folder.clone());
+        return files::run(&files::Sides { a, b, folder, patch: args.patch }, app, output);
+    }
+    let b = args.b.as_deref().unwrap_or_default();
+    let (a, b) = (SessionRef::parse(&args.a)?, SessionRef::parse(b)?);
     let (a, b) = (app.session(&a, output)?, app.session(&b, output)?);
     let engine = app.engine()?;
     output.page_through();

@@ -1,6 +1,7 @@
 //! `gc`: erases what has been in the trash for long enough, erases deleted data from the store's
 //! files, and frees its space. `--policy` also deletes by the user's policy.
 
+mod files;
 mod policy;
 
 use forklore::api::Gc;
@@ -21,6 +22,7 @@ Examples:
   forklore gc --now                          erases all of the trash
   forklore gc --policy --dry-run             lists what the policy deletes and erases, and why
   forklore gc --policy
+  forklore gc --files --dry-run              how many snapshots of files nothing needs
 
 A policy is a table of the configuration file (forklore config edit):
 
@@ -45,8 +47,11 @@ pub(crate) struct Args {
     /// Delete and erase by the [retention] of the configuration file
     #[arg(long, conflicts_with_all = ["trash_older_than", "now"])]
     policy: bool,
-    /// Show what the policy would do, and do nothing
-    #[arg(long, requires = "policy")]
+    /// Only remove the snapshots of files that no session and no undo needs
+    #[arg(long, conflicts_with_all = ["trash_older_than", "now", "policy"])]
+    files: bool,
+    /// With --policy or --files: show what would be done, and do nothing
+    #[arg(long)]
     dry_run: bool,
     /// Do not ask
     #[arg(long, short)]
@@ -54,6 +59,12 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    if args.files {
+        return files::run(args.dry_run, app, output);
+    }
+    if args.dry_run && !args.policy {
+        return Err(Failure::invalid("--dry-run needs --policy or --files"));
+    }
     if args.policy {
         return policy::run(args.dry_run, args.yes, app, output);
     }
@@ -66,7 +77,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             confirm(&question(sessions, &request), args.yes, output)?;
         }
     }
-    let freed = engine.collect(&request)?;
+    let mut freed = engine.collect(&request)?;
+    if app.has_own_files()? {
+        freed.freed_bytes += app.files()?.collect(engine, false)?.freed_bytes;
+    }
     output.answer(&freed, |page| {
         let erased = [
             (freed.sessions, "deleted session"),

@@ -63,6 +63,7 @@ mod shapes;
 mod sharing;
 mod sidecars;
 mod signals;
+mod snapshots;
 mod stopped;
 mod streams;
 mod terminal;

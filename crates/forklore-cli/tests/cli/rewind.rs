@@ -11,7 +11,7 @@ use crate::sandbox::{Ran, Sandbox, ran};
 
 /// A session in a repository of git, in a store of one kind.
 pub(crate) struct Project {
-    sandbox: Sandbox,
+    pub(crate) sandbox: Sandbox,
     store: String,
 }
 
@@ -34,7 +34,7 @@ impl Project {
         self.sandbox.path().join("project")
     }
 
-    pub(crate) fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.folder().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -53,7 +53,7 @@ impl Project {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    pub(crate) fn run(&self, words: &[&str]) -> Ran {
         let folder = self.folder();
         let globals = ["--store", &self.store, "--workspace", folder.to_str().unwrap()];
         let ran = ran(self.sandbox.command(&[&globals, words].concat()));
