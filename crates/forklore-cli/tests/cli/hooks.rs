@@ -175,7 +175,6 @@ fn an_imported_session_goes_back_with_its_files_and_follows_its_file() {
         ("turn:2", "level 2"),
         ("message:1", "level 1"),
         ("message:3", "level 2"),
-        ("start", "level 0"),
         ("end", "level 3"),
     ] {
         agent.json(&["rewind", NATIVE, "--at", at, "--files", "--yes"]);

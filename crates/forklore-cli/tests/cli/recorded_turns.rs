@@ -53,7 +53,8 @@ impl Project {
     }
 
     fn level(&self) -> String {
-        fs::read_to_string(self.folder().join("level")).unwrap()
+        let text = fs::read_to_string(self.folder().join("level")).unwrap();
+        text.trim_end().to_owned() + "\n"
     }
 
     fn run(&self, words: &[&str]) -> Ran {
@@ -85,10 +86,10 @@ fn a_turn_with_tools_records_the_files_before_and_after() {
         let ran = project.run(words);
         assert_eq!(ran.code, 0, "{ran:?}");
     }
-    let turn = ["user_message", "assistant_message", "tool_result", "assistant_message"];
-    let snapshot = ["workspace_snapshot"];
+    let turn = ["user_message", "tool_call", "tool_result", "assistant_message"];
+    let (snapshot, talk) = (["workspace_snapshot"], ["user_message", "assistant_message"]);
     // The begin of the second turn, and the third turn, find what was recorded already.
-    let expected = [&snapshot[..], &turn, &snapshot, &turn, &snapshot, &turn[..2]].concat();
+    let expected = [&snapshot[..], &turn, &snapshot, &turn, &snapshot, &talk].concat();
     assert_eq!(project.types("last"), expected);
     assert_eq!(project.level(), "level 2\n");
     for (at, level) in [("turn:1", "level 1\n"), ("start", "level 0\n"), ("end", "level 2\n")] {
