@@ -38,6 +38,7 @@ impl WorkspaceFiles {
         let since = Timestamp::now().checked_sub(UNDO).unwrap_or(Timestamp::MIN);
         let mut needed = needed_by_undo(self.folder(), since)?;
         needed.extend(self.agent_snapshots()?);
+        needed.extend(self.expected()?);
         needed.extend(self.worktrees()?.into_iter().map(|made| made.snapshot));
         let store = engine.store();
         for trash in [false, true] {

@@ -12,6 +12,7 @@ mod error;
 mod followed;
 mod fork;
 mod named;
+mod pending;
 mod position;
 mod project;
 mod record;

@@ -99,7 +99,9 @@ impl WorkspaceFiles {
         session: &SessionId,
         folder: &Path,
     ) -> Result<Option<NewEvent>> {
+        let _shared = self.snapshots.share()?;
         let state = self.snapshots.take(folder, &self.taking)?;
+        self.expect_name(state.id)?;
         match named_already(engine, session, folder, &state)? {
             Some(_) => Ok(None),
             None => Ok(Some(event(folder, &state)?)),

@@ -60,6 +60,8 @@ impl WorkspaceFiles {
     /// # Errors
     /// If the state cannot be recorded.
     pub fn record_moment(&self, session: &AgentSession, folder: &Path) -> Result<bool> {
+        // Nothing removes the snapshot before the file names it.
+        let _shared = self.snapshots.share()?;
         let state = self.snapshots.take(folder, &self.taking)?;
         self.add_moment(session, folder, &state)
     }

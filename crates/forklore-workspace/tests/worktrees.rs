@@ -61,7 +61,7 @@ impl World {
     }
 
     fn files(&self) -> WorkspaceFiles {
-        WorkspaceFiles::open(&self.path("snapshots"), Vec::new()).unwrap()
+        WorkspaceFiles::open(&self.path("snapshots"), Vec::new())
     }
 
     /// A worktree to make, with the present state of the workspace.
