@@ -70,6 +70,7 @@ macro_rules! with_answers {
             "snapshot", - => RecordedSnapshot, Object;
             "rewind", - => Rewound, Object;
             "undo", - => RewindUndone, Object;
+            "fork --in-place", - => Rewound, Object;
             "worktrees list", - => Worktrees, Object;
             "worktrees remove", - => WorktreeRemoved, Object;
             "diff --files", - => FilesCompared, Object;

@@ -14,7 +14,7 @@ use bstr::{BStr, BString, ByteSlice};
 use crate::about::About;
 use crate::git::not_started;
 use crate::objects::{self, Contents, Difference};
-use crate::restore::selects;
+use crate::selection::selects;
 use crate::{Result, SnapshotId, Snapshots};
 
 /// A path that differs between two snapshots.

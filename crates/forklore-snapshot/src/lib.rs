@@ -44,6 +44,7 @@ mod merge;
 mod objects;
 mod restore;
 mod root;
+mod selection;
 mod snapshots;
 mod take;
 mod taking;

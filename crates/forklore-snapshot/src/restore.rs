@@ -6,7 +6,7 @@ mod plan;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BString, ByteSlice};
 
 use self::apply::Apply;
 use self::plan::Plan;
@@ -14,6 +14,7 @@ use crate::index::Index;
 use crate::journal::Journal;
 use crate::objects;
 use crate::root::Root;
+use crate::selection::selects;
 use crate::snapshots::Locked;
 use crate::walk::UNFINISHED;
 use crate::{Change, Error, Result, Snapshot, SnapshotId, Snapshots, Taking};
@@ -231,15 +232,6 @@ impl Snapshots {
             Err(source) => Err(Error::Stopped { before: journal.from, source: Box::new(source) }),
         }
     }
-}
-
-/// Returns whether a list of paths selects a path: it is one of them, or is below one.
-pub(crate) fn selects(paths: &[BString], path: &BStr) -> bool {
-    paths.is_empty()
-        || paths.iter().any(|selected| {
-            let rest = path.strip_prefix(selected.as_slice());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        })
 }
 
 /// Returns a name for temporary files that no other restore has.

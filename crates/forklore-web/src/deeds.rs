@@ -58,7 +58,7 @@ pub(crate) struct Deeds {
     open: HashMap<String, Open>,
 }
 
-/// What the judge of `forklore explore` said (docs/semantics.md, section 25).
+/// What the judge of `forklore explore` said (docs/semantics.md, Marks).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Mark {
     name: String,

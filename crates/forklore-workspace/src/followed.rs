@@ -1,6 +1,6 @@
 //! Which of an agent's snapshots belong to a position of a session.
 
-use forklore_core::{Header, SessionId, SessionKind};
+use forklore_core::{ErrorKind, Header, SessionId, SessionKind};
 use forklore_engine::Engine;
 use forklore_store::port::{At, Direction, LogEntry, Query};
 use forklore_store::sources::{FindSource, Source};
@@ -37,7 +37,8 @@ impl WorkspaceFiles {
             }
             let origin = at.as_ref().map(|at| at.origin.clone());
             if let Some(origin) = origin.filter(|origin| origin.session_id != header.id) {
-                header = engine.show(&origin.session_id)?;
+                let Some(found) = shown(engine, &origin.session_id)? else { return Ok(None) };
+                header = found;
                 last = origin.seq;
                 continue;
             }
@@ -51,9 +52,27 @@ impl WorkspaceFiles {
             }
             let cut = header.cut.as_ref().and_then(|cut| cut.seq);
             let (Some(parent), Some(seq)) = (header.parent_id, cut) else { return Ok(None) };
-            header = engine.show(&parent)?;
+            let Some(found) = shown(engine, &parent)? else { return Ok(None) };
+            header = found;
             last = seq;
         }
+    }
+}
+
+impl WorkspaceFiles {
+    /// Returns the last snapshot that was taken before the first event of an imported session.
+    pub(crate) fn first_moment(
+        &self,
+        engine: &Engine,
+        header: &Header,
+        folder: &str,
+    ) -> Result<Option<Moment>> {
+        let Some(source) = source_of(engine, &header.id)? else { return Ok(None) };
+        let first = entry(engine, &header.id, 0, Direction::Forward)?;
+        let Some(began) = first.map(|first| first.event.ts) else { return Ok(None) };
+        let moments = self.moments(&agent(source))?.into_iter();
+        let mut own = moments.filter(|found| found.folder == folder);
+        Ok(own.rfind(|found| found.at < began))
     }
 }
 
@@ -65,6 +84,14 @@ pub(crate) fn followed(engine: &Engine, header: &Header) -> Result<Option<AgentS
         imported.is_some_and(|imported| imported.events == header.own_events)
     });
     Ok(source.map(agent))
+}
+
+/// Returns a session, or nothing if it was deleted: the snapshots of an agent go with its session.
+fn shown(engine: &Engine, session: &SessionId) -> Result<Option<Header>> {
+    match engine.show(session) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        found => Ok(Some(found?)),
+    }
 }
 
 fn agent(source: Source) -> AgentSession {

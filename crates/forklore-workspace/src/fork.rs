@@ -119,11 +119,5 @@ fn folder_of(workspace: &Path, label: &Label, wanted: Option<&Path>) -> PathBuf 
     }
     let mut name = workspace.file_name().unwrap_or_default().to_os_string();
     name.push(".worktrees");
-    let label: String = label.as_str().chars().map(portable).collect();
-    workspace.with_file_name(name).join(label)
-}
-
-/// Replaces what a name of a file cannot have everywhere.
-fn portable(letter: char) -> char {
-    if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '-' }
+    workspace.with_file_name(name).join(label.as_str())
 }

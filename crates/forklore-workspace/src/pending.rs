@@ -13,7 +13,7 @@ use crate::record::failed;
 use crate::{Result, WorkspaceFiles};
 
 /// How long a snapshot waits for its name. A turn that lasts longer has named its snapshots before.
-const WAITS: Duration = Duration::from_hours(24);
+const WAITS: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl WorkspaceFiles {
     /// Records that a log will name a snapshot. The caller shares the snapshots.

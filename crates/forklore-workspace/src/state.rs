@@ -137,7 +137,7 @@ impl WorkspaceFiles {
                 last_named(engine, &header.id, seq, &text)?,
                 self.last_moment(engine, header, seq, &text)?,
             ),
-            None => (None, None),
+            None => (None, self.first_moment(engine, header, &text)?),
         };
         let is_later = |at| named.as_ref().is_none_or(|named| named.at < at);
         let named = match taken {

@@ -2,7 +2,7 @@
 //!
 //! An imported session follows its file only while its log has nothing else, so these snapshots are
 //! not named in a log. Each session of an agent has a file of JSON lines next to the snapshots.
-//! (docs/semantics.md, Snapshots, has the rules.)
+//! The rules are those of docs/semantics.md, Who takes snapshots.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

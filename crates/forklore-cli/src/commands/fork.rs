@@ -94,9 +94,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, conflicts_with = "into_workspace")]
     worktree: Option<Option<PathBuf>>,
     /// Bring the files of the session's folder to the state of the cut, as forklore rewind does
-    #[arg(long, requires = "at", conflicts_with_all = ["into_workspace", "worktree", "id", "kind",
+    #[arg(long = "in-place", requires = "at", conflicts_with_all = ["into_workspace", "worktree", "id", "kind",
         "strategy", "summarize", "metadata", "principal", "permissions", "title", "tool_calls", "to_seq"])]
-    in_place: bool,
+    with_rewind: bool,
     /// Print what would be made, and the command that makes exactly that
     #[arg(long)]
     dry_run: bool,
@@ -174,8 +174,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         rewind: false,
         dry_run: args.dry_run,
     };
-    if args.in_place {
-        return rewind::in_place(&parent, request, app, output);
+    if args.with_rewind {
+        return rewind::fork_and_rewind(&parent, request, app, output);
     }
     let mut forked = if let Some(folder) = &args.worktree {
         with_folder(&request, &parent, folder.as_deref(), app)?

@@ -103,7 +103,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 /// Forks at a cut and brings the files of the session's folder to the state of the cut.
-pub(super) fn in_place(header: &Header, fork: Fork, app: &App, output: &mut Output) -> Result<()> {
+pub(super) fn fork_and_rewind(
+    header: &Header,
+    fork: Fork,
+    app: &App,
+    output: &mut Output,
+) -> Result<()> {
     let at = fork.at.ok_or_else(|| Failure::invalid("--in-place needs --at"))?;
     let args = Args {
         session: header.id.to_string(),

@@ -116,6 +116,8 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
         RestoredFiles,
         ResumeIn,
         RewindUndone,
+        Worktrees,
+        WorktreeRemoved,
         Rewound,
         BlameAnswer,
         SearchAnswer,

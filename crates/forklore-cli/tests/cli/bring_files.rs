@@ -33,7 +33,7 @@ const BRING: [&str; 5] = ["bring", "try-1", "--into", "work", "--files"];
 #[test]
 fn the_winners_files_meet_the_users_own_edits_and_can_be_undone_and_merged_again() {
     let project = explored();
-    project.write("code.txt", &LINES.replace("six", "6"));
+    project.write("code.txt", LINES.replace("six", "6"));
     project.write("mine", "1");
     let read = || ["code.txt", "results.csv", "mine"].map(|path| project.read(path));
     let merged = LINES.replace("two", "2").replace("six", "6");
@@ -63,7 +63,7 @@ fn the_winners_files_meet_the_users_own_edits_and_can_be_undone_and_merged_again
 #[test]
 fn a_conflict_is_marked_and_named_and_scripts_see_it() {
     let project = explored();
-    project.write("code.txt", &LINES.replace("two", "II"));
+    project.write("code.txt", LINES.replace("two", "II"));
     let (code, error) = project.error(&BRING);
     assert_eq!((code, &error["kind"]), (4, &json!("conflict")), "{error}");
     let marked = "<<<<<<< yours\nII\n=======\n2\n>>>>>>> brought\n";

@@ -42,7 +42,7 @@ fn every_verb_has_examples_that_begin_with_it() {
         .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
         .filter(|verb| *verb != "help")
         .collect();
-    assert_eq!(verbs.len(), 57, "{verbs:?}");
+    assert_eq!(verbs.len(), 58, "{verbs:?}");
     for verb in verbs {
         let help = sandbox.ok(&[verb, "--help"]);
         let examples = help.split("Examples:").nth(1).unwrap_or_default();

@@ -14,7 +14,7 @@ use crate::sandbox::{Ran, Sandbox, of};
 const NATIVE: &str = "0b1c2d3e-0000-4000-8000-000000000001";
 
 #[test]
-fn hooks_are_added_once_and_taken_out_without_a_trace() {
+fn hooks_are_added_once_and_removed_without_a_trace() {
     let sandbox = Sandbox::new();
     let home = sandbox.path().join("home");
     let settings =
@@ -182,8 +182,8 @@ fn an_imported_session_goes_back_with_its_files_and_follows_its_file() {
     }
     // A snapshot by hand disturbs nothing either.
     agent.write("level 4");
-    let taken = agent.json(&["snapshot", NATIVE]);
-    assert_eq!(taken["unchanged"], false);
+    let recorded = agent.json(&["snapshot", NATIVE]);
+    assert_eq!(recorded["unchanged"], false);
     assert_eq!(agent.json(&["snapshot", NATIVE])["unchanged"], true);
     agent.turn("to 5", "level 5");
     agent.import();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::sandbox::{Ran, Sandbox, ran};
 use crate::scripted::{Answer, Scripted};
 use crate::terminal::Terminal;
-use crate::typing::says;
+use crate::typing::{keys, says};
 
 /// An MCP server with one tool, which writes its text into a file.
 const SERVER: &str = r#"
@@ -99,7 +99,7 @@ fn a_turn_with_tools_records_the_files_before_and_after() {
 }
 
 #[test]
-fn no_snapshot_is_taken_where_none_is_wanted_or_possible() {
+fn there_is_no_snapshot_where_none_is_wanted_or_possible() {
     let script = [FIRST, Answer::Says("done")];
     let project = Project::new(&script, "snapshots = false\n");
     assert_eq!(project.run(&["chat", "-p", "to 1"]).code, 0);
@@ -123,12 +123,14 @@ fn conversation_and_files_go_back_while_one_talks() {
     terminal.line("to 1", "main>");
     terminal.line("to 2", "main>");
     says(&terminal, "/rewind turn:1");
-    let asked = terminal.until("question", |screen| screen.ends_with("[Y/n]"));
-    assert!(asked.contains("level  modified"), "{asked}");
+    let question = terminal.until("question", |screen| screen.ends_with("[Y/n]"));
+    assert!(question.contains("level  modified"), "{question}");
     says(&terminal, "y");
     let screen = terminal.until("rewind", |screen| screen.contains("Rewound to "));
     assert!(screen.contains("Took the files back: 1 file written, 0 removed"), "{screen}");
     assert_eq!(project.level(), "level 1\n");
+    // The question of the turn that was taken back is in the prompt again.
+    keys(&terminal, &["C-u"]);
     says(&terminal, "/undo");
     terminal.until("question", |screen| screen.ends_with("[Y/n]"));
     says(&terminal, "y");

@@ -37,7 +37,7 @@ fn a_fork_works_in_a_worktree_and_its_files_are_brought_back() {
     let before = files(&git);
 
     let forked =
-        project.json(&["fork", "work", "--at", "turn:1", "--worktree", "--label", "plan b"]);
+        project.json(&["fork", "work", "--at", "turn:1", "--worktree", "--label", "plan-b"]);
     let folder = project.folder().with_file_name("project.worktrees").join("plan-b");
     assert_eq!(forked["worktree"], folder.to_str().unwrap());
     let fork = forked["child_session_id"].as_str().unwrap();

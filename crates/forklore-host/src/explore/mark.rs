@@ -1,18 +1,17 @@
 //! Records in a continuation what its judge said.
 
+use forklore_api::Continuation;
 use forklore_core::{Data, EventType};
 use forklore_engine::{Engine, NewEvent};
 use serde_json::json;
 
-use super::{Judge, Row};
-
-/// Appends the mark of a row to the log of its session, as evidence (docs/semantics.md, section 25).
+/// Appends the mark of a row to the log of its session, as evidence (docs/semantics.md, Marks).
 /// Without the mark, a later comparison could not show it.
-pub(super) async fn record(engine: &Engine, judge: &Judge, row: &Row) -> Result<(), String> {
+pub(super) async fn record(engine: &Engine, judge: &str, row: &Continuation) -> Result<(), String> {
     let Some(session) = row.session_id.clone() else { return Ok(()) };
     let mark = json!({
         "name": "judged",
-        "judge": judge.line(),
+        "judge": judge,
         "score": row.score,
         "error": row.error,
     });

@@ -119,7 +119,7 @@ impl One<'_> {
         self.session.cleanup(true).await;
         // The session is released now, so its log is open to others.
         if let Some(judge) = &judge
-            && let Err(why) = mark::record(self.engine, judge, &self.row).await
+            && let Err(why) = mark::record(self.engine, &judge.line(), &self.row).await
         {
             self.row.error.get_or_insert(why);
         }

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bstr::{BString, ByteSlice};
 
-use super::{SkipReason, Skipped, selects};
+use super::{SkipReason, Skipped};
 use crate::about::About;
 use crate::git::Git;
 use crate::journal::Journal;
 use crate::objects::{self, Difference, Entry};
+use crate::selection::selects;
 use crate::{Result, SnapshotId};
 
 /// The changes that lead from one state to another.

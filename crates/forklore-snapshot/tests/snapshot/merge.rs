@@ -52,13 +52,13 @@ fn changes_of_both_are_in_the_merged_state() {
             world.write("mine", "1");
         },
         |world| {
-            world.write("text", &LINES.replace("one", "first"));
+            world.write("text", LINES.replace("one", "first"));
             world.write("new/result", "42");
             fs::remove_file(world.root().join("gone")).unwrap();
             symlink("result", world.root().join("new/link")).unwrap();
         },
         |world| {
-            world.write("text", &LINES.replace("seven", "last"));
+            world.write("text", LINES.replace("seven", "last"));
             world.write("mine", "2");
         },
     );
@@ -73,8 +73,8 @@ fn changes_of_both_are_in_the_merged_state() {
 fn lines_that_both_changed_are_a_conflict_with_markers_and_nothing_is_lost() {
     let states = States::of(
         |world| world.write("text", LINES),
-        |world| world.write("text", &LINES.replace("two", "theirs")),
-        |world| world.write("text", &LINES.replace("two", "ours")),
+        |world| world.write("text", LINES.replace("two", "theirs")),
+        |world| world.write("text", LINES.replace("two", "ours")),
     );
     assert_eq!(states.merge(), ["text"]);
     let (start, middle, end) = ("<<<<<<< yours\n", "=======\n", ">>>>>>> brought\n");
@@ -159,8 +159,8 @@ fn attributes_decide_nothing_and_nothing_remains_of_a_merge() {
             world.write(".gitattributes", "text merge=union\n");
             world.write("text", LINES);
         },
-        |world| world.write("text", &LINES.replace("two", "theirs")),
-        |world| world.write("text", &LINES.replace("two", "ours")),
+        |world| world.write("text", LINES.replace("two", "theirs")),
+        |world| world.write("text", LINES.replace("two", "ours")),
     );
     assert_eq!(states.merge(), ["text"]);
     let folder = fs::read_dir(states.world.folder().join("snapshots")).unwrap();

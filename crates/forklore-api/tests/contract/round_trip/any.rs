@@ -166,8 +166,7 @@ words! {
         UsageGrouping::Workspace, UsageGrouping::Agent];
     SettingOrigin: [SettingOrigin::File, SettingOrigin::CommandLine, SettingOrigin::Environment,
         SettingOrigin::Default];
-    WorktreeState: [WorktreeState::Ready, WorktreeState::Busy, WorktreeState::Unfinished,
-        WorktreeState::Missing];
+    WorktreeState: [WorktreeState::Ready, WorktreeState::Unfinished, WorktreeState::Missing];
     CheckStatus: [CheckStatus::Ok, CheckStatus::Warning, CheckStatus::Problem];
     ErrorKind: [ErrorKind::NotFound, ErrorKind::InvalidArgs, ErrorKind::Busy, ErrorKind::Corrupt,
         ErrorKind::Internal, ErrorKind::Interrupted];

@@ -181,7 +181,7 @@ mod tests {
                 Agent::Opencode | Agent::Pi => "",
             };
             let after = agent.with(before, &program).unwrap();
-            assert!(after.contains(&before.trim_end_matches(['\n', '}', ' ', ']'])[..]), "{after}");
+            assert!(after.contains(before.trim_end_matches(['\n', '}', ' ', ']'])), "{after}");
             assert_eq!(agent.with(&after, &program).unwrap(), after, "{name}");
             assert_eq!(agent.without(&after).unwrap().unwrap(), before, "{name}");
             let changed = agent.with(&after, &other).unwrap();

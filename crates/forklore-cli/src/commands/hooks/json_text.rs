@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_and_taken_out_leaves_every_byte() {
+    fn an_entry_that_is_added_and_removed_leaves_every_byte() {
         for before in [
             "{}\n",
             "{\"a\": 1}",
