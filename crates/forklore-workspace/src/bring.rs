@@ -127,9 +127,11 @@ fn parted(
     let parted = common.as_ref().and_then(|common| common.seq);
     let last = last.filter(|last| last.seq > parted);
     let folder = from.workspace.as_str();
-    let taken = files.last_moment(engine, from, u64::MAX, folder)?;
-    let last = match taken {
-        Some(taken) if last.as_ref().is_none_or(|last| last.at < taken.at) => Some(taken.into()),
+    let recorded = files.last_moment(engine, from, u64::MAX, folder)?;
+    let last = match recorded {
+        Some(recorded) if last.as_ref().is_none_or(|last| last.at < recorded.at) => {
+            Some(recorded.into())
+        }
         _ => last,
     };
     let id = |named: Option<Named>| named.map(|named| named.id()).transpose();

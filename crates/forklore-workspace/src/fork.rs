@@ -96,8 +96,8 @@ impl WorkspaceFiles {
     ) -> Result<(SnapshotId, Option<String>)> {
         let workspace = Path::new(parent.workspace.as_str());
         if fork.at.is_none() && workspace.is_dir() {
-            let taken = self.snapshots.take(workspace, &self.taking)?;
-            return Ok((taken.id, taken.commit));
+            let recorded = self.snapshots.take(workspace, &self.taking)?;
+            return Ok((recorded.id, recorded.commit));
         }
         let at = fork.at.clone().unwrap_or(Selector::End);
         let moment = Moment { header: parent, at, folder: workspace.to_path_buf() };

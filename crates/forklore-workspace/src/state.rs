@@ -132,7 +132,7 @@ impl WorkspaceFiles {
     pub(crate) fn named_at(&self, engine: &Engine, moment: &Moment<'_>) -> Result<Named> {
         let Moment { header, at, folder } = moment;
         let text = folder.to_string_lossy();
-        let (named, taken) = match last_position(engine, header, at)? {
+        let (named, recorded) = match last_position(engine, header, at)? {
             Some(seq) => (
                 last_named(engine, &header.id, seq, &text)?,
                 self.last_moment(engine, header, seq, &text)?,
@@ -140,8 +140,8 @@ impl WorkspaceFiles {
             None => (None, self.first_moment(engine, header, &text)?),
         };
         let is_later = |at| named.as_ref().is_none_or(|named| named.at < at);
-        let named = match taken {
-            Some(taken) if is_later(taken.at) => Some(taken.into()),
+        let named = match recorded {
+            Some(recorded) if is_later(recorded.at) => Some(recorded.into()),
             _ => named,
         };
         let (session, folder, at) = (header.id.clone(), folder.clone(), at.to_string());

@@ -174,11 +174,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         rewind: false,
         dry_run: args.dry_run,
     };
+    if by_model && args.worktree.is_some() {
+        let message = "a model writes no summary for a fork with a folder of its own";
+        return Err(Failure::invalid(message).or_try("--summarize=deterministic"));
+    }
     if args.with_rewind {
         return rewind::fork_and_rewind(&parent, request, app, output);
     }
     let mut forked = if let Some(folder) = &args.worktree {
-        with_folder(&request, &parent, folder.as_deref(), app)?
+        with_folder(&request, &parent, folder.as_deref(), &engine, app)?
     } else if by_model && !args.dry_run {
         // Of a branch that would be too deep, a conversation makes a copy. This verb refuses it,
         // with a summary or without.
@@ -200,9 +204,10 @@ fn with_folder(
     request: &Fork,
     parent: &Header,
     folder: Option<&Path>,
+    engine: &Engine,
     app: &App,
 ) -> Result<Forked> {
-    let (engine, files) = (app.engine()?, app.files()?);
+    let files = app.files()?;
     if request.dry_run {
         let planned = engine.fork(request)?;
         let folder = files.plan_fork_into(parent, &planned, folder);

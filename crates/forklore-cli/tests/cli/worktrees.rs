@@ -41,7 +41,7 @@ fn a_fork_works_in_a_worktree_and_its_files_are_brought_back() {
     let folder = project.folder().with_file_name("project.worktrees").join("plan-b");
     assert_eq!(forked["worktree"], folder.to_str().unwrap());
     let fork = forked["child_session_id"].as_str().unwrap();
-    assert_eq!(project.json(&["show", fork])["workspace"], forked["worktree"]);
+    assert_eq!(project.json(&["show", fork])["session"]["workspace"], forked["worktree"]);
     let read = |path: &str| fs::read_to_string(folder.join(path)).unwrap();
     assert_eq!(read("results/run-1.csv"), "1\n");
     let status = project.git(&["-C", folder.to_str().unwrap(), "status", "--porcelain"]);
@@ -99,13 +99,14 @@ fn a_worktree_that_cannot_be_made_leaves_no_fork() {
     assert_eq!(kind(&["fork", "work", &inside]), "invalid_args");
     assert_eq!(kind(&["fork", "work", &occupied]), "already_exists");
     assert_eq!(kind(&["fork", "work", "--at", "start", "--worktree"]), "not_found");
+    assert_eq!(kind(&["fork", "work", "--worktree", "--summarize=model"]), "invalid_args");
     assert_eq!(kind(&["worktrees", "remove", "work", "--yes"]), "not_found");
     assert_eq!(sessions(), 1);
     assert_eq!(project.json(&["worktrees", "list"])["worktrees"], json!([]));
 }
 
 #[test]
-fn a_fork_in_place_brings_the_folder_back_and_is_undone() {
+fn a_fork_with_a_rewind_brings_the_folder_back_and_is_undone() {
     let project = Project::new("sqlite");
     project.write("a", "then");
     project.turn("one");

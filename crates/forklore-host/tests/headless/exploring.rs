@@ -241,11 +241,11 @@ fn a_judge_scores_and_may_be_wrong() {
         let id = row.session_id.unwrap();
         let log = world.engine().events(&id, At::Seq(0)).map(Result::unwrap);
         let mark = log.last().unwrap().event;
-        let said: Value = mark.data.read().unwrap();
+        let found: Value = mark.data.read().unwrap();
         let line = shlex::try_join(shlex::split(line).unwrap().iter().map(String::as_str));
         let expected = json!({"name": "judged", "judge": line.unwrap(), "score": row.score,
             "error": row.error});
-        assert_eq!((mark.kind, said), (EventType::WORKFLOW_EVENT, expected));
+        assert_eq!((mark.kind, found), (EventType::WORKFLOW_EVENT, expected));
         match (row.score, row.error) {
             (Some(score), None) => Ok(score),
             (None, Some(error)) => Err(error),

@@ -22,7 +22,7 @@ const COPIES: usize = 3;
 const PER_FOLDER: usize = 100;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
-    let mut figures = beside_git(scene)?;
+    let mut figures = against_git(scene)?;
     figures.extend(growth(scene)?);
     Ok(figures)
 }
@@ -86,7 +86,7 @@ impl Tree {
 }
 
 /// Compares snapshots of a repository of git with git's own commands.
-fn beside_git(scene: &Scene) -> Result<Vec<Figure>> {
+fn against_git(scene: &Scene) -> Result<Vec<Figure>> {
     let files = scene.sizes.files;
     let folder = scene.folder()?;
     let tree = Tree::of(folder.path(), files, 400)?;
