@@ -57,9 +57,7 @@ impl WorkspaceFiles {
             last = seq;
         }
     }
-}
 
-impl WorkspaceFiles {
     /// Returns the last snapshot that was taken before the first event of an imported session.
     pub(crate) fn first_moment(
         &self,

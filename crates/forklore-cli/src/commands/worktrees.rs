@@ -11,7 +11,7 @@ use crate::output::Output;
 
 const EXAMPLES: &str = "\
 forklore fork --worktree gives a fork a folder of its own. Before one is removed, its files are \
-recorded in the fork, so forklore rewind brings them back.
+recorded in the fork: make the folder again, and forklore rewind FORK --at end --files fills it.
 
 Examples:
   forklore worktrees list
