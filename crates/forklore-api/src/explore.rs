@@ -1,6 +1,7 @@
 //! Types of `explore`, which runs several continuations of one session and compares them.
 
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 
 use forklore_core::{Cut, Label, Selector, SessionId};
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,39 @@ pub struct Continuation {
     pub score: Option<f64>,
     /// The error of the continuation or of its `judge` command. `null` if neither failed.
     pub error: Option<String>,
+    /// What a coding agent did in a folder of its own. Absent if a model answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<AgentWork>,
+}
+
+/// What a coding agent did in the folder of a continuation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentWork {
+    /// The agent, such as `codex`.
+    pub agent: String,
+    /// The folder in which the agent works: a worktree, or a plain copy. `null` if it could not be
+    /// made.
+    pub folder: Option<PathBuf>,
+    /// The tests that the `judge` command ran. `null` if it printed no numbers of tests, or did not
+    /// run.
+    pub tests: Option<TestCounts>,
+    /// The number of files that the agent changed.
+    pub files: u64,
+    /// The number of lines that the agent added.
+    pub added: u64,
+    /// The number of lines that the agent removed.
+    pub removed: u64,
+}
+
+/// How many tests passed and failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TestCounts {
+    /// The tests that passed.
+    pub passed: u64,
+    /// The tests that failed.
+    pub failed: u64,
 }
 
 /// The progress of a continuation (a fork in which a model answers a prompt), or how the

@@ -112,6 +112,9 @@ pub struct ResumeIn {
     pub dry_run: bool,
     /// The path of the session file for the agent.
     pub path: PathBuf,
+    /// The new branch, which gets what the agent writes into the file once the file is imported.
+    /// `null` if nothing was written, or if the file will be a session of its own.
+    pub branch: Option<SessionId>,
     /// The working directory of the agent.
     pub cwd: String,
     /// The shell commands that start the agent with the session.

@@ -93,7 +93,7 @@ pub use config::{
 };
 pub use envelope::Envelope;
 pub use error::{ErrorObject, Refusal};
-pub use explore::{Continuation, ContinuationState, Exploration, Explore};
+pub use explore::{AgentWork, Continuation, ContinuationState, Exploration, Explore, TestCounts};
 pub use export::{Export, ExportTo, Exported, ExportedFile, LeftOut, ResumeIn, ResumeInRequest};
 pub use facts::{Elsewhere, Facts};
 pub use family::{Branch, Branches, Lineage, Relative};

@@ -49,6 +49,19 @@ pub enum WatchLine {
         /// it.
         session: SessionId,
     },
+    /// The files of a session's folder were recorded, because its agent had written (`--files`).
+    Snapshot {
+        /// The session.
+        session_id: SessionId,
+        /// The folder.
+        folder: PathBuf,
+        /// The id of the snapshot.
+        snapshot: String,
+        /// The number of files in the snapshot.
+        files: u64,
+        /// The size of these files in bytes.
+        bytes: u64,
+    },
     /// A file from which sessions were imported was deleted.
     Gone {
         /// The path of the deleted file.

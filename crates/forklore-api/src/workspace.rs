@@ -132,6 +132,8 @@ pub enum WorktreeState {
     Unfinished,
     /// Somebody removed the folder.
     Missing,
+    /// Its removal was interrupted.
+    Removing,
 }
 
 /// The answer of `worktrees remove`.
@@ -175,8 +177,12 @@ pub struct RewindUndone {
     pub folder: PathBuf,
     /// The session in which the conversation goes on.
     pub session_id: SessionId,
-    /// The fork that went into the trash or came back from there; null if there was none.
+    /// The fork that went into the trash or came back from there; null if there was none, or if it
+    /// stays as it is.
     pub fork: Option<SessionId>,
+    /// The fork that stays as it is, because it was changed since, for example gone on with.
+    #[serde(default)]
+    pub fork_left: Option<SessionId>,
     /// What happened to the files; null if the conversation alone had been taken back.
     pub files: Option<FilesRestored>,
 }

@@ -254,7 +254,8 @@ impl App {
             (Some(folder), Some(path)) => (folder, store::files_of(path)),
             _ => (wiring::snapshots_of(&url)?, Vec::new()),
         };
-        Ok(move || Ok(WorkspaceFiles::open(&folder, without.clone())))
+        let most = wiring::max_size_of_snapshots(self)?;
+        Ok(move || Ok(WorkspaceFiles::open(&folder, without.clone()).limited_to(most)))
     }
 
     /// Returns whether the snapshots lie next to the store, so that no other store names them.

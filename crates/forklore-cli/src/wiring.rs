@@ -97,6 +97,14 @@ pub(crate) fn prices(app: &App) -> PriceTable {
     read_configuration(app).map(|read| read.config.price_table()).unwrap_or_default()
 }
 
+/// Returns the most bytes that all snapshots may have.
+///
+/// # Errors
+/// When the configuration is invalid: the cap that it was to have must not be exceeded.
+pub(crate) fn max_size_of_snapshots(app: &App) -> Result<Option<u64>> {
+    Ok(read_configuration(app)?.config.snapshots.max_size)
+}
+
 /// Returns the path of the configuration file.
 pub(crate) fn path() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(CONFIG_VARIABLE).filter(|path| !path.is_empty()) {

@@ -71,6 +71,18 @@ impl Engine {
         }
     }
 
+    /// Returns the answer of [`bring`](Self::bring) about a branch without messages of its own:
+    /// nothing is recorded. For callers that bring something else of the branch, such as its files.
+    ///
+    /// # Errors
+    /// `not_found`: one of the two sessions does not exist.
+    pub fn bring_nothing(&self, request: &Bring) -> Result<Brought> {
+        let (from, into) = (self.show(&request.from)?, self.show(&request.into)?);
+        let end = from.counts.index;
+        let of = Of { session_id: from.id.clone(), from_index: end, to_index: end };
+        Ok(planned(request, &from, &into, &of))
+    }
+
     fn try_to_bring(&self, request: &Bring) -> Result<Brought> {
         let (from, into) = (self.show(&request.from)?, self.show(&request.into)?);
         let part = self.not_yet_brought(&from, &into, request.part.as_ref())?;
@@ -78,27 +90,13 @@ impl Engine {
             Part::New(of) => (of, None),
             Part::Brought(of, event) => (of, Some(event)),
         };
-        let at_end = u64::try_from(into.head_seq() + 1).unwrap_or(0);
-        let (event_id, seq, strategy) = match &existing {
-            Some(reported) => (reported.id.clone(), reported.seq, reported.strategy),
-            None => (event_id(&of, &request.summarize), at_end, request.summarize.strategy()),
-        };
-        let mut brought = Brought {
-            recorded: false,
-            existing: existing.is_some(),
-            dry_run: request.dry_run,
-            session_id: into.id.clone(),
-            from_session_id: from.id.clone(),
-            label: from.label.clone(),
-            strategy: strategy.to_owned(),
-            from_index: of.from_index,
-            to_index: of.to_index,
-            answer: None,
-            event_id,
-            seq,
-            head_seq: into.head_seq(),
-            files: None,
-        };
+        let mut brought = planned(request, &from, &into, &of);
+        if let Some(reported) = &existing {
+            brought.existing = true;
+            brought.event_id = reported.id.clone();
+            brought.seq = reported.seq;
+            reported.strategy.clone_into(&mut brought.strategy);
+        }
         let inheritable = if of.to_index == from.counts.index {
             from.counts.inheritable
         } else {
@@ -182,6 +180,26 @@ impl Engine {
                 (None, None) => common,
             })),
         })
+    }
+}
+
+/// Returns what `bring` would record.
+fn planned(request: &Bring, from: &Header, into: &Header, of: &Of) -> Brought {
+    Brought {
+        recorded: false,
+        existing: false,
+        dry_run: request.dry_run,
+        session_id: into.id.clone(),
+        from_session_id: from.id.clone(),
+        label: from.label.clone(),
+        strategy: request.summarize.strategy().to_owned(),
+        from_index: of.from_index,
+        to_index: of.to_index,
+        answer: None,
+        event_id: event_id(of, &request.summarize),
+        seq: u64::try_from(into.head_seq() + 1).unwrap_or(0),
+        head_seq: into.head_seq(),
+        files: None,
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) use self::attachments::is_damage as is_damaged_attachment;
 use self::family::Family;
 pub(crate) use self::make::new_session;
 use self::report::Losing;
-pub(crate) use self::source::{File, FileSources, spans};
+pub(crate) use self::source::{File, FileSources, is_same, spans};
 use crate::lineage_order::in_lineage_order;
 use crate::{Engine, Error, Result};
 

@@ -175,6 +175,11 @@ impl History {
         self.calls.insert(at, calls);
     }
 
+    /// Checks whether no message was read yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.memory.nodes.is_empty()
+    }
+
     /// Returns the message with this id that directly follows the message `parent`, or `None` if no
     /// message does.
     pub(crate) fn child(&self, parent: At, id: &str) -> Option<At> {

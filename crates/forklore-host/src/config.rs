@@ -11,6 +11,7 @@ mod error;
 mod in_force;
 mod lines;
 mod read;
+mod recording;
 mod remotes;
 mod secret;
 mod setting;
@@ -32,6 +33,7 @@ pub use budget::{Budget, is_amount};
 pub use check::{check, check_text};
 pub use error::ConfigError;
 pub use in_force::in_force;
+pub use recording::Recording;
 pub use remotes::{with_remote, without_remote};
 pub use setting::{InvalidSetting, Setting};
 pub use template::template;
@@ -64,8 +66,8 @@ pub struct Config {
     pub tools: BTreeMap<ServerName, ServerConfig>,
     /// The rules for tool calls: which calls run, which are denied, and which need approval.
     pub policy: Rules,
-    /// Whether turns with tools take snapshots of the files. The default is that they do.
-    pub snapshots: Option<bool>,
+    /// Which states of files are recorded. The default is that turns with tools take snapshots.
+    pub snapshots: Recording,
     /// The limits for sub-agents that a model starts by itself. `None` forbids such sub-agents.
     pub delegate: Option<Limits>,
     /// The URLs of other stores, by the names that the user gave them. `push`, `pull` and `handoff`

@@ -11,36 +11,22 @@ mod make;
 mod mark;
 mod plan;
 mod run;
+mod test_counts;
 
 use std::time::Duration;
 
-use forklore_agent::{Status, TurnUsage};
+use forklore_agent::Status;
 pub use forklore_api::{Continuation as Row, ContinuationState as State, Explore};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use discard::discard;
-pub use judge::Judge;
+pub use judge::{Judge, Verdict};
+pub use labels::Labels;
+pub use mark::record as record_mark;
 pub use plan::{MOST, Plan, Try, tries};
 
 use crate::{Error, Host, Result};
-
-/// Returns the initial row of a continuation in an exploration's result: the continuation waits for
-/// its start.
-fn waiting(tried: &Try) -> Row {
-    Row {
-        session_id: None,
-        label: None,
-        model: tried.model.clone(),
-        prompt: tried.prompt.clone(),
-        answer: String::new(),
-        state: State::Waiting,
-        usage: TurnUsage::default(),
-        seconds: 0.0,
-        score: None,
-        error: None,
-    }
-}
 
 /// Records in `row` that its continuation failed with `error`.
 fn fail(row: &mut Row, error: &Error) {
@@ -69,7 +55,7 @@ pub async fn explore(
     if let Some(judge) = &plan.judge {
         judge.find()?;
     }
-    let mut rows: Vec<Row> = plan.tries.iter().map(waiting).collect();
+    let mut rows: Vec<Row> = plan.tries.iter().map(Try::waiting).collect();
     let branches = make::all(host, plan, &mut rows).await?;
     for (at, row) in rows.iter().enumerate() {
         changed(at, row);

@@ -88,7 +88,7 @@ impl Host {
     /// otherwise.
     #[must_use]
     pub fn with_files(self, open: Box<OpenFiles>) -> Self {
-        let records = self.configured.config.snapshots.unwrap_or(true);
+        let records = self.configured.config.snapshots.turns;
         let tools = records.then(|| self.tools.clone());
         let files = Files::new(self.engine().clone(), tools, open);
         Self { files: Some(files), ..self }

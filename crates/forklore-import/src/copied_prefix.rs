@@ -44,15 +44,22 @@ pub(crate) struct CopiedPrefix {
     /// The events of the original session that the next records of the copied file may repeat;
     /// `None` until they are opened.
     original: Option<OriginalEvents>,
+    /// The last record that repeated an event.
+    last: Option<RecordKey>,
 }
 
 impl CopiedPrefix {
     pub(crate) fn new(progress: Option<CopyProgress>) -> Self {
-        Self { progress, original: None }
+        Self { progress, original: None, last: None }
     }
 
     pub(crate) fn progress(&self) -> Option<&CopyProgress> {
         self.progress.as_ref()
+    }
+
+    /// Returns the last record of the file that repeated an event.
+    pub(crate) fn last(&self) -> Option<RecordKey> {
+        self.last
     }
 
     /// Ends the comparison of the file with its original session. Returns how far the file repeats
@@ -86,6 +93,7 @@ impl CopiedPrefix {
         if repeated && let Some(progress) = &mut self.progress {
             let location = progress.follow(record);
             output.remember(key_of(record), location);
+            self.last = key_of(record).or(self.last);
         }
         Ok(repeated)
     }

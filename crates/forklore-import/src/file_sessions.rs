@@ -5,6 +5,7 @@ use forklore_core::agent_format::Record;
 use forklore_engine::{Error, Result};
 use forklore_store::Store;
 use forklore_store::port::NewSession;
+use forklore_store::sources::RecordLocation;
 
 use crate::agent_file::AgentFile;
 use crate::file_session::{FileSession, Following};
@@ -49,6 +50,12 @@ impl<'a> FileSessions<'a> {
     pub(crate) fn living_first(&self) -> Option<&SessionId> {
         let first = self.list.first().filter(|first| first.following != Following::Deleted);
         first.map(|first| &first.id)
+    }
+
+    /// Returns the location of the last event that the file's first session inherits.
+    pub(crate) fn end_of_history(&self) -> RecordLocation {
+        let inherited = self.list.first().map_or(0, |session| session.inherited);
+        RecordLocation { session: 0, position: inherited, inherited: true }
     }
 
     /// Returns an unused id for the file's first session.

@@ -70,7 +70,7 @@ fn import_record(
         return Ok(());
     }
     let line = RecordLine { record: &record, text: &text, end };
-    if records.renews(line)? || records.repeats(line)? {
+    if records.renews(line)? || records.repeats(line)? || records.was_written(input, line)? {
         return Ok(());
     }
     let len = text.len() + end.bytes().len();

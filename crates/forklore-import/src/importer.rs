@@ -1,12 +1,14 @@
 //! The entry point of an import.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forklore_core::SessionId;
 use forklore_core::operation::OperationKind;
+use forklore_core::workspace::Workspace;
 use forklore_engine::{Engine, Result};
 
-use crate::options::ImportOptions;
+use crate::options::{ImportOptions, WrittenFrom};
 use crate::progress::Progressed;
 use crate::report::ImportReport;
 use crate::run::Run;
@@ -55,5 +57,27 @@ impl<'e> Importer<'e> {
         let report = done?;
         ended?;
         Ok(report)
+    }
+
+    /// Imports a session file that forklore wrote for `agent` and that the agent has not changed yet,
+    /// as a branch of the session from which it was written (docs/semantics.md, Files that forklore
+    /// wrote). Returns the branch, or `None` if the file has no session.
+    ///
+    /// # Errors
+    /// The errors of [`import`](Self::import).
+    pub fn import_written(
+        &self,
+        agent: &str,
+        path: &Path,
+        from: WrittenFrom,
+    ) -> Result<Option<SessionId>> {
+        let workspace = Workspace::new(&path.parent().unwrap_or(path).to_string_lossy());
+        let options = ImportOptions {
+            from: Some(agent.to_owned()),
+            written_from: Some(from),
+            ..ImportOptions::in_workspace(workspace)
+        };
+        let report = self.import(&[path.to_owned()], &options, &mut |_| {})?;
+        Ok(report.sessions.into_iter().next().map(|session| session.session_id))
     }
 }

@@ -54,6 +54,19 @@ impl Lookup<'_> {
         Ok(Some(header).filter(|header| header.deleted.is_none()))
     }
 
+    /// Returns the first session, which was not deleted, of the files that have this id of their
+    /// agent.
+    pub(crate) fn living_session_of(&self, native_id: &str) -> Result<Option<Header>> {
+        for source in self.sources_of(native_id)? {
+            let Some(first) = source.sessions.first() else { continue };
+            let header = self.engine.store().header(&first.id)?;
+            if header.deleted.is_none() {
+                return Ok(Some(header));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the cut of the session `parent` after the event `after`. If forks inherit none of
     /// the events up to there, the cut is at the start.
     pub(crate) fn cut(&self, parent: &Header, after: Follows) -> Result<Cut> {

@@ -5,10 +5,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use forklore_api::Import;
 use forklore_core::workspace::Workspace;
+use forklore_core::{Selector, SessionId};
 
 /// Maximum number of attempts to import one file. The import tries again if another writer changed
 /// the store meanwhile, or if an id or label that the import generated is in use.
 pub(crate) const ATTEMPTS: usize = 20;
+
+/// The part of a session from which forklore wrote a session file (`resume-in`). The records that
+/// the file has are that part in the agent's form, so they become no events: the file's session is a
+/// branch that begins at the cut. What the agent writes later becomes events of the branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenFrom {
+    /// The session.
+    pub session: SessionId,
+    /// The cut up to which the file has the session.
+    pub at: Selector,
+    /// The folder in which the agent goes on. Records that are copied into the file name the folder
+    /// of the session.
+    pub workspace: Workspace,
+}
 
 /// Options of an import: the fields of the request [`Import`], and options that a request cannot
 /// contain.
@@ -23,6 +38,9 @@ pub struct ImportOptions {
     /// Whether a search found the given paths; `false` if a person named them. If a search found
     /// them, a file without sessions is not reported as a problem.
     pub found: bool,
+    /// The session from which forklore wrote the imported file, in the first import of that file.
+    /// The import must have no other file.
+    pub written_from: Option<WrittenFrom>,
     /// Stops the import when it becomes `true`. The store retains everything written before, and
     /// the next import continues from there.
     pub stop: Arc<AtomicBool>,
@@ -33,7 +51,14 @@ impl ImportOptions {
     /// again.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
-        Self { from: None, workspace, again: false, found: false, stop: Arc::default() }
+        Self {
+            from: None,
+            workspace,
+            again: false,
+            found: false,
+            written_from: None,
+            stop: Arc::default(),
+        }
     }
 
     /// Creates the options from the fields of an import request.

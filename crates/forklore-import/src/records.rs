@@ -3,7 +3,6 @@
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{FileFacts, Parent, Record};
-use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Event, EventId, SessionKind};
 use forklore_engine::{Error, Result};
 use forklore_store::port::Change;
@@ -23,6 +22,7 @@ use crate::header_state::HeaderState;
 use crate::input::Input;
 use crate::lookup::Lookup;
 use crate::new_session::{self, Child};
+use crate::options::ImportOptions;
 use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::renewal::Renewed;
@@ -36,9 +36,7 @@ use crate::session_start::{Inside, SessionStart};
 /// Imports the records of one file as events of one or more sessions.
 pub(crate) struct Records<'a> {
     lookup: Lookup<'a>,
-    /// The workspace of the file's sessions if the file names no directory and its first session is
-    /// a root. A first session that begins inside another session gets the workspace of that one.
-    workspace: &'a Workspace,
+    options: &'a ImportOptions,
     file: AgentFile<'a>,
     sessions: FileSessions<'a>,
     header: HeaderState,
@@ -53,7 +51,7 @@ impl<'a> Records<'a> {
     /// import stored.
     pub(crate) fn new(
         lookup: Lookup<'a>,
-        workspace: &'a Workspace,
+        options: &'a ImportOptions,
         file: AgentFile<'a>,
         sessions: FileSessions<'a>,
         state: ResumeState,
@@ -62,7 +60,7 @@ impl<'a> Records<'a> {
         let route = state.route();
         let ResumeState { header, copying, comparison, .. } = state;
         let (copied, revision) = (CopiedPrefix::new(copying), Revision::new(comparison));
-        Self { lookup, workspace, file, sessions, header, route, copied, revision, output }
+        Self { lookup, options, file, sessions, header, route, copied, revision, output }
     }
 
     pub(crate) fn file(&self) -> &AgentFile<'a> {
@@ -180,6 +178,21 @@ impl<'a> Records<'a> {
         Ok(repeated)
     }
 
+    /// Checks whether forklore wrote a record, so that it is a part of the inherited history in
+    /// another form. Such a record gets no event of its own. Its bytes are stored with the file.
+    pub(crate) fn was_written(&mut self, input: &mut Input, line: RecordLine<'_>) -> Result<bool> {
+        if self.options.written_from.is_none() {
+            return Ok(false);
+        }
+        if self.sessions.is_empty() {
+            self.begin(input, line.record.ts)?;
+        }
+        self.output.remember(key_of(line.record), self.sessions.end_of_history());
+        self.output.batch().retain_line(line.text.as_bytes(), line.end);
+        self.route.pass(line.record);
+        Ok(true)
+    }
+
     /// Imports a record as a new event of a session, and returns its location. Returns `None` if
     /// the record is skipped because its session was deleted.
     pub(crate) fn add(
@@ -257,11 +270,12 @@ impl<'a> Records<'a> {
         }
         let id = self.sessions.first_id(self.lookup.engine.store(), &self.file)?;
         let created = self.file.created(ts);
-        let workspace = self.file.workspace();
         self.header.create(&self.file);
         let own = self.output.source();
         let (revision, copied) = (&mut self.revision, &mut self.copied);
-        match SessionStart::of(self.lookup, &self.file, own, revision, copied)? {
+        let from = self.options.written_from.as_ref();
+        let workspace = from.map(|from| from.workspace.clone()).or_else(|| self.file.workspace());
+        match SessionStart::of(self.lookup, &self.file, own, revision, copied, from)? {
             SessionStart::Inside(inside) => {
                 let Inside { kind, parent, cut, revision, leaf } = *inside;
                 if leaf {
@@ -273,6 +287,10 @@ impl<'a> Records<'a> {
                 let child =
                     Child { id, kind, parent, cut, strategy, title, workspace, created, revision };
                 self.add_child(child)?;
+                if let Some(last) = self.copied.last().filter(|_| from.is_some()) {
+                    // The history may end later than its last record.
+                    self.output.remember(Some(last), self.sessions.end_of_history());
+                }
                 return Ok(());
             }
             SessionStart::WithoutCaller => {
@@ -281,7 +299,7 @@ impl<'a> Records<'a> {
             }
             SessionStart::Root => {}
         }
-        let workspace = workspace.unwrap_or_else(|| self.workspace.clone());
+        let workspace = workspace.unwrap_or_else(|| self.options.workspace.clone());
         let mut new = new_session::root(&self.file, id, workspace, created);
         new.title = self.file.title();
         self.sessions.add_root(&new);
@@ -435,15 +453,9 @@ impl<'a> Records<'a> {
     fn mark_as_leaf(&mut self) -> Result<()> {
         let Some(native_id) = self.file.facts().leaf_of.clone() else { return Ok(()) };
         let Some(own) = self.sessions.living_first().cloned() else { return Ok(()) };
-        for source in self.lookup.sources_of(&native_id)? {
-            let Some(first) = source.sessions.first() else { continue };
-            let header = self.lookup.engine.store().header(&first.id)?;
-            if header.deleted.is_none() {
-                if header.id != own && header.leaf.as_ref() != Some(&own) {
-                    self.output.batch().change(header.id, Change::Leaf(Some(own)));
-                }
-                return Ok(());
-            }
+        let resumed = self.lookup.living_session_of(&native_id)?;
+        if let Some(header) = resumed.filter(|it| it.id != own && it.leaf.as_ref() != Some(&own)) {
+            self.output.batch().change(header.id, Change::Leaf(Some(own)));
         }
         Ok(())
     }
@@ -452,7 +464,8 @@ impl<'a> Records<'a> {
     /// file, or unchanged since before a rewrite. Without a session, the store could not restore
     /// the file.
     fn begin_without_records(&mut self, input: &mut Input) -> Result<()> {
-        if self.sessions.is_empty() && self.copied.progress().is_some() {
+        let is_copy = self.copied.progress().is_some() || self.options.written_from.is_some();
+        if self.sessions.is_empty() && is_copy {
             self.begin(input, None)?;
         }
         let Some(last) = self.revision.last_shared().cloned() else { return Ok(()) };

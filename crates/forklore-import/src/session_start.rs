@@ -8,6 +8,7 @@ use forklore_store::sources::SourceId;
 use crate::agent_file::AgentFile;
 use crate::copied_prefix::CopiedPrefix;
 use crate::lookup::Lookup;
+use crate::options::WrittenFrom;
 use crate::revision::Revision;
 
 /// Where the first session of an imported file begins.
@@ -35,16 +36,24 @@ pub(crate) struct Inside {
 
 impl SessionStart {
     /// Finds where the first session of a file begins. `own` is this file's own id in the store, if
-    /// it has one.
+    /// it has one. A file that forklore wrote begins where it was written `from`.
     pub(crate) fn of(
         lookup: Lookup<'_>,
         file: &AgentFile<'_>,
         own: Option<SourceId>,
         revision: &mut Revision,
         copied: &mut CopiedPrefix,
+        from: Option<&WrittenFrom>,
     ) -> Result<Self> {
         let facts = file.facts();
         let mut leaf = false;
+        if let Some(from) = from {
+            copied.end();
+            let parent = lookup.engine.show(&from.session)?;
+            let cut = lookup.engine.cut(&parent, &from.at)?;
+            let (kind, revision) = (SessionKind::Branch, None);
+            return Ok(Self::Inside(Box::new(Inside { kind, parent, cut, revision, leaf: true })));
+        }
         let branch = match revision.beginning(lookup, file)? {
             Some(earlier) => Some(earlier),
             None => match copied.end() {

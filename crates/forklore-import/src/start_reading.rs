@@ -87,8 +87,7 @@ impl<'a> StartReading<'a> {
         let (engine, sources) = (self.engine, self.sources);
         let output = Output::new(engine, sources, target);
         let lookup = Lookup { engine, sources, format };
-        let workspace = &self.options.workspace;
-        let records = Records::new(lookup, workspace, agent_file, sessions, state, output);
+        let records = Records::new(lookup, self.options, agent_file, sessions, state, output);
         Ok(Reading::new(input, records))
     }
 

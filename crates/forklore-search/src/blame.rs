@@ -34,11 +34,11 @@ impl SearchIndex<'_> {
         let limit = if request.limit == 0 { MOST_HITS } else { request.limit.min(MOST_HITS) };
         let calls_only = Search { kind: Some(HitKind::Call), ..Search::of("") };
         let query = Query::everything();
-        let answer = self.with_index(None, progress, |engine: &Engine, conn| {
+        let answer = self.with_index(None, None, progress, |engine: &Engine, conn| {
             let hits = Hits::new(engine, conn, &calls_only, &query, limit).of_path(path.clone());
             calls(conn, &path, request.since, hits)
         })?;
-        let Answer { hits, more, problems } = answer;
+        let Answer { hits, more, problems, .. } = answer;
         Ok(BlameAnswer { path, hits, more, problems })
     }
 }

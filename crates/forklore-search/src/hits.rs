@@ -48,6 +48,8 @@ pub(crate) struct Answer {
     pub(crate) more: bool,
     /// The problems of events that could not be read.
     pub(crate) problems: Vec<Problem>,
+    /// The size of the payloads that were not searched, in bytes. `None` if all were searched.
+    pub(crate) unread: Option<u64>,
 }
 
 /// A document that matches a query, with its score. A larger score is better.
@@ -198,7 +200,7 @@ impl<'a> Hits<'a> {
     pub(crate) fn into_answer(mut self, is_cut: bool) -> Answer {
         let more = self.is_full() || is_cut;
         self.hits.truncate(self.limit);
-        Answer { hits: self.hits, more, problems: self.problems }
+        Answer { hits: self.hits, more, problems: self.problems, unread: None }
     }
 
     /// Records that an event could not be read. If the session was deleted meanwhile, records

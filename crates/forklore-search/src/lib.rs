@@ -53,5 +53,5 @@ mod snippet;
 mod update;
 
 pub use forklore_api::{Blame, BlameAnswer, Hit, HitBranch, HitKind, Search, SearchAnswer};
-pub use search::SearchIndex;
+pub use search::{EarlyAnswer, SearchIndex};
 pub use update::Progress;

@@ -1,5 +1,7 @@
 //! Answers searches: brings the index up to date, finds the best documents, and reads their text.
 
+use std::time::Duration;
+
 use forklore_api::{Search, SearchAnswer};
 use forklore_core::workspace::Workspace;
 use forklore_engine::{Engine, Error};
@@ -19,6 +21,15 @@ use crate::update::{Progress, update};
 const RANKED: usize = rank::COMMON;
 /// The maximum number of hits in one answer.
 pub(crate) const MOST_HITS: usize = 10_000;
+
+/// An answer that may be given before everything was searched.
+#[derive(Clone, Debug)]
+pub struct EarlyAnswer {
+    /// The answer from what was searched.
+    pub answer: SearchAnswer,
+    /// The size of the events that were not searched, in bytes. `None` if all were searched.
+    pub unread: Option<u64>,
+}
 
 /// The search index of a store. The index is a file in the store's cache folder. If the store has
 /// no such folder, each search makes a temporary index.
@@ -53,29 +64,71 @@ impl<'a> SearchIndex<'a> {
         request: &Search,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SearchAnswer, Error> {
+        Ok(self.answer(request, None, progress)?.answer)
+    }
+
+    /// Answers a search with what the index contains after `patience`. If the index was not up to
+    /// date by then, the next search continues to read. Each search reads at least one event.
+    ///
+    /// A store without a cache folder has no index that a later search could continue, so
+    /// everything is read first.
+    ///
+    /// # Errors
+    /// See [`search`](Self::search).
+    pub fn search_within(
+        &self,
+        request: &Search,
+        patience: Duration,
+    ) -> Result<EarlyAnswer, Error> {
+        self.answer(request, Some(patience), &mut |_| {})
+    }
+
+    /// Notes which sessions the index must read, so that the first search need not. Does nothing if
+    /// the store has no cache folder.
+    ///
+    /// # Errors
+    /// If the sessions or the index cannot be read. A later search then does this work.
+    pub fn prepare(&self) -> Result<(), Error> {
+        let Some(folder) = folder_of(self.engine.store()) else { return Ok(()) };
+        let patience = Some(Duration::ZERO);
+        let prepared = forklore_index::answer(&folder, &LAYOUT, |mut file| {
+            update(&mut file, self.engine, None, patience, &mut |_| {})
+        });
+        prepared.map(drop).map_err(failed)
+    }
+
+    fn answer(
+        &self,
+        request: &Search,
+        patience: Option<Duration>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<EarlyAnswer, Error> {
         let query = Query::parse(&request.query)?;
         let skipped = request.after.as_deref().map_or(Ok(0), skipped)?;
         let limit = if request.limit == 0 { MOST_HITS } else { request.limit.min(MOST_HITS) };
         let end = skipped.saturating_add(limit).min(MOST_HITS);
-        let answer = self.with_index(request.workspace.as_ref(), progress, |engine, conn| {
+        let workspace = request.workspace.as_ref();
+        let answer = self.with_index(workspace, patience, progress, |engine, conn| {
             find(conn, request, &query, Hits::new(engine, conn, request, &query, end))
         })?;
-        let Answer { mut hits, more, problems } = answer;
+        let Answer { mut hits, more, problems, unread } = answer;
         let next = (more && hits.len() == end && end < MOST_HITS).then(|| end.to_string());
         hits.drain(..skipped.min(hits.len()));
-        Ok(SearchAnswer { hits, more, next, problems })
+        Ok(EarlyAnswer { answer: SearchAnswer { hits, more, next, problems }, unread })
     }
 
     /// Brings the index up to date with the families that have a session in `workspace`, and then
-    /// calls `find` with the engine and the index. A `workspace` of `None` means all families.
+    /// calls `find` with the engine and the index. A `workspace` of `None` means all families. After
+    /// `patience`, calls `find` with the index as it is then.
     pub(crate) fn with_index(
         &self,
         workspace: Option<&Workspace>,
+        patience: Option<Duration>,
         progress: &mut dyn FnMut(Progress),
         find: impl Fn(&Engine, &Connection) -> Result<Answer, Fault>,
     ) -> Result<Answer, Error> {
-        let mut ask = |mut file: IndexFile| {
-            let updated = update(&mut file, self.engine, workspace, progress)?;
+        let mut ask = |mut file: IndexFile, patience| {
+            let updated = update(&mut file, self.engine, workspace, patience, progress)?;
             file.renew();
             let conn = file.conn();
             // All later statements of the connection see the state that the first one sees.
@@ -88,16 +141,17 @@ impl<'a> SearchIndex<'a> {
             let more: Vec<_> = more.filter(|it| !updated.problems.contains(it)).collect();
             answer.problems = updated.problems;
             answer.problems.extend(more);
+            answer.unread = updated.unread;
             Ok(answer)
         };
         let indexed = folder_of(self.engine.store())
-            .map(|folder| forklore_index::answer(&folder, &LAYOUT, &mut ask));
+            .map(|folder| forklore_index::answer(&folder, &LAYOUT, |file| ask(file, patience)));
         let answer = match indexed {
             Some(Ok(answer)) => return Ok(answer),
             // The store itself cannot be read.
             Some(Err(Fault::Sessions(error))) => return Err(error),
             // The index cannot be used: its disk is full, or another process uses it for long.
-            Some(Err(_)) | None => IndexFile::temporary(&LAYOUT).and_then(ask),
+            Some(Err(_)) | None => IndexFile::temporary(&LAYOUT).and_then(|file| ask(file, None)),
         };
         answer.map_err(failed)
     }

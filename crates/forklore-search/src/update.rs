@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use forklore_core::report::Problem;
 use forklore_core::workspace::Workspace;
@@ -39,20 +40,24 @@ pub(crate) struct Updated {
     pub(crate) epoch: i64,
     /// The problems of sessions that could not be read completely.
     pub(crate) problems: Vec<Problem>,
+    /// The size of the payloads that the index does not have yet, in bytes. `None` if the index is
+    /// up to date.
+    pub(crate) unread: Option<u64>,
 }
 
 /// Brings the index up to date with the families that have a session in `workspace`; `None` means
 /// all families. Calls `progress` before each transaction and at the end. Does not call it if
-/// nothing has changed.
+/// nothing has changed. Ends early after `patience`, with at least one event more than before.
 pub(crate) fn update(
     file: &mut IndexFile,
     engine: &Engine,
     workspace: Option<&Workspace>,
+    patience: Option<Duration>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Updated> {
     file.follow(engine.store(), sessions::note_changes)?;
     let epoch = state(file.conn())?.epoch;
-    let mut updated = Updated { epoch, problems: Vec::new() };
+    let mut updated = Updated { epoch, problems: Vec::new(), unread: None };
     let mut after = 0;
     if sessions::next_pending(file.conn(), workspace, after)?.is_none() {
         return Ok(updated);
@@ -61,6 +66,7 @@ pub(crate) fn update(
     let mut done = Progress { bytes_done: 0, bytes };
     let mut failed = HashSet::new();
     let mut prefetch = Prefetch::new(engine, workspace);
+    let until = patience.map(|patience| Instant::now() + patience);
     loop {
         progress(done);
         let problems = &mut updated.problems;
@@ -69,8 +75,8 @@ pub(crate) fn update(
                 return Err(Fault::Emptied);
             }
             let (writer, prefetch) = (Writer::new(conn), &mut prefetch);
-            let mut batch = Batch { engine, prefetch, writer, bytes: 0, family: None };
-            while batch.bytes < BATCH {
+            let mut batch = Batch { engine, prefetch, writer, until, bytes: 0, family: None };
+            while !batch.is_full() {
                 let Some(mut row) = sessions::next_pending(conn, workspace, after)? else {
                     done.bytes_done += batch.bytes;
                     return Ok(true);
@@ -91,8 +97,9 @@ pub(crate) fn update(
             done.bytes_done += batch.bytes;
             Ok(false)
         })?;
-        if is_done {
+        if is_done || until.is_some_and(|until| Instant::now() >= until) {
             progress(done);
+            updated.unread = (!is_done).then(|| bytes.saturating_sub(done.bytes_done));
             return Ok(updated);
         }
     }
@@ -117,6 +124,8 @@ struct Batch<'a, 'c> {
     engine: &'a Engine,
     prefetch: &'c mut Prefetch<'a>,
     writer: Writer<'c>,
+    /// The time at which the transaction ends if it has read anything.
+    until: Option<Instant>,
     /// The size of the payloads that were read, in bytes.
     bytes: u64,
     /// The family of the deleted session that was read last, with the id of its root. `None` before
@@ -126,6 +135,11 @@ struct Batch<'a, 'c> {
 }
 
 impl Batch<'_, '_> {
+    fn is_full(&self) -> bool {
+        let is_late = || self.until.is_some_and(|until| Instant::now() >= until);
+        self.bytes >= BATCH || self.bytes > 0 && is_late()
+    }
+
     /// Reads the events of a session that the index does not have yet, as far as they fit into the
     /// transaction. Returns whether the session is now read completely.
     fn session(&mut self, row: &mut SessionRow) -> Result<bool> {
@@ -212,7 +226,7 @@ impl Batch<'_, '_> {
         (reader, last): (&SessionId, u64),
     ) -> Result<bool> {
         for stored in self.engine.events(reader, At::Seq(row.next_seq)) {
-            if self.bytes >= BATCH {
+            if self.is_full() {
                 return Ok(false);
             }
             let stored = stored?;
@@ -239,7 +253,7 @@ impl Batch<'_, '_> {
         workspace: &str,
         calls: &mut OpenCalls,
     ) -> Result<bool> {
-        while self.bytes < BATCH {
+        while !self.is_full() {
             let Some(prepared) = self.prefetch.next(self.writer.conn, row)? else {
                 return Ok(true);
             };

@@ -46,7 +46,7 @@ pub use api::{ROUTES, openapi};
 pub use axum::http::Uri;
 
 pub use access::token::{TokenError, TokenFile};
-pub use forklore_web::Pages;
+pub use forklore_web::{Files, Pages};
 pub use forklore_web_chat::Agent;
 pub use problem::Problem;
 pub use tls::{Certificate, CertificateError};

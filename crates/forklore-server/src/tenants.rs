@@ -83,7 +83,8 @@ impl Tenants {
                 other => Problem::invalid(other.to_string()),
             })?;
             let service = self.service.on(engine.clone());
-            let pages = Pages { engine, ..self.pages.clone() };
+            // The files are those of the server's own user.
+            let pages = Pages { engine, files: None, ..self.pages.clone() };
             let agents = service.agents.clone();
             let router = (self.routes)(&service, pages);
             Ok::<_, Problem>(Tenant { router, agents })

@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use bstr::ByteSlice;
 
 use crate::git::output;
 use crate::journal::Journal;
+use crate::merge::remove_scratch;
+use crate::rests::files_in;
 use crate::writer::{REFS, TAKING};
-use crate::{Error, Result, SnapshotId, Snapshots};
+use crate::{Error, Result, SnapshotId, Snapshots, rests};
 
 /// From this number of packs on, they are combined. Each snapshot adds one.
 const PACKS: usize = 48;
@@ -91,6 +93,8 @@ impl Snapshots {
             let freed = if rest.is_empty() { 0 } else { self.used(&rest, &needed)? };
             return Ok(Collected { freed, ..collected });
         }
+        remove_scratch(self.git())?;
+        rests::remove(self.git())?;
         let begun = self.git().folder().join("collecting");
         if rest.is_empty() && self.packs() <= 1 && !begun.exists() {
             return Ok(collected);
@@ -150,7 +154,7 @@ impl Snapshots {
         Ok(needed)
     }
 
-    /// Removes what a killed git left: locks of refs, unfinished packs, and snapshots without a name.
+    /// Removes what a killed git left: locks of refs, and snapshots without a name.
     fn remove_rests_of_kills(&self) -> Result<()> {
         let folder = self.git().folder();
         let inside = |name: &str| folder.join(name);
@@ -159,7 +163,7 @@ impl Snapshots {
             folders.iter().map(|folder| files_in(folder)).collect::<Result<Vec<_>>>()?.concat()
         {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.ends_with(".lock") || name.starts_with("tmp_") {
+            if name.ends_with(".lock") {
                 fs::remove_file(&path).map_err(Error::file("remove", &path))?;
             }
         }
@@ -225,7 +229,7 @@ impl Snapshots {
     }
 
     /// Returns the bytes of all objects on the disk.
-    fn bytes(&self) -> Result<u64> {
+    pub(crate) fn bytes(&self) -> Result<u64> {
         let objects = self.git().folder().join("objects");
         let entries = fs::read_dir(&objects).map_err(Error::file("read", &objects))?;
         let mut bytes = 0;
@@ -236,15 +240,4 @@ impl Snapshots {
         }
         Ok(bytes)
     }
-}
-
-/// Returns the files in a folder. A folder that does not exist has none.
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::file("read", folder)(error)),
-    };
-    let files = entries.filter_map(Result::ok).map(|entry| entry.path());
-    Ok(files.filter(|path| path.is_file()).collect())
 }

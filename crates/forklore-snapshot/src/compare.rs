@@ -2,18 +2,19 @@
 
 mod lines;
 
-pub use self::lines::{ChangedLines, Lines};
+pub use self::lines::{ChangedLines, Lines, Most};
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead as _, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use bstr::{BStr, BString, ByteSlice};
 
 use crate::about::About;
+use crate::contents::read_all;
 use crate::git::not_started;
-use crate::objects::{self, Contents, Difference};
+use crate::objects::{self, Difference};
 use crate::selection::selects;
 use crate::{Result, SnapshotId, Snapshots};
 
@@ -99,14 +100,19 @@ impl Snapshots {
         objects::about(self.git(), id)?;
         let Some(entry) = objects::entries(self.git(), id)?.remove(path) else { return Ok(None) };
         let failed = |error: io::Error| self.git().failed("cat-file", error.to_string().as_bytes());
-        let mut part = vec![0; 1 << 16];
-        let written = Contents::of(self.git())?.read(&entry.blob, |reader| {
+        let mut written = Ok(());
+        read_all(self.git(), &[&entry.blob], |contents| {
             loop {
-                let read = reader.read(&mut part).map_err(failed)?;
-                let written = to.write_all(part.get(..read).unwrap_or_default());
-                if read == 0 || written.is_err() {
-                    return Ok(written);
+                let part = contents.fill_buf().map_err(failed)?;
+                let length = part.len();
+                if length == 0 {
+                    return Ok(());
                 }
+                written = to.write_all(part);
+                if written.is_err() {
+                    return Ok(());
+                }
+                contents.consume(length);
             }
         })?;
         Ok(Some(written))

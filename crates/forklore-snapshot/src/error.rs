@@ -75,6 +75,21 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A snapshot could make the repository larger than it may be. Nothing was written.
+    #[error(
+        "the snapshots have {bytes} bytes and may have {max}, but there are {new} bytes to record{}",
+        largest_of(largest)
+    )]
+    Full {
+        /// The most bytes that all snapshots may have.
+        max: u64,
+        /// The bytes that they have.
+        bytes: u64,
+        /// The bytes of the files to record, before they are compressed.
+        new: u64,
+        /// The largest of these files, with their bytes.
+        largest: Vec<(BString, u64)>,
+    },
     /// A stored description of a snapshot or of an interrupted restore is damaged.
     #[error("{what} is damaged")]
     Damaged {
@@ -92,4 +107,10 @@ impl Error {
         let path = path.into();
         move |source| Self::File { what, path, source: source.into() }
     }
+}
+
+fn largest_of(largest: &[(BString, u64)]) -> String {
+    let named = largest.iter().map(|(path, bytes)| format!("{path} has {bytes}"));
+    let named: Vec<_> = named.collect();
+    if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) }
 }

@@ -21,6 +21,17 @@ const SETTINGS: [&str; 7] = [
     "core.hooksPath=/dev/null",
 ];
 
+/// Settings with which the settings of a folder run no program: not one that watches files, no hook,
+/// neither a file nor a setting, of the events that our commands cause, and no pager.
+const USERS: [&str; 6] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "hook.post-checkout.enabled=false",
+    "hook.post-index-change.enabled=false",
+    "hook.reference-transaction.enabled=false",
+    "core.pager=cat",
+];
+
 /// The bare repository of the snapshots.
 #[derive(Debug)]
 pub(crate) struct Git {
@@ -99,12 +110,18 @@ fn without_settings(folder: &Path) -> Command {
     git
 }
 
-/// Returns `git`, run in `folder` with the settings of the user, but without hooks, without
-/// programs that watch files, and without writing.
-pub(crate) fn reading(folder: &Path) -> Command {
+/// Returns `git`, run in a folder of the user with the settings of the user, but without the programs
+/// that they name, without locks that it does not need, and without the variables by which the
+/// environment could redirect it. Who wrote the folder's settings may be anybody: an object that is
+/// missing is not fetched, because that runs what the settings say.
+#[must_use]
+pub fn users_git(folder: &Path) -> Command {
     let mut git = in_folder(folder);
     git.env("GIT_OPTIONAL_LOCKS", "0");
-    git.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
+    git.arg("--no-pager");
+    for setting in USERS {
+        git.args(["-c", setting]);
+    }
     git
 }
 
@@ -116,6 +133,8 @@ fn in_folder(folder: &Path) -> Command {
         }
     }
     git.current_dir(folder).env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
+    // Before version 2.45, git fetches whatever it misses: then no protocol is allowed.
+    git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "");
     git.stdin(Stdio::null());
     git
 }

@@ -32,9 +32,12 @@
 //! `git` writes and reads the objects, without the user's settings, hooks, filters and signatures.
 
 mod about;
+mod capacity;
 mod collect;
 mod compare;
+mod contents;
 mod error;
+mod file_writer;
 mod git;
 mod id;
 mod index;
@@ -43,8 +46,11 @@ mod left_out;
 mod merge;
 mod objects;
 mod restore;
+mod rests;
 mod root;
+mod rules;
 mod selection;
+mod skipped;
 mod snapshots;
 mod take;
 mod taking;
@@ -53,12 +59,14 @@ mod walk;
 mod writer;
 
 pub use self::collect::{Collected, Shared};
-pub use self::compare::{Change, ChangeKind, ChangedLines, Lines};
+pub use self::compare::{Change, ChangeKind, ChangedLines, Lines, Most};
 pub use self::error::{Error, Result};
+pub use self::git::users_git;
 pub use self::id::SnapshotId;
 pub use self::left_out::{LeftOut, Reason};
 pub use self::merge::Merged;
-pub use self::restore::{Restored, SkipReason, Skipped};
+pub use self::restore::Restored;
+pub use self::skipped::{SkipReason, Skipped};
 pub use self::snapshots::Snapshots;
 pub use self::take::Snapshot;
 pub use self::taking::Taking;

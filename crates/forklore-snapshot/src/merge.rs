@@ -1,7 +1,7 @@
 //! Merges two states that began with a common one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
@@ -20,6 +20,8 @@ const OURS: &str = "yours";
 const THEIRS: &str = "brought";
 
 const COMMAND: &str = "merge-tree";
+/// How the names of scratch folders begin.
+const PREFIX: &str = "merge-";
 
 /// What a merge came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +39,7 @@ impl Snapshots {
     /// # Errors
     /// If a snapshot is missing or git fails.
     pub fn merge(&self, base: SnapshotId, ours: SnapshotId, theirs: SnapshotId) -> Result<Merged> {
+        let _shared = self.share()?;
         let git = self.git();
         let side = |id| Side::read(git, id);
         let (old, our, their) = (side(base)?, side(ours)?, side(theirs)?);
@@ -163,20 +166,60 @@ fn answer(git: &Git, base: SnapshotId, ours: SnapshotId, theirs: SnapshotId) -> 
     Ok(Answer { tree: tree.to_str_lossy().into_owned(), conflicts })
 }
 
+/// Removes the scratch folders of merges that were killed.
+pub(crate) fn remove_scratch(git: &Git) -> Result<()> {
+    remove_abandoned(git, &scratch_lock(git)?)
+}
+
+/// Waits until nobody makes or removes a scratch folder.
+fn scratch_lock(git: &Git) -> Result<File> {
+    let path = git.folder().join("merges.lock");
+    let file = File::create(&path).map_err(Error::file("open", &path))?;
+    file.lock().map_err(Error::file("lock", &path))?;
+    Ok(file)
+}
+
+/// Removes the scratch folders whose lock nobody has.
+fn remove_abandoned(git: &Git, _lock: &File) -> Result<()> {
+    let entries = fs::read_dir(git.folder()).map_err(Error::file("read", git.folder()))?;
+    for entry in entries.filter_map(Result::ok) {
+        let path = entry.path();
+        if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+            continue;
+        }
+        if !File::open(&path).is_ok_and(|folder| folder.try_lock().is_ok()) {
+            continue;
+        }
+        match fs::remove_dir_all(&path) {
+            // Its merge ended meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            done => done.map_err(Error::file("remove", &path))?,
+        }
+    }
+    Ok(())
+}
+
 /// A repository with two branches, for one merge. Its objects are those of the snapshots. Branches
 /// have the names that conflict markers show, so merges at the same time need one each.
 struct Scratch<'a> {
     git: &'a Git,
     folder: TempDir,
+    /// The open folder. Its lock says that the merge goes on.
+    _open: File,
 }
 
 impl<'a> Scratch<'a> {
     fn new(git: &'a Git) -> Result<Self> {
-        let folder = TempDir::with_prefix_in("merge-", git.folder());
+        let lock = scratch_lock(git)?;
+        remove_abandoned(git, &lock)?;
+        let folder = TempDir::with_prefix_in(PREFIX, git.folder());
         let folder = folder.map_err(Error::file("create a folder in", git.folder()))?;
+        let open = File::open(folder.path()).and_then(|open| open.lock().map(|()| open));
+        let open = open.map_err(Error::file("lock", folder.path()))?;
+        drop(lock);
         let refs = folder.path().join("refs");
         fs::create_dir(&refs).map_err(Error::file("create", refs))?;
-        let scratch = Self { git, folder };
+        let scratch = Self { git, folder, _open: open };
         scratch.write("HEAD", "ref: refs/heads/none\n")?;
         Ok(scratch)
     }

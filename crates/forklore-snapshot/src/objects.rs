@@ -1,13 +1,11 @@
 //! Reads what the repository of snapshots has.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Take, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use bstr::{BString, ByteSlice};
 
 use crate::about::About;
-use crate::git::{Git, not_started};
+use crate::git::Git;
 use crate::writer::{ABOUT, FILES, REFS};
 use crate::{Error, Result, SnapshotId};
 
@@ -113,55 +111,4 @@ fn difference(head: &[u8], path: &[u8]) -> Option<Difference> {
         before: entry(old_mode, old),
         after: entry(new_mode, new),
     })
-}
-
-/// Reads contents, one after the other, from one process of git.
-pub(crate) struct Contents<'a> {
-    git: &'a Git,
-    child: Child,
-    input: BufWriter<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
-
-impl<'a> Contents<'a> {
-    pub(crate) fn of(git: &'a Git) -> Result<Self> {
-        let mut command = git.command("cat-file");
-        command.arg("--batch").stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|source| not_started(source, git.folder()))?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(git.failed("cat-file", b"it has no input or output"));
-        };
-        Ok(Self { git, child, input: BufWriter::new(input), output: BufReader::new(output) })
-    }
-
-    /// Calls a function with a reader of the contents that have an id.
-    pub(crate) fn read<T>(
-        &mut self,
-        id: &str,
-        read: impl FnOnce(&mut Take<&mut BufReader<ChildStdout>>) -> Result<T>,
-    ) -> Result<T> {
-        let mut head = String::new();
-        let sent = writeln!(self.input, "{id}").and_then(|()| self.input.flush());
-        let answered = sent.and_then(|()| self.output.read_line(&mut head));
-        answered.map_err(|error| self.git.failed("cat-file", error.to_string().as_bytes()))?;
-        let size = head.trim_end().rsplit(' ').next().and_then(|size| size.parse().ok());
-        let Some(size) = size else {
-            return Err(Error::Answer { command: "cat-file", answer: head.into() });
-        };
-        let mut contents = Read::by_ref(&mut self.output).take(size);
-        let result = read(&mut contents)?;
-        // What was not read, and the line end behind it.
-        let rest = io::copy(&mut contents, &mut io::sink());
-        let rest = rest.and_then(|_| self.output.read_exact(&mut [0]));
-        rest.map_err(|error| self.git.failed("cat-file", error.to_string().as_bytes()))?;
-        Ok(result)
-    }
-}
-
-impl Drop for Contents<'_> {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
 }

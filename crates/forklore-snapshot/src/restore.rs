@@ -2,11 +2,13 @@
 
 mod apply;
 mod plan;
+mod write;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bstr::{BString, ByteSlice};
+use rustix::fs::FileType;
 
 use self::apply::Apply;
 use self::plan::Plan;
@@ -15,9 +17,10 @@ use crate::journal::Journal;
 use crate::objects;
 use crate::root::Root;
 use crate::selection::selects;
+use crate::skipped::{SkipReason, Skipped};
 use crate::snapshots::Locked;
 use crate::walk::UNFINISHED;
-use crate::{Change, Error, Result, Snapshot, SnapshotId, Snapshots, Taking};
+use crate::{Change, ChangeKind, Error, Result, Snapshot, SnapshotId, Snapshots, Taking};
 
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,43 +33,6 @@ pub struct Restored {
     pub removed: u64,
     /// What was not restored, by path.
     pub skipped: Vec<Skipped>,
-}
-
-/// A path that was not restored.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Skipped {
-    /// The path, relative to the workspace.
-    pub path: BString,
-    /// The reason.
-    pub reason: SkipReason,
-}
-
-/// Why a path was not restored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum SkipReason {
-    /// Something is there that no snapshot can contain, for example a device or a large file. It
-    /// would be lost.
-    NotInSnapshot,
-    /// The file has several names (hard links), and all of them would change.
-    HardLink,
-    /// Another program changed it after the snapshot of the state before.
-    Changed,
-    /// A file belongs where a folder has files that the snapshot does not contain.
-    FolderInUse,
-}
-
-impl SkipReason {
-    /// Returns the name of the reason.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotInSnapshot => "not_in_snapshot",
-            Self::HardLink => "hard_link",
-            Self::Changed => "changed",
-            Self::FolderInUse => "folder_in_use",
-        }
-    }
 }
 
 impl Snapshots {
@@ -135,8 +101,38 @@ impl Snapshots {
         Ok(changes.into_iter().filter(|change| selects(paths, change.path.as_bstr())).collect())
     }
 
+    /// Returns which of these changes a restore would skip, as far as that can be seen before, in a
+    /// workspace whose state is the snapshot `before`.
+    ///
+    /// # Errors
+    /// If the snapshot is missing, or the workspace cannot be opened.
+    pub fn foreseen(
+        &self,
+        workspace: &Path,
+        before: SnapshotId,
+        changes: &[Change],
+    ) -> Result<Vec<Skipped>> {
+        let about = objects::about(self.git(), before)?;
+        let path = workspace.canonicalize().map_err(Error::file("open", workspace))?;
+        let root = Root::open(&path)?;
+        let mut skipped = Vec::new();
+        for change in changes {
+            let Some(stat) = root.stat(change.path.as_bstr()) else { continue };
+            let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+            let is_left_out = change.kind == ChangeKind::Added && about.leaves_out(&change.path);
+            let reason = match is_left_out {
+                true => SkipReason::NotInSnapshot,
+                false if is_file && stat.st_nlink > 1 => SkipReason::HardLink,
+                false => continue,
+            };
+            skipped.push(Skipped { path: change.path.clone(), reason });
+        }
+        Ok(skipped)
+    }
+
     /// Writes a snapshot into a folder that does not exist, is empty, or has nothing but the `.git` of
-    /// a new work tree. Returns the number of files and links.
+    /// a new work tree. Returns the number of files and links. As with `git checkout`, they need not be
+    /// on the disk yet; the snapshot is.
     ///
     /// # Errors
     /// If the snapshot is missing, the folder is not empty ([`Error::NotEmpty`]), or a file cannot be
@@ -152,10 +148,8 @@ impl Snapshots {
                 return Err(Error::NotEmpty { path: folder.to_path_buf() });
             }
         }
-        let (token, taking) = (token(), Taking::default());
-        let (root, index) = (Root::open(folder)?, Index::default());
-        let (written, ..) =
-            Apply::new(self.git(), folder, root, index, &token, &taking).run(&plan)?;
+        let (root, taking) = (Root::open(folder)?, Taking::default());
+        let (written, ..) = Apply::new(self.git(), folder, root, None, &taking).run(&plan)?;
         Ok(written)
     }
 
@@ -220,8 +214,8 @@ impl Snapshots {
         let done = Plan::of(self.git(), journal, now).and_then(|plan| {
             let root = Root::open(workspace.path())?;
             let index = Index::read(&self.index_of(workspace.path()));
-            let apply =
-                Apply::new(self.git(), workspace.path(), root, index, &journal.token, taking);
+            let before = Some((index, journal.token.as_str()));
+            let apply = Apply::new(self.git(), workspace.path(), root, before, taking);
             apply.run(&plan)
         });
         Journal::remove(&path)?;

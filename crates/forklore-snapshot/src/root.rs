@@ -1,14 +1,12 @@
 //! Reads and changes files below a folder without following a link.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use bstr::{BStr, ByteSlice};
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, chmodat, fstat, mkdirat, openat, readlinkat, renameat, statat,
-    symlinkat, unlinkat,
+    AtFlags, FileType, Mode, OFlags, chmodat, fstat, mkdirat, openat, readlinkat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -79,6 +77,11 @@ impl Root {
         }
     }
 
+    /// Returns the folder of a path. With `create`, creates it and those above it.
+    pub(crate) fn folder_of(&self, path: &BStr, create: bool) -> rustix::io::Result<OwnedFd> {
+        self.locate(path, create).map(|location| location.folder)
+    }
+
     /// Returns the full path, for messages.
     pub(crate) fn full(&self, path: &BStr) -> PathBuf {
         self.path.join(path.to_path_lossy())
@@ -130,52 +133,6 @@ impl Root {
     pub(crate) fn stat(&self, path: &BStr) -> Option<rustix::fs::Stat> {
         let location = self.locate(path, false).ok()?;
         statat(&location.folder, location.name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW).ok()
-    }
-
-    /// Replaces what is at a path by a file, in one step.
-    pub(crate) fn write(
-        &self,
-        path: &BStr,
-        mode: u32,
-        contents: &mut dyn Read,
-        token: &str,
-    ) -> Result<()> {
-        let location = self.locate(path, true).map_err(self.failed("write", path))?;
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let private = Mode::from_raw_mode(0o600);
-        let mut file: File = openat(&location.folder, token, flags, private)
-            .map_err(self.failed("write", path))?
-            .into();
-        let written = io::copy(contents, &mut file).and_then(|_| {
-            file.flush()?;
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
-            renameat(&location.folder, token, &location.folder, location.name.as_bytes())?;
-            Ok(())
-        });
-        self.or_remove(&location, token, written, path)
-    }
-
-    /// Replaces what is at a path by a symbolic link, in one step.
-    pub(crate) fn link(&self, path: &BStr, target: &[u8], token: &str) -> Result<()> {
-        let location = self.locate(path, true).map_err(self.failed("write", path))?;
-        let written = symlinkat(target, &location.folder, token).and_then(|()| {
-            renameat(&location.folder, token, &location.folder, location.name.as_bytes())
-        });
-        self.or_remove(&location, token, written.map_err(io::Error::from), path)
-    }
-
-    fn or_remove(
-        &self,
-        location: &Location<'_>,
-        token: &str,
-        written: io::Result<()>,
-        path: &BStr,
-    ) -> Result<()> {
-        written.map_err(|source| {
-            unlinkat(location.folder.as_fd(), token, AtFlags::empty()).ok();
-            Error::File { what: "write", path: self.full(path), source }
-        })
     }
 
     /// Removes a file or link. Returns whether it was there.

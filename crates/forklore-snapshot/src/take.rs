@@ -10,13 +10,13 @@ use bstr::{BStr, BString, ByteSlice};
 use crate::about::About;
 use crate::index::Index;
 use crate::left_out::{LeftOut, Reason};
-use crate::objects;
 use crate::root::Root;
 use crate::taking::Taking;
 use crate::users_repository::{self, Base};
 use crate::walk::{Kind, Listing, State, walk};
 use crate::writer::{Blob, Writer};
 use crate::{Error, Result, SnapshotId, Snapshots};
+use crate::{capacity, objects};
 
 /// How often a file that changes while it is read is read again.
 const TRIES: usize = 3;
@@ -63,8 +63,9 @@ impl Snapshots {
     /// Takes a snapshot of a workspace whose lock the caller has.
     pub(crate) fn take_locked(&self, workspace: &Path, taking: &Taking) -> Result<Snapshot> {
         let began = now();
+        let in_git = users_repository::contains(workspace)?;
         let (base, before, listing) = std::thread::scope(|scope| {
-            let base = scope.spawn(|| match users_repository::contains(workspace) {
+            let base = scope.spawn(|| match in_git {
                 true => users_repository::base(workspace),
                 false => Ok(Base::default()),
             });
@@ -77,7 +78,7 @@ impl Snapshots {
         let listing = listing?;
         let root = Root::open(workspace)?;
         let mut take = Take { snapshots: self, root, before, listing, began };
-        let id = take.id(workspace)?;
+        let id = take.id(workspace, taking.max_size)?;
         let files = take.listing.found.iter().filter(|(_, state)| state.kind != Kind::Folder);
         Ok(Snapshot {
             id,
@@ -99,7 +100,7 @@ fn now() -> (i64, i64) {
 
 impl Take<'_> {
     /// Returns the id of the state that was found. Writes what the repository does not have.
-    fn id(&mut self, workspace: &Path) -> Result<SnapshotId> {
+    fn id(&mut self, workspace: &Path, max_size: Option<u64>) -> Result<SnapshotId> {
         let git = self.snapshots.git();
         let before = self.before.snapshot.filter(|&id| objects::has(git, id));
         if before.is_none() {
@@ -110,6 +111,12 @@ impl Take<'_> {
         if let (true, true, Some(id)) = (unchanged, self.before.left_out == self.left_out(), before)
         {
             return Ok(id);
+        }
+        if let Some(max) = max_size {
+            let files = changed.iter().filter_map(|&at| self.listing.found.get(at));
+            let files = files.filter(|(_, state)| state.kind == Kind::File);
+            let files = files.map(|(path, state)| (path, state.size)).collect();
+            capacity::check(self.snapshots, &self.root, max, files)?;
         }
         let mut writer = Writer::start(git, before)?;
         for path in &removed {

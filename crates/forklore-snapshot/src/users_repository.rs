@@ -4,8 +4,8 @@ use std::path::Path;
 
 use bstr::{BString, ByteSlice};
 
-use crate::git::{output, reading};
-use crate::{Error, Result};
+use crate::git::{output, users_git};
+use crate::{Error, Result, rules};
 
 /// Where the user's repository stood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,16 +16,21 @@ pub(crate) struct Base {
     pub(crate) branch: Option<String>,
 }
 
-/// Returns whether a folder is in a work tree of git.
-pub(crate) fn contains(folder: &Path) -> bool {
-    folder.ancestors().any(|folder| folder.join(".git").exists())
+/// Returns whether a folder is in a work tree of git, after checking that nobody would wait for what
+/// git reads first.
+pub(crate) fn contains(folder: &Path) -> Result<bool> {
+    let Some(top) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
+        return Ok(false);
+    };
+    let mut inside = folder.ancestors().take_while(|above| above.starts_with(top));
+    inside.try_for_each(rules::check).map(|()| true)
 }
 
 /// Returns the commit and the branch that are checked out. A repository without a commit has a
 /// branch only, and a detached HEAD has a commit only.
 pub(crate) fn base(folder: &Path) -> Result<Base> {
     let answer = |args: &[&str]| -> Result<Option<String>> {
-        let done = reading(folder).args(args).output();
+        let done = users_git(folder).args(args).output();
         let done = done.map_err(|source| Error::NoGit { source })?;
         let text = String::from_utf8_lossy(&done.stdout).trim().to_owned();
         Ok(Some(text).filter(|text| done.status.success() && !text.is_empty()))
@@ -36,10 +41,10 @@ pub(crate) fn base(folder: &Path) -> Result<Base> {
     })
 }
 
-/// Returns the paths that are tracked although the rules say to ignore them, relative to `folder`.
-pub(crate) fn tracked_and_ignored(folder: &Path) -> Result<Vec<BString>> {
-    let mut git = reading(folder);
-    git.args(["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"]);
+/// Returns the paths that are tracked, relative to `folder`.
+pub(crate) fn tracked(folder: &Path) -> Result<Vec<BString>> {
+    let mut git = users_git(folder);
+    git.args(["ls-files", "-z", "--cached"]);
     let done = output(&mut git, "ls-files", folder)?;
     let paths = done.stdout.split_str("\0").filter(|path| !path.is_empty());
     Ok(paths.map(BString::from).collect())

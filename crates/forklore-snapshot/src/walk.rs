@@ -1,20 +1,21 @@
 //! Lists what lies in a workspace.
 
+use std::collections::HashSet;
 use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use crate::left_out::{LeftOut, Reason};
 use crate::taking::Taking;
-use crate::users_repository;
 use crate::{Error, Result};
+use crate::{rules, users_repository};
 
 /// How the names of the temporary files of a restore begin. No snapshot has such a file.
 pub(crate) const UNFINISHED: &str = ".forklore-unfinished-";
@@ -124,29 +125,34 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
         return Err(Error::File { what: "open", path: root.to_path_buf(), source });
     }
     let seen = Seen { root, taking, listing: Mutex::default(), nested: Mutex::default() };
-    let in_git = users_repository::contains(root);
+    let in_git = users_repository::contains(root)?;
     let mut builder = WalkBuilder::new(root);
     builder.hidden(false).ignore(false).follow_links(false).threads(threads());
     builder.require_git(in_git).parents(in_git);
     let excluded = taking.without.clone();
+    let unusable = Arc::new(Mutex::new(Ok(())));
+    let checked = Arc::clone(&unusable);
     builder.filter_entry(move |entry| {
-        entry.depth() == 0 || !excluded.iter().any(|path| path == entry.path())
+        let is_wanted = entry.depth() == 0 || !excluded.iter().any(|path| path == entry.path());
+        is_wanted && rules::are_usable(entry, &checked)
     });
-    let ignored = std::thread::scope(|scope| {
+    let tracked = std::thread::scope(|scope| {
         // git needs as long as the walk.
-        let ignored = scope.spawn(|| match in_git {
-            true => users_repository::tracked_and_ignored(root),
+        let tracked = scope.spawn(|| match in_git {
+            true => users_repository::tracked(root),
             false => Ok(Vec::new()),
         });
         builder.build_parallel().run(|| {
             let mut mine = Found { seen: &seen, listing: Listing::default(), nested: Vec::new() };
             Box::new(move |entry| mine.add(entry))
         });
-        ignored.join().map_err(|_| panicked(root))?
+        tracked.join().map_err(|_| panicked(root))?
     })?;
+    drop(builder);
+    std::mem::replace(&mut *unusable.lock().map_err(|_| panicked(root))?, Ok(()))?;
     let Seen { listing, nested, .. } = seen;
     let mut listing = listing.into_inner().map_err(|_| panicked(root))?;
-    listing.add_ignored(root, root, &ignored, taking);
+    listing.add_tracked(root, root, &tracked, taking);
     for path in &taking.also {
         let Ok(below) = path.to_path() else { continue };
         let metadata = root.join(below).symlink_metadata();
@@ -154,8 +160,17 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
     }
     let nested = nested.into_inner().map_err(|_| panicked(root))?;
     for repository in nested.iter().filter(|repository| *repository != root) {
-        let ignored = users_repository::tracked_and_ignored(repository)?;
-        listing.add_ignored(root, repository, &ignored, taking);
+        match users_repository::tracked(repository) {
+            Ok(tracked) => listing.add_tracked(root, repository, &tracked, taking),
+            // One that git does not read must not prevent that the others are recorded. Its files are
+            // found without git; only what it tracks although its rules ignore it is missing.
+            Err(_) => {
+                let git = relative(root, &repository.join(".git"));
+                listing
+                    .left_out
+                    .extend(git.map(|path| LeftOut { path, reason: Reason::Unreadable }));
+            }
+        }
     }
     listing.found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
     listing.found.dedup_by(|(left, _), (right, _)| left == right);
@@ -273,13 +288,23 @@ impl Listing {
         self.left_out.push(LeftOut { path, reason });
     }
 
-    /// Adds the paths that a repository tracks although its rules ignore them.
-    fn add_ignored(&mut self, root: &Path, repository: &Path, paths: &[BString], taking: &Taking) {
-        for path in paths {
+    /// Adds the paths that a repository tracks although its rules ignore them: those that the walk
+    /// did not find.
+    fn add_tracked(&mut self, root: &Path, repository: &Path, paths: &[BString], taking: &Taking) {
+        let found: HashSet<&BStr> = self.found.iter().map(|(path, _)| path.as_bstr()).collect();
+        let below =
+            paths.iter().filter_map(|path| relative(root, &repository.join(path.to_path().ok()?)));
+        let ignored: Vec<_> = below.filter(|path| !found.contains(path.as_bstr())).collect();
+        for path in ignored {
             let Ok(below) = path.to_path() else { continue };
-            let path = repository.join(below);
-            let Some(name) = relative(root, &path) else { continue };
-            self.add(name, path.symlink_metadata().ok().as_ref(), taking);
+            // What lies behind a link that took the place of a folder is not in the workspace.
+            let above = below.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+            let is_inside =
+                |above: &Path| root.join(above).symlink_metadata().is_ok_and(|it| it.is_dir());
+            if above.into_iter().all(is_inside) {
+                let metadata = root.join(below).symlink_metadata();
+                self.add(path.clone(), metadata.ok().as_ref(), taking);
+            }
         }
     }
 }

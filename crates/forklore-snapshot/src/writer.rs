@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
 
 use bstr::{BStr, ByteSlice};
+use rustix::io::Errno;
 
 use crate::git::{Git, not_started};
+use crate::rests::Writing;
 use crate::{Error, Result, SnapshotId};
 
 /// The folder of a snapshot's tree that has the files of the workspace.
@@ -26,6 +28,9 @@ const COMMIT: u64 = 1;
 /// Files up to this size are read before they are written, so that their size is certain.
 const AT_ONCE: u64 = 16 << 20;
 
+/// A disk with fewer free bytes than this is full.
+const FULL: u64 = 1 << 16;
+
 /// Contents that were written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blob(u64);
@@ -42,10 +47,37 @@ enum Entry {
     },
 }
 
+/// A process of git that writes. It ends with its owner, and leaves nothing if it was not successful.
+struct Process<'a> {
+    git: &'a Git,
+    child: Child,
+    writing: Writing,
+}
+
+impl Process<'_> {
+    /// Waits for the end of git. Returns its status and what it wrote about errors.
+    fn end(&mut self) -> io::Result<(ExitStatus, Vec<u8>)> {
+        let mut message = Vec::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            stderr.read_to_end(&mut message)?;
+        }
+        Ok((self.child.wait()?, message))
+    }
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        if !self.child.wait().is_ok_and(|status| status.success()) {
+            self.writing.clean_up(self.git);
+        }
+    }
+}
+
 /// A snapshot that is being written. Without [`Writer::finish`], nothing of it remains.
 pub(crate) struct Writer<'a> {
     git: &'a Git,
-    child: Child,
+    process: Process<'a>,
     input: BufWriter<ChildStdin>,
     answers: BufReader<ChildStdout>,
     before: Option<SnapshotId>,
@@ -57,15 +89,18 @@ pub(crate) struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// Begins a snapshot that differs from the one before by what follows.
     pub(crate) fn start(git: &'a Git, before: Option<SnapshotId>) -> Result<Self> {
+        let writing = Writing::begin(git)?;
         let mut command = git.command(COMMAND);
         command.args(["--quiet", "--done", "--date-format=raw", "--depth=0", "--cat-blob-fd=1"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|source| not_started(source, git.folder()))?;
+        let child = command.spawn().map_err(|source| not_started(source, git.folder()))?;
+        let mut process = Process { git, child, writing };
+        let child = &mut process.child;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(git.failed(COMMAND, b"it has no input or output"));
         };
         let (input, answers) = (BufWriter::with_capacity(1 << 16, input), BufReader::new(output));
-        Ok(Self { git, child, input, answers, before, entries: Vec::new(), last: COMMIT })
+        Ok(Self { git, process, input, answers, before, entries: Vec::new(), last: COMMIT })
     }
 
     /// Writes contents.
@@ -152,9 +187,9 @@ impl<'a> Writer<'a> {
         let done = self.refer(id);
         self.sent(done)?;
         drop(self.input);
-        let done = self.child.wait_with_output();
-        let done = done.map_err(|source| not_started(source, self.git.folder()))?;
-        if done.status.success() { Ok(id) } else { Err(self.git.failed(COMMAND, &done.stderr)) }
+        let done = self.process.end();
+        let (status, message) = done.map_err(|source| not_started(source, self.git.folder()))?;
+        if status.success() { Ok(id) } else { Err(failed(self.git, &message)) }
     }
 
     /// Writes the commit and asks for the id of its tree. Equal trees have equal commits: without
@@ -200,15 +235,36 @@ impl<'a> Writer<'a> {
 
     /// Waits for git, which has ended or is about to, and returns its error.
     fn failed(&mut self) -> Error {
-        let mut message = Vec::new();
         // git ends when its input does, or has ended already.
-        self.child.kill().ok();
-        if let Some(mut stderr) = self.child.stderr.take() {
-            stderr.read_to_end(&mut message).ok();
-        }
-        self.child.wait().ok();
-        self.git.failed(COMMAND, &message)
+        self.process.child.kill().ok();
+        let message = self.process.end().map(|(_, message)| message).unwrap_or_default();
+        failed(self.git, &message)
     }
+}
+
+/// Returns the error of git, or that of the operating system if that is why git failed.
+fn failed(git: &Git, message: &[u8]) -> Error {
+    match no_space(git, message) {
+        Some(why) => Error::file("write", git.folder().join("objects"))(why),
+        None => git.failed(COMMAND, message),
+    }
+}
+
+/// Returns why the disk takes no more, if it does not. git repeats the words of the operating system,
+/// but not if its report of the error finds no space either: then the disk itself is asked.
+fn no_space(git: &Git, message: &[u8]) -> Option<Errno> {
+    let words = [
+        ("No space left on device", Errno::NOSPC),
+        ("Out of diskspace", Errno::NOSPC),
+        ("quota exceeded", Errno::DQUOT),
+        ("File too large", Errno::FBIG),
+    ];
+    let in_words = words.into_iter().find(|(words, _)| message.contains_str(words));
+    let is_full = || {
+        let disk = rustix::fs::statvfs(git.folder()).ok()?;
+        (disk.f_bavail.saturating_mul(disk.f_frsize) < FULL).then_some(Errno::NOSPC)
+    };
+    in_words.map(|(_, why)| why).or_else(is_full)
 }
 
 /// The ref that a commit has until it has the one of its snapshot.

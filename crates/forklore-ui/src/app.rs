@@ -5,10 +5,14 @@ mod answers;
 mod commands;
 mod dialogs;
 mod mouse;
+mod rewind;
+
+use std::sync::Arc;
 
 use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
 use forklore_store::port::SessionChange;
+use forklore_workspace::WorkspaceFiles;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
@@ -86,6 +90,8 @@ pub struct Options {
     pub agents: Vec<String>,
     /// The time zone in which times are shown.
     pub zone: TimeZone,
+    /// The snapshots with which files are taken back. Without them, only conversations are.
+    pub files: Option<Arc<WorkspaceFiles>>,
 }
 
 /// The state of the interface.

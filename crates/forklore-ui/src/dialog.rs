@@ -3,7 +3,7 @@
 use forklore_core::{Selector, SessionId};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::request::Change;
+use crate::request::{Change, RewindRequest};
 use crate::text::Line;
 
 /// How the interface ended.
@@ -32,6 +32,8 @@ pub(crate) enum Reply {
     Close,
     Change(Change),
     Ask(Purpose),
+    RewindTo(SessionId, Selector),
+    PlanRewind(RewindRequest),
     Read(SessionId),
     ResumeIn(SessionId),
     Leave(Outcome),

@@ -96,7 +96,8 @@ fn spawn(sender: &Sender<Happened>, work: impl FnOnce() + Send + 'static) -> Joi
 /// When the terminal fails, the store cannot be read, or a thread of the interface panics.
 pub fn run(engine: &Engine, options: Options) -> Result<Outcome, Error> {
     let (sender, receiver) = channel();
-    let threads = Threads::start(engine, &sender)?;
+    let worker = Worker::new(engine.clone()).with_files(options.files.clone());
+    let threads = Threads::start(engine, worker, &sender)?;
     let mut screen = Screen::open()?;
     let size = screen.terminal.size()?;
     let (app, effects) = App::new(options, (size.width, size.height), engine.now());
@@ -196,7 +197,7 @@ struct Threads {
 }
 
 impl Threads {
-    fn start(engine: &Engine, sender: &Sender<Happened>) -> Result<Self, Error> {
+    fn start(engine: &Engine, worker: Worker, sender: &Sender<Happened>) -> Result<Self, Error> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGCONT])?;
         let handle = signals.handle();
@@ -212,7 +213,7 @@ impl Threads {
                 }
             }
         });
-        let requests = answer_requests(engine, sender);
+        let requests = answer_requests(worker, sender);
         follow(engine, sender, &stop)?;
         let (to, stopped) = (sender.clone(), stop.clone());
         let keys = spawn(sender, move || read_keys(&to, &stopped));
@@ -269,14 +270,14 @@ fn action_of(event: Event) -> Option<Action> {
 }
 
 /// Starts the thread that answers requests. A search has a thread of its own, because it may read
-/// much before it answers.
-fn answer_requests(engine: &Engine, sender: &Sender<Happened>) -> Sender<(u64, Request)> {
+/// much before it answers; so has a rewind, which reads the files of a folder.
+fn answer_requests(worker: Worker, sender: &Sender<Happened>) -> Sender<(u64, Request)> {
     let (requests, receiver) = channel::<(u64, Request)>();
-    let (worker, answers) = (Worker::new(engine.clone()), sender.clone());
+    let answers = sender.clone();
     spawn(sender, move || {
         for (screen, request) in receiver {
             let (worker, to) = (worker.clone(), answers.clone());
-            if matches!(request, Request::Search { .. }) {
+            if request.is_long() {
                 spawn(&answers, move || answer(&worker, screen, &request, &to));
             } else {
                 answer(&worker, screen, &request, &to);
@@ -287,11 +288,10 @@ fn answer_requests(engine: &Engine, sender: &Sender<Happened>) -> Sender<(u64, R
 }
 
 fn answer(worker: &Worker, screen: u64, request: &Request, to: &Sender<Happened>) {
-    let send = |answer| to.send(Happened::Action(Action::Answer(screen, answer)));
-    let answer = worker.perform(request, &mut |progress| {
-        let _ = send(progress);
-    });
-    let _ = send(answer);
+    // Nobody receives it after the interface has ended.
+    let send = |answer| drop(to.send(Happened::Action(Action::Answer(screen, answer))));
+    let answer = worker.perform(request, &mut |progress| send(progress));
+    send(answer);
 }
 
 /// Starts the thread that follows the feed of the store.

@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Compare,
     /// Forks the session.
     Fork,
+    /// Takes conversation and files back to the message under the cursor.
+    Rewind,
     /// Changes the label.
     Label,
     /// Changes the title.
@@ -267,6 +269,13 @@ pub(crate) const BINDINGS: &[Binding] = &[
         does: "fork the session; in a conversation, at the cursor",
     },
     Binding {
+        keys: &[key('w')],
+        command: Command::Rewind,
+        scopes: &[Reader],
+        short: "rewind",
+        does: "take conversation and files back to the message at the cursor",
+    },
+    Binding {
         keys: &[key('c')],
         command: Command::Compare,
         scopes: SESSIONS,
@@ -470,26 +479,4 @@ pub(crate) fn command(scope: Scope, event: &KeyEvent) -> Option<Command> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_does_one_thing_on_a_screen() {
-        for scope in Scope::ALL {
-            let keys: Vec<_> = bindings(scope).flat_map(|binding| binding.keys).collect();
-            for (at, key) in keys.iter().enumerate() {
-                assert!(!keys[..at].contains(key), "{scope:?}: {}", key.name());
-            }
-        }
-    }
-
-    #[test]
-    fn every_screen_can_be_left_and_explains_itself() {
-        for scope in Scope::ALL {
-            let commands: Vec<_> = bindings(scope).map(|binding| binding.command).collect();
-            for command in [Command::Quit, Command::Help, Command::Down, Command::Last] {
-                assert!(commands.contains(&command), "{scope:?}: {command:?}");
-            }
-        }
-    }
-}
+mod tests;

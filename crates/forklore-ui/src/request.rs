@@ -63,8 +63,63 @@ pub enum Request {
     },
     /// Whether other sessions continue a session that is to be deleted.
     PlanDelete(SessionId),
+    /// What a rewind would change.
+    PlanRewind(RewindRequest),
     /// A change of the store.
     Change(Change),
+}
+
+impl Request {
+    /// Checks whether the answer may take long, so that other requests must not wait for it.
+    pub(crate) fn is_long(&self) -> bool {
+        matches!(
+            self,
+            Self::Search { .. }
+                | Self::PlanRewind(_)
+                | Self::Change(Change::Rewind(_) | Change::UndoRewind(..))
+        )
+    }
+}
+
+/// How far a session goes back, and with what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RewindRequest {
+    /// The session.
+    pub session: SessionId,
+    /// The cut to which it goes back.
+    pub at: forklore_core::Selector,
+    /// What goes back.
+    pub scope: forklore_api::RewindScope,
+}
+
+/// What a rewind would change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RewindPlan {
+    /// The rewind.
+    pub request: RewindRequest,
+    /// The cut after which the conversation goes on; `None` if it does not go back.
+    pub at: Option<Safe>,
+    /// What would happen to the files; `None` if they do not go back.
+    pub files: Option<FilesChanged>,
+    /// The folder of the files.
+    pub folder: Safe,
+    /// Whether somebody runs the session now.
+    pub is_running: bool,
+}
+
+/// What happened, or would happen, to the files of a folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilesChanged {
+    /// The number of files that are written.
+    pub written: u64,
+    /// The number of files that are removed.
+    pub removed: u64,
+    /// The number of files that are left alone, although they differ.
+    pub left: u64,
+    /// The first paths that would change, each after what would happen to it.
+    pub changes: Vec<(Safe, Safe)>,
+    /// The first paths that are left alone, each after the reason.
+    pub skipped: Vec<(Safe, Safe)>,
 }
 
 /// A position in a session.
@@ -137,6 +192,10 @@ pub enum Change {
     Delete(SessionId, DeleteMode),
     /// Brings back this session and the sessions that were deleted together with it.
     Undelete(SessionId),
+    /// Takes conversation, files or both back.
+    Rewind(RewindRequest),
+    /// Takes a rewind of the session's folder back: the one with this number, or the last one.
+    UndoRewind(SessionId, Option<u64>),
 }
 
 /// The answer to a request.
@@ -195,6 +254,8 @@ pub enum Answer {
         /// Whether other sessions continue it.
         has_children: bool,
     },
+    /// The answer to [`Request::PlanRewind`].
+    RewindPlanned(Box<RewindPlan>),
     /// The answer to [`Request::Change`].
     Changed(Done),
     /// A change was refused.
@@ -271,6 +332,30 @@ pub enum Done {
         session: SessionId,
         /// All sessions that this delete removed.
         sessions: Vec<SessionId>,
+    },
+    /// Conversation, files or both were taken back.
+    Rewound {
+        /// The session, which is unchanged.
+        session: SessionId,
+        /// The fork in which the conversation goes on, if it was taken back.
+        fork: Option<SessionId>,
+        /// The number with which it can be undone.
+        number: Option<u64>,
+        /// What happened to the files, if they were taken back.
+        files: Option<FilesChanged>,
+    },
+    /// A rewind was taken back.
+    RewindUndone {
+        /// The session in which the conversation goes on.
+        session: SessionId,
+        /// The number with which the undo can be undone.
+        number: u64,
+        /// The forks that were brought back.
+        back: Vec<SessionId>,
+        /// The forks that are in the trash.
+        gone: Vec<SessionId>,
+        /// What happened to the files, if they had been taken back.
+        files: Option<FilesChanged>,
     },
     /// Sessions were brought back.
     Undeleted {

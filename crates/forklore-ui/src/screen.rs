@@ -203,6 +203,11 @@ impl Screen {
         }
         let changes: Vec<_> = match done {
             Done::Forked { session, .. } => vec![changed(session, false)],
+            Done::Rewound { fork, .. } => fork.iter().map(|it| changed(it, false)).collect(),
+            Done::RewindUndone { back, gone, .. } => {
+                let back = back.iter().map(|it| changed(it, false));
+                back.chain(gone.iter().map(|it| changed(it, true))).collect()
+            }
             Done::Labelled(session, _) | Done::Renamed(session, _) => vec![changed(session, false)],
             Done::Deleted { sessions, .. } => sessions.iter().map(|it| changed(it, true)).collect(),
             Done::Undeleted { sessions, .. } => {

@@ -7,9 +7,13 @@ mod entry;
 mod events;
 mod find;
 mod list;
+mod rewind;
 mod search;
 
+use std::sync::Arc;
+
 use forklore_engine::{Engine, Error};
+use forklore_workspace::WorkspaceFiles;
 
 use crate::request::{Answer, Failed, Request};
 use crate::safe::Safe;
@@ -18,19 +22,27 @@ use crate::safe::Safe;
 #[derive(Clone)]
 pub struct Worker {
     engine: Engine,
+    files: Option<Arc<WorkspaceFiles>>,
 }
 
 impl Worker {
     /// Creates a worker that uses this engine.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
-        Self { engine }
+        Self { engine, files: None }
+    }
+
+    /// Lets the worker take files back, with these snapshots.
+    #[must_use]
+    pub fn with_files(self, files: Option<Arc<WorkspaceFiles>>) -> Self {
+        Self { files, ..self }
     }
 
     /// Answers a request. If the request takes long, calls `progress` with intermediate answers.
     #[must_use]
     pub fn perform(&self, request: &Request, progress: &mut dyn FnMut(Answer)) -> Answer {
         let engine = &self.engine;
+        let files = self.files.as_deref();
         let answer = match request {
             Request::List { workspace, trash, after, limit } => {
                 list::page(engine, workspace.clone(), *trash, after.clone(), *limit)
@@ -50,7 +62,8 @@ impl Worker {
                 search::search(engine, words, workspace.clone(), progress)
             }
             Request::PlanDelete(session) => Ok(change::plan_delete(engine, session)),
-            Request::Change(change) => change::change(engine, change),
+            Request::PlanRewind(request) => Ok(rewind::plan(engine, files, request)),
+            Request::Change(change) => change::change(engine, files, change),
         };
         answer.unwrap_or_else(|error| match request {
             Request::Change(change) => Answer::Refused(change.clone(), failed(&error)),

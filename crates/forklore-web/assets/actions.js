@@ -29,23 +29,65 @@ document.addEventListener("click", async (event) => {
 // Shows the form behind a link in a dialog. If that fails, follows the link.
 async function open(link) {
   const address = new URL(link.href);
-  const [, , session] = address.pathname.split("/");
+  const [, , session, kind] = address.pathname.split("/");
   try {
-    const answer = await fetch(`/fragments/fork/${session}${address.search}`);
+    const answer = await fetch(`/fragments/${kind}/${session}${address.search}`);
     if (!answer.ok) throw new Error(answer.statusText);
     const form = new DOMParser().parseFromString(await answer.text(), "text/html").body;
     const dialog = document.createElement("dialog");
-    dialog.setAttribute("aria-labelledby", "fork-title");
+    dialog.setAttribute("aria-labelledby", `${kind}-title`);
     dialog.append(...form.childNodes);
     dialog.addEventListener("close", () => {
       dialog.remove();
       if (link.isConnected) link.focus({ preventScroll: true });
     });
     document.body.append(dialog);
+    show(dialog);
     dialog.showModal();
   } catch {
     location.assign(link.href);
   }
+}
+
+// A form with a further step shows it in the same dialog.
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("dialog form[data-step]");
+  if (!form) return;
+  event.preventDefault();
+  const dialog = form.closest("dialog");
+  const [, , session, kind] = new URL(form.action).pathname.split("/");
+  const body = new URLSearchParams(new FormData(form));
+  const button = form.querySelector("button[type=submit]");
+  button.disabled = true;
+  try {
+    const answer = await fetch(`/fragments/${kind}/${session}`, { method: "POST", body });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (answer.ok) {
+      dialog.replaceChildren(...page.body.childNodes);
+      show(dialog);
+      const title = dialog.querySelector("h1");
+      title.tabIndex = -1;
+      return title.focus();
+    }
+    failed(form, page.querySelector(".problem p")?.textContent);
+  } catch {
+    failed(form);
+  }
+  button.disabled = false;
+});
+
+// Says in a dialog why its next step cannot be shown.
+function failed(form, why) {
+  const note = form.querySelector("[role=alert]") ?? document.createElement("p");
+  note.className = "bad";
+  note.setAttribute("role", "alert");
+  note.textContent = why ?? "The server does not answer.";
+  form.append(note);
+}
+
+// Makes visible what works with scripts only.
+function show(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
 }
 
 async function copied(button) {
@@ -71,7 +113,7 @@ async function copyLink(link) {
   }
 }
 
-for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+show(document);
 
 document.addEventListener("choose", (event) => {
   if (event.target.matches("[data-branch]")) choose(event.target);

@@ -21,7 +21,8 @@ function counted() {
   const more = region.querySelector('[rel="next"]') ? " or more" : "";
   const what = field.value.trim() ? "hit" : "family";
   const many = what === "hit" ? "hits" : "families";
-  return rows ? `${rows}${more} ${rows === 1 ? what : many}` : "Nothing was found";
+  const found = rows ? `${rows}${more} ${rows === 1 ? what : many}` : "Nothing was found";
+  return region.querySelector("[data-unfinished]") ? `${found} so far` : found;
 }
 
 async function find() {
@@ -78,4 +79,7 @@ if (region && field) {
   field.addEventListener("keydown", keys);
   filters?.addEventListener("input", soon);
   region.addEventListener("keydown", arrows);
+  region.addEventListener("reread", () => {
+    if (field.value.trim()) status.textContent = counted();
+  });
 }

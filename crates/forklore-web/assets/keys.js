@@ -1,4 +1,4 @@
-// Keys like those of a pager: j k, o, n N, g G, /, f, x, y, [ ], c, t, u, ?
+// Keys like those of a pager: j k, o, n N, g G, /, f, r, x, y, [ ], c, t, u, ?
 
 const rows = () => [...document.querySelectorAll("main [data-row]")];
 let current = null;
@@ -54,6 +54,7 @@ const actions = {
   g: () => follow("g") || select(rows()[0]),
   G: () => follow("G") || select(rows().at(-1)),
   f: () => (rows()[position()] ?? document).querySelector("[data-dialog]")?.click(),
+  r: () => (rows()[position()] ?? document).querySelector('[data-dialog="rewind"]')?.click(),
   x: () => rows()[position()]?.dispatchEvent(new CustomEvent("choose", { bubbles: true })),
   y: () => rows()[position()]?.querySelector("[data-copy-link]")?.click(),
   "[": () => follow("["),

@@ -4,6 +4,8 @@ const region = document.querySelector("#fragment[data-fragment]");
 const stream = document.body.dataset.live;
 // The shortest time between two reads. The first change after a quiet time is read at once.
 const PAUSE = 100;
+// The time after which a server that is away or refuses is tried again.
+const AGAIN = 5_000;
 let next = 0;
 let waiting = null;
 let isReading = false;
@@ -45,6 +47,7 @@ function replace(text) {
     links.find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
   }
   if (isAtEnd && region.dataset.session) scrollTo(0, document.documentElement.scrollHeight);
+  region.dispatchEvent(new Event("reread"));
 }
 
 async function read() {
@@ -62,14 +65,19 @@ async function read() {
       region.lastText = text;
       document.body.dataset.updated = String(Number(document.body.dataset.updated ?? 0) + 1);
     }
+    // A page that takes long to read is read less often.
+    const took = performance.now() - begun;
+    next = performance.now() + (isUnfinished() ? PAUSE : Math.max(PAUSE, 2 * took));
+    if (isUnfinished()) later();
   } catch {
     // The server is away; its next event says when to read again.
+    if (isUnfinished()) setTimeout(later, AGAIN);
   }
   isReading = false;
-  // A page that takes long to read is read less often.
-  const now = performance.now();
-  next = now + Math.max(PAUSE, 2 * (now - begun));
 }
+
+// The server answers a search before it has searched everything.
+const isUnfinished = () => region.querySelector("[data-unfinished]") !== null;
 
 function later() {
   waiting ??= setTimeout(read, Math.max(0, next - performance.now()));
@@ -80,7 +88,6 @@ let wasAway = false;
 // Where the stream was, so that a new connection goes on there. Without one, it begins with the page.
 let position = "";
 let isLost = false;
-const AGAIN = 5_000;
 
 function remember(event) {
   position = event.lastEventId || position;
@@ -142,3 +149,9 @@ if (region && stream) {
 
 // A part that takes long to read comes after the page.
 if (region?.dataset.load) read();
+
+// Typing replaces the hits too.
+if (region) {
+  new MutationObserver(() => isUnfinished() && later()).observe(region, { childList: true });
+  if (isUnfinished()) later();
+}

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 use forklore_core::ErrorKind;
 use forklore_engine::Error;
+use forklore_workspace::Error as FilesError;
 use maud::{Markup, html};
 
 use crate::shell::Shell;
@@ -41,6 +42,11 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 
+    /// Whoever asks, or this server, may not do it.
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
     fn title(&self) -> &'static str {
         match self.status {
             StatusCode::NOT_FOUND => "There is no such page",
@@ -52,20 +58,36 @@ impl Problem {
     }
 }
 
+fn status_of(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::InvalidArgs => StatusCode::BAD_REQUEST,
+        ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
+        ErrorKind::Conflict
+        | ErrorKind::AlreadyExists
+        | ErrorKind::HasChildren
+        | ErrorKind::Busy => StatusCode::CONFLICT,
+        ErrorKind::Unsupported => StatusCode::NOT_IMPLEMENTED,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let status = match error.kind() {
-            ErrorKind::NotFound => StatusCode::NOT_FOUND,
-            ErrorKind::InvalidArgs => StatusCode::BAD_REQUEST,
-            ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
-            ErrorKind::Conflict
-            | ErrorKind::AlreadyExists
-            | ErrorKind::HasChildren
-            | ErrorKind::Busy => StatusCode::CONFLICT,
-            ErrorKind::Unsupported => StatusCode::NOT_IMPLEMENTED,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
-        };
-        Self::new(status, error.to_string())
+        Self::new(status_of(error.kind()), error.to_string())
+    }
+}
+
+impl From<FilesError> for Problem {
+    fn from(error: FilesError) -> Self {
+        let status = status_of(error.kind());
+        match &error {
+            FilesError::Stopped { number, source, .. } => {
+                let undo = format!("{error}: {source}. `forklore undo {number}` takes it back.");
+                Self::new(status, undo)
+            }
+            _ => Self::new(status, error.to_string()),
+        }
     }
 }
 

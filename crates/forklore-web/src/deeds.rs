@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use forklore_api::TestCounts;
 use forklore_core::describe::{Change, Describer, FileEdit, Outcome, file_edits};
 use forklore_core::{Data, EventType, Header, Part, Role, SessionId};
 use forklore_engine::Engine;
@@ -65,6 +66,20 @@ pub(crate) struct Mark {
     pub(crate) judge: Option<String>,
     pub(crate) score: Option<f64>,
     pub(crate) error: Option<String>,
+    pub(crate) tests: Option<TestCounts>,
+    /// How many files the agent of an attempt changed, and by how many lines.
+    pub(crate) files: Option<u64>,
+    added: Option<usize>,
+    removed: Option<usize>,
+    pub(crate) seconds: Option<f64>,
+}
+
+impl Mark {
+    /// Returns the lines that the agent of an attempt changed.
+    pub(crate) fn lines(&self) -> Lines {
+        let number = |lines: Option<usize>| lines.unwrap_or_default();
+        Lines { added: number(self.added), removed: number(self.removed) }
+    }
 }
 
 /// A call without a result yet.

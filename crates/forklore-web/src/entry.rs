@@ -9,6 +9,8 @@ use forklore_page::{Block, Source, ToolOutput, shown_type};
 use forklore_store::port::LogEntry;
 use jiff::Timestamp;
 
+use crate::recorded::State;
+
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -38,12 +40,19 @@ pub(crate) struct Entry {
     pub(crate) writer: Option<SessionId>,
     pub(crate) partial: bool,
     pub(crate) blocks: Vec<Block>,
+    /// The states of files that were recorded after it, and before the next entry.
+    pub(crate) states: Vec<State>,
 }
 
 impl Entry {
     /// Checks whether the entry shows the event at this log position.
     pub(crate) fn has(&self, seq: u64) -> bool {
         self.seq == seq || self.also.contains(&seq)
+    }
+
+    /// Returns the log position of the last event that the entry shows.
+    pub(crate) fn last(&self) -> u64 {
+        self.also.last().copied().unwrap_or(self.seq)
     }
 }
 
@@ -101,12 +110,18 @@ impl<'a> Entries<'a> {
             writer: None,
             partial: false,
             blocks: vec![Block::Text(message)],
+            states: Vec::new(),
         });
     }
 
     /// Adds an event, unless the reader does not show it.
     pub(crate) fn add(&mut self, stored: &LogEntry) {
         let event = &stored.event;
+        if event.kind == EventType::WORKSPACE_SNAPSHOT
+            && let Some(entry) = self.entries.last_mut()
+        {
+            entry.states.extend(State::of(stored));
+        }
         if !Self::shows(event) {
             return;
         }
@@ -146,6 +161,7 @@ impl<'a> Entries<'a> {
             writer: Some(stored.origin.session_id.clone()),
             partial: event.is_partial(),
             blocks,
+            states: Vec::new(),
         });
     }
 

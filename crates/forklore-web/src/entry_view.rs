@@ -11,7 +11,7 @@ use maud::{Markup, PreEscaped, html};
 use crate::answer::Answer;
 use crate::entry::{Entry, Kind};
 use crate::shown;
-use crate::{Pages, fate, turnings};
+use crate::{Pages, fate, rewind, turnings};
 
 /// The number of elements after which a page ends.
 const MOST_NODES: usize = 2_000;
@@ -37,6 +37,8 @@ pub(crate) struct Writer<'a> {
     has_prefix: bool,
     /// Whether long texts are shown whole.
     is_whole: bool,
+    /// Whether the server has snapshots of files.
+    has_files: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -55,6 +57,7 @@ impl<'a> Writer<'a> {
             at: None,
             has_prefix: false,
             is_whole: false,
+            has_files: pages.files.is_some(),
         })
     }
 
@@ -180,11 +183,16 @@ impl<'a> Writer<'a> {
                     @if let Some(ts) = entry.ts { (shown::at_time(ts, self.zone)) }
                     @if entry.starts_turn { span { "turn " (entry.turn) } }
                     @if entry.partial { strong.bad { "interrupted" } }
+                    (rewind::badge(&self.session.id, entry))
                     a.act href={ "/s/" (self.session.id) "?at=" (seq) "#e-" (seq) } data-copy-link
                         aria-label={ "Copy the link to event " (seq) } { "Copy link" }
                     a.act href={ "/s/" (self.session.id) "/e/" (seq) } { "Event" }
                     a.act href={ "/s/" (self.session.id) "/fork?at=" (seq) } data-dialog
                         aria-label={ "Fork at event " (seq) } { "Fork" }
+                    @if self.has_files && entry.kind != Kind::Damaged {
+                        a.act href={ "/s/" (self.session.id) "/rewind?at=" (entry.last()) }
+                            data-dialog="rewind" aria-label={ "Rewind to event " (seq) } { "Rewind" }
+                    }
                 }
                 (PreEscaped(if self.is_whole { whole(entry) } else { blocks(entry) }))
             }

@@ -4,7 +4,7 @@ use forklore_core::workspace::Workspace;
 use forklore_core::{Header, Label, Selector, SessionId};
 use forklore_engine::{Engine, Fork};
 use forklore_sanitize::shell;
-use forklore_store::port::{At, Direction, Query};
+use forklore_store::port::{At, Direction, LogEntry, Query};
 use maud::{Markup, html};
 
 use crate::Pages;
@@ -89,10 +89,7 @@ pub(crate) fn form(pages: &Pages, session: &SessionId, params: &Params) -> Answe
 fn choices(engine: &Engine, header: &Header, at: Option<u64>) -> Answer<Vec<Choice>> {
     let end = Choice { selector: Selector::End, text: "At the end".to_owned() };
     let Some(seq) = at else { return Ok(vec![end]) };
-    let missing = || Problem::missing(format!("This session has no event {seq}."));
-    let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit: 1, bare: false };
-    let page = engine.store().read(&header.id, &query)?;
-    let stored = page.events.into_iter().find(|stored| stored.seq == seq).ok_or_else(missing)?;
+    let stored = event_at(engine, header, seq)?;
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let mut choices = vec![Choice {
         selector: Selector::Seq(signed(seq)),
@@ -113,6 +110,14 @@ fn choices(engine: &Engine, header: &Header, at: Option<u64>) -> Answer<Vec<Choi
     }
     choices.push(end);
     Ok(choices)
+}
+
+/// Returns the event at a log position.
+pub(crate) fn event_at(engine: &Engine, header: &Header, seq: u64) -> Answer<LogEntry> {
+    let missing = || Problem::missing(format!("This session has no event {seq}."));
+    let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit: 1, bare: false };
+    let page = engine.store().read(&header.id, &query)?;
+    page.events.into_iter().find(|stored| stored.seq == seq).ok_or_else(missing)
 }
 
 /// Returns the agents in which a fork can go on.
@@ -195,7 +200,7 @@ pub(crate) fn made(pages: &Pages, header: &Header, agent: &str) -> Markup {
 }
 
 /// Shows a command with a button that copies it.
-fn command(id: &str, command: &str) -> Markup {
+pub(crate) fn command(id: &str, command: &str) -> Markup {
     html! {
         div.command {
             code #(id) { (Line(command)) }

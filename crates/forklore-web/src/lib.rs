@@ -32,6 +32,8 @@ mod list_view;
 mod params;
 pub mod part;
 mod reader;
+mod recorded;
+mod rewind;
 mod routes;
 mod runs;
 mod search;
@@ -42,12 +44,14 @@ mod stats_view;
 mod turnings;
 mod window;
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use forklore_core::price::PriceTable;
 use forklore_engine::Engine;
+use forklore_search::SearchIndex;
 use jiff::tz::TimeZone;
 
+pub use rewind::{Files, Rights};
 pub use routes::router;
 
 /// What the pages show, and how.
@@ -64,6 +68,9 @@ pub struct Pages {
     pub zone: TimeZone,
     /// Whether the server has pages on which one talks to an agent, at `/s/ID/chat` and `/chat/new`.
     pub has_chat: bool,
+    /// The snapshots of the sessions' files. `None` if the server has none. The files of a session are
+    /// changed only if `has_chat` is set too: the agent's tools may change them then anyway.
+    pub files: Option<Files>,
 }
 
 impl Pages {
@@ -77,6 +84,7 @@ impl Pages {
             prices: PriceTable::default(),
             zone: TimeZone::UTC,
             has_chat: false,
+            files: None,
         }
     }
 }
@@ -86,6 +94,20 @@ pub(crate) struct App {
     pub(crate) pages: Pages,
     pub(crate) report: stats::Cached,
     pub(crate) families: families::Families,
+    pub(crate) searched: Once,
+}
+
+impl App {
+    /// Prepares the search of the store once, in the background. Whoever opens the list of sessions
+    /// may search next, and the first search of a large store must not make them wait.
+    pub(crate) fn prepare_search(&self) {
+        self.searched.call_once(|| {
+            let engine = self.pages.engine.clone();
+            let prepare = move || drop(SearchIndex::of(&engine).prepare());
+            // Without this, the first search does the work and says what is wrong.
+            let _ = std::thread::Builder::new().name("search".into()).spawn(prepare);
+        });
+    }
 }
 
 pub(crate) type Shared = Arc<App>;

@@ -13,14 +13,14 @@ use crate::part::Conversation;
 use crate::shell::Shell;
 use crate::shown::{self, Line};
 use crate::window::{self, Position, Window};
-use crate::{Pages, fate, fork, turnings};
+use crate::{Pages, fate, fork, rewind, turnings};
 
 /// The length of the first words of a turn in the list of turns, in bytes.
 const WORDS: usize = 60;
 
 /// The page of a session, at the position that the query names.
 pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Markup> {
-    let window = window::read(&pages.engine, session, Position::of(params)?)?;
+    let window = read(pages, session, params)?;
     let name = shown::name(&pages.engine, &window.header);
     let conversation = conversation(pages, &window)?;
     // What comes after the events that the page knows. Without a position, all would come.
@@ -41,6 +41,7 @@ pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answe
                 @if let Some(agent) = params.get("forked") {
                     (fork::made(pages, &window.header, agent))
                 }
+                (rewind::notice(pages, &window.header, params)?)
             }
             @if turns.len() > 1 {
                 nav.turns aria-label="Turns on this page" {
@@ -67,13 +68,20 @@ pub(crate) fn last_part(
     session: &SessionId,
     params: &Params,
 ) -> Answer<Conversation> {
-    let window = window::read(&pages.engine, session, Position::of(params)?)?;
+    let window = read(pages, session, params)?;
     let entries = conversation(pages, &window)?;
     Ok(Conversation {
         name: shown::name(&pages.engine, &window.header),
         facts: facts(pages, &window.header)?,
         entries: section(session, &again(params, &window), &entries),
     })
+}
+
+/// Reads the part of a session at the position of a query, with the states of its files.
+fn read(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Window> {
+    let mut window = window::read(&pages.engine, session, Position::of(params)?)?;
+    rewind::complete(pages, &mut window)?;
+    Ok(window)
 }
 
 fn section(session: &SessionId, again: &str, conversation: &Markup) -> Markup {
@@ -95,7 +103,7 @@ fn again(params: &Params, window: &Window) -> String {
 
 /// The conversation alone, to replace the one on the page.
 pub(crate) fn fragment(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Markup> {
-    conversation(pages, &window::read(&pages.engine, session, Position::of(params)?)?)
+    conversation(pages, &read(pages, session, params)?)
 }
 
 fn conversation(pages: &Pages, window: &Window) -> Answer<Markup> {

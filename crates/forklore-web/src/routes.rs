@@ -1,6 +1,6 @@
 //! The addresses of the pages.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use axum::Router;
 use axum::extract::{Form, Path, State};
@@ -15,13 +15,14 @@ use crate::params::{Params, session};
 use crate::stats::Cached;
 use crate::{
     App, Pages, Shared, assets, change, compare, event, family, files, fork, jump, list_view,
-    reader, runs, stats_view,
+    reader, rewind, runs, stats_view,
 };
 
 /// Returns the pages as a router, to be mounted at `/`. The caller checks who may see them, and sets
 /// the content security policy.
 pub fn router(pages: Pages) -> Router {
-    let app = App { pages, report: Cached::default(), families: Families::default() };
+    let (report, families, searched) = (Cached::default(), Families::default(), Once::new());
+    let app = App { pages, report, families, searched };
     Router::new()
         .route("/", get(sessions))
         .route("/fragments/sessions", get(sessions_fragment))
@@ -45,6 +46,7 @@ pub fn router(pages: Pages) -> Router {
         .route("/s/{id}/fork", get(fork_page).post(make_fork))
         .route("/fragments/fork/{id}", get(fork_form))
         .route("/assets/{file}", get(assets::serve))
+        .merge(rewind::routes())
         .fallback(nothing)
         .layer(map_response(explained))
         .with_state(Arc::new(app))
@@ -53,6 +55,7 @@ pub fn router(pages: Pages) -> Router {
 type Page = Answer<Html<String>>;
 
 async fn sessions(State(app): State<Shared>, params: Params) -> Page {
+    app.prepare_search();
     page(&app, move |pages| list_view::page(pages, &params)).await
 }
 

@@ -1,5 +1,6 @@
 //! Compares several sessions in a table, such as the continuations of `forklore explore`.
 
+use forklore_api::TestCounts;
 use forklore_core::units::count;
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_store::port::Filter;
@@ -35,16 +36,21 @@ pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
         common = common.min(engine.compare(&first.id, &header.id)?.common);
     }
     let from = if headers.len() == 1 { first.inherited.index } else { common };
-    let runs: Vec<_> = headers
+    let mut runs: Vec<_> = headers
         .iter()
         .map(|header| Ok((header, deeds::read(engine, header, from)?)))
         .collect::<Answer<_>>()?;
+    if params.get("of").is_some() {
+        // Forks without messages of their own say nothing about the others.
+        runs.sort_by_key(|(_, deeds)| deeds.prompt.is_none() && deeds.reply.is_none());
+    }
+    let first = runs.first().map_or(first, |(header, _)| header);
     let shell = Shell { title: "Compare runs", ..Shell::default() };
     Ok(shell.page(&html! {
         h1 { "Compare runs" }
         p.note {
             (count(headers.len() as u64, "session")) " with the first " (count(from, "message"))
-            " in common. Tests are the commands that name a test runner."
+            " in common. Tests are those of the judge, or the commands that name a test runner."
         }
         div.wide tabindex="0" role="region" aria-label="Runs" {
             table.table.runs {
@@ -53,7 +59,7 @@ pub(crate) fn page(pages: &Pages, params: &Params) -> Answer<Markup> {
                         @for name in ["Run", "Prompt", "Answer", "Model", "Mark", "Tests", "Files", "Calls"] {
                             th scope="col" { (name) }
                         }
-                        @for name in ["Tokens", "Cost", "Turns"] {
+                        @for name in ["Tokens", "Cost", "Turns", "Time"] {
                             th.number scope="col" { (name) }
                         }
                     }
@@ -103,16 +109,25 @@ fn row(pages: &Pages, header: &Header, deeds: &Deeds, first: &Header) -> Markup 
             td { (Line(deeds.reply.as_deref().unwrap_or("–"))) }
             td { (Line(deeds.model.as_deref().unwrap_or("–"))) }
             td { (mark(deeds.mark.as_ref())) }
-            td { (tests(deeds)) }
-            td {
-                @if deeds.files.is_empty() { "–" } @else {
-                    (deeds.files.len()) " " (lines)
+            td.short { (tests(deeds)) }
+            td.short {
+                @match deeds.mark.as_ref().and_then(|mark| Some((mark.files?, mark.lines()))) {
+                    // What the calls name is not all that the agent of an attempt changed.
+                    Some((files, lines)) => { (files) " " (lines) },
+                    None if deeds.files.is_empty() => "–",
+                    None => { (deeds.files.len()) " " (lines) },
                 }
             }
-            td { (calls) @if deeds.has_more { "+" } }
+            td.short { (calls) @if deeds.has_more { "+" } }
             td.number { (shown::tokens(header.usage.tokens())) }
             td.number { (shown::cost(header.usage.cost)) }
             td.number { (header.counts.turns.saturating_sub(header.inherited.turns)) }
+            td.number {
+                @match deeds.mark.as_ref().and_then(|mark| mark.seconds) {
+                    Some(seconds) => { (format!("{seconds:.1}")) " s" },
+                    None => "–",
+                }
+            }
         }
     }
 }
@@ -124,7 +139,8 @@ fn mark(mark: Option<&Mark>) -> Markup {
     html! {
         span title=(judge) {
             @match (mark.score, &mark.error) {
-                (Some(score), _) => (score),
+                (Some(score), None) => (score),
+                (Some(score), Some(error)) => { (score) br; span.bad { (Line(error)) } },
                 (None, Some(error)) => span.bad { (Line(error)) },
                 (None, None) => "–",
             }
@@ -132,7 +148,15 @@ fn mark(mark: Option<&Mark>) -> Markup {
     }
 }
 
+/// Shows the tests that a judge ran, or else how the last command that tests ended.
 fn tests(deeds: &Deeds) -> Markup {
+    if let Some(TestCounts { passed, failed }) = deeds.mark.as_ref().and_then(|mark| mark.tests) {
+        return html! {
+            @if failed == 0 { (passed) " passed" } @else {
+                span.bad { (failed) " of " (passed.saturating_add(failed)) " failed" }
+            }
+        };
+    }
     html! {
         @match deeds.last_test_failed {
             None => "–",

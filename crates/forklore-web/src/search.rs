@@ -1,12 +1,13 @@
 //! Searches the sessions, and shows the hits with links to where they are.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use forklore_api::{Hit, Search};
-use forklore_core::units::count;
+use forklore_core::units::{bytes, count};
 use forklore_core::{Header, Role};
 use forklore_engine::Engine;
-use forklore_search::SearchIndex;
+use forklore_search::{EarlyAnswer, SearchIndex};
 use forklore_store::port::Filter;
 use maud::{Markup, Render, html};
 
@@ -17,6 +18,8 @@ use crate::list::Wanted;
 use crate::params::Params;
 use crate::shown::{self, Block, Line};
 
+/// The time that a page of hits may read what is not searched yet. The browser then asks again.
+const PATIENCE: Duration = Duration::from_millis(200);
 /// The number of hits on a page.
 const HITS: usize = 40;
 /// The largest number of sessions whose ids contain what was typed.
@@ -37,7 +40,8 @@ pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params)
         ..Search::of(query)
     };
     let with_id = with_id(&pages.engine, query)?;
-    let answer = match SearchIndex::of(&pages.engine).search(&request) {
+    let index = SearchIndex::of(&pages.engine);
+    let EarlyAnswer { answer, unread } = match index.search_within(&request, PATIENCE) {
         Ok(answer) => answer,
         // An id need not be a valid search.
         Err(_) if !with_id.is_empty() => return Ok(sessions(pages, &with_id)),
@@ -57,12 +61,18 @@ pub(crate) fn hits(pages: &Pages, query: &str, wanted: &Wanted, params: &Params)
     let (names, hits) = (&of_model, hits.iter().filter(is_wanted).collect::<Vec<_>>());
     Ok(html! {
         (sessions(pages, &with_id))
+        @if let Some(unread) = unread {
+            p.note data-unfinished {
+                "The search of this store is being prepared: " (bytes(unread))
+                " are not searched yet."
+            }
+        }
         @if !answer.problems.is_empty() {
             p.note.bad {
                 (count(answer.problems.len() as u64, "session")) " could not be searched whole."
             }
         }
-        @if hits.is_empty() && with_id.is_empty() {
+        @if hits.is_empty() && with_id.is_empty() && unread.is_none() {
             p.empty {
                 "Nothing was found. All words must be in one message; " code { "back*" }
                 " finds the beginning of a word, " code { "\"...\"" } " a phrase, "

@@ -26,13 +26,14 @@ pub(crate) struct Shell<'a> {
     pub(crate) styles: &'a [&'a str],
 }
 
-const KEYS: [(&str, &str); 13] = [
+const KEYS: [(&str, &str); 14] = [
     ("j k", "next and previous"),
     ("o Enter", "open, or unfold"),
     ("n N", "next and previous page"),
     ("g G", "the beginning and the end"),
     ("/", "search"),
     ("f", "fork at this message"),
+    ("r", "rewind conversation and files to this message"),
     ("x", "choose a branch; two are compared"),
     ("c", "compare an abandoned branch with the kept one"),
     ("y", "copy the link to this message"),

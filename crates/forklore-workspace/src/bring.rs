@@ -1,13 +1,13 @@
 //! `bring --files`: merges the files of a branch into a folder.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bstr::BString;
 use forklore_api::{FilesBrought, NamedPath};
-use forklore_core::Header;
+use forklore_core::{Header, SessionId};
 use forklore_engine::Engine;
-use forklore_snapshot::{Merged, SnapshotId};
+use forklore_snapshot::{Merged, Shared, SnapshotId};
 use jiff::Timestamp;
 
 use crate::named::{planned, restored};
@@ -16,13 +16,17 @@ use crate::rewind::stopped;
 use crate::snapshot::{Named, find_named};
 use crate::{Error, Result, WorkspaceFiles};
 
-/// A merge that has not touched a file yet.
-struct Plan {
+/// A merge of files that has not touched a file yet. While it exists, no snapshot is removed.
+#[derive(Debug)]
+pub struct PlannedBring {
+    into: SessionId,
+    folder: PathBuf,
     base: SnapshotId,
     theirs: SnapshotId,
     /// The present state of the folder.
     ours: SnapshotId,
     merged: Merged,
+    _shared: Shared,
 }
 
 impl WorkspaceFiles {
@@ -41,26 +45,7 @@ impl WorkspaceFiles {
         into: &Header,
         folder: &Path,
     ) -> Result<FilesBrought> {
-        let mut record = Record::open(self.folder(), &self.snapshots.key_of(folder)?)?;
-        // Nothing removes the snapshots before the record names them.
-        let shared = self.snapshots.share()?;
-        let plan = self.plan(engine, from, into, folder)?;
-        let files = Files { before: plan.ours, after: plan.merged.id };
-        let number = record.add(Entry {
-            at: Timestamp::now(),
-            session: into.id.clone(),
-            fork: None,
-            operation: None,
-            files: Some(files),
-            paths: Vec::new(),
-            undoes: None,
-        })?;
-        drop(shared);
-        // What was changed since the present state was recorded is skipped.
-        let done = self.snapshots.revert(folder, plan.ours, plan.merged.id, &[], &self.taking);
-        let done = done.map_err(|error| stopped(number, plan.ours, error))?;
-        let restored = restored(&done, plan.merged.id);
-        Ok(FilesBrought { number: Some(number), restored, ..plan.answer(folder) })
+        self.bring_planned(self.plan_to_bring(engine, from, into, folder)?)
     }
 
     /// Returns what [`bring`](Self::bring) would do. Changes no file of the folder.
@@ -74,35 +59,81 @@ impl WorkspaceFiles {
         into: &Header,
         folder: &Path,
     ) -> Result<FilesBrought> {
-        let plan = self.plan(engine, from, into, folder)?;
-        let changes = self.snapshots.compare(plan.ours, plan.merged.id)?;
-        let restored = planned(plan.ours, plan.merged.id, &changes);
-        Ok(FilesBrought { restored, ..plan.answer(folder) })
+        self.show_planned(&self.plan_to_bring(engine, from, into, folder)?)
     }
 
-    fn plan(&self, engine: &Engine, from: &Header, into: &Header, folder: &Path) -> Result<Plan> {
+    /// Merges as [`bring`](Self::bring) does, without touching a file of the folder.
+    ///
+    /// # Errors
+    /// As [`bring`](Self::bring).
+    pub fn plan_to_bring(
+        &self,
+        engine: &Engine,
+        from: &Header,
+        into: &Header,
+        folder: &Path,
+    ) -> Result<PlannedBring> {
+        // Nothing removes the snapshots before the record names them.
+        let shared = self.snapshots.share()?;
         let (common, theirs) = parted(self, engine, from, into)?;
         // A worktree began with the user's changes of that moment, which the log may not have.
         let base = self.began_with(&from.id)?.or(common);
         let (from, into) = (from.id.clone(), into.id.clone());
-        let Some(base) = base else { return Err(Error::NoCommonSnapshot { from, into }) };
-        let Some(theirs) = theirs else { return Err(Error::NothingToBring { from, into }) };
+        let no_common = || Error::NoCommonSnapshot { from: from.clone(), into: into.clone() };
+        let base = base.ok_or_else(no_common)?;
+        let nothing = || Error::NothingToBring { from: from.clone(), into: into.clone() };
+        let theirs = theirs.ok_or_else(nothing)?;
         let ours = self.snapshots.take_before(folder, theirs, &[], &self.taking)?.id;
         let merged = self.snapshots.merge(base, ours, theirs)?;
-        Ok(Plan { base, theirs, ours, merged })
+        let folder = folder.to_path_buf();
+        Ok(PlannedBring { into, folder, base, theirs, ours, merged, _shared: shared })
+    }
+
+    /// Returns what a planned merge will do.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn show_planned(&self, plan: &PlannedBring) -> Result<FilesBrought> {
+        let changes = self.snapshots.compare(plan.ours, plan.merged.id)?;
+        let restored = planned(plan.ours, plan.merged.id, &changes, &[]);
+        Ok(FilesBrought { restored, ..plan.answer() })
+    }
+
+    /// Writes a planned merge into its folder. What was changed there since it was planned is skipped
+    /// and named.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if a file could not be written.
+    pub fn bring_planned(&self, plan: PlannedBring) -> Result<FilesBrought> {
+        let answer = plan.answer();
+        let PlannedBring { into, folder, ours, merged, _shared, .. } = plan;
+        let mut record = Record::open(self.folder(), &self.snapshots.key_of(&folder)?)?;
+        let number = record.add(Entry {
+            at: Timestamp::now(),
+            session: into,
+            fork: None,
+            operation: None,
+            files: Some(Files { before: ours, after: merged.id }),
+            paths: Vec::new(),
+            undoes: None,
+        })?;
+        let done = self.snapshots.revert(&folder, ours, merged.id, &[], &self.taking);
+        let done = done.map_err(|error| stopped(number, ours, error))?;
+        let restored = restored(&done, merged.id);
+        Ok(FilesBrought { number: Some(number), restored, ..answer })
     }
 }
 
-impl Plan {
-    fn answer(&self, folder: &Path) -> FilesBrought {
+impl PlannedBring {
+    fn answer(&self) -> FilesBrought {
         let conflict =
             |path: &BString| NamedPath { path: path.to_string(), reason: "conflict".to_owned() };
         FilesBrought {
             number: None,
-            folder: folder.to_path_buf(),
+            folder: self.folder.clone(),
             base: self.base.to_string(),
             brought: self.theirs.to_string(),
-            restored: planned(self.ours, self.merged.id, &[]),
+            restored: planned(self.ours, self.merged.id, &[], &[]),
             conflicts: self.merged.conflicts.iter().map(conflict).collect(),
         }
     }
@@ -129,9 +160,7 @@ fn parted(
     let folder = from.workspace.as_str();
     let recorded = files.last_moment(engine, from, u64::MAX, folder)?;
     let last = match recorded {
-        Some(recorded) if last.as_ref().is_none_or(|last| last.at < recorded.at) => {
-            Some(recorded.into())
-        }
+        Some(recorded) if last.as_ref().is_none_or(|last| last.at < recorded.at) => Some(recorded),
         _ => last,
     };
     let id = |named: Option<Named>| named.map(|named| named.id()).transpose();

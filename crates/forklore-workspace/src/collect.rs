@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::record::needed_by_undo;
 use crate::snapshot::{Named, PAGE};
+use crate::worktree_record::WorktreeRecord;
 use crate::{Result, WorkspaceFiles};
 
 /// How long the snapshots of a rewind stay for its undo, as long as a session in the trash.
@@ -40,12 +41,15 @@ impl WorkspaceFiles {
         needed.extend(self.agent_snapshots()?);
         needed.extend(self.expected()?);
         needed.extend(self.worktrees()?.into_iter().map(|made| made.snapshot));
+        let began = WorktreeRecord::open(self.folder())?.began;
         let store = engine.store();
         for trash in [false, true] {
             let filter = Filter { trash, ..Filter::default() };
             let found = store.sessions(&filter, None, 0).and_then(Headers::all);
             for header in found.map_err(forklore_engine::Error::from)? {
                 named_by(engine, &header.id, &mut needed)?;
+                let own = began.iter().filter(|(session, _)| *session == header.id);
+                needed.extend(own.map(|(_, snapshot)| *snapshot));
             }
         }
         Ok(needed)

@@ -1,7 +1,7 @@
 //! Why a verb on a session's files was refused or failed.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use forklore_core::data::NotJson;
 use forklore_core::{ErrorKind, SessionId};
@@ -133,7 +133,7 @@ pub enum Error {
         message: String,
     },
     /// The record of the rewinds or worktrees, or a worktree, cannot be read or written.
-    #[error("cannot {what} {}", path.display())]
+    #[error("cannot {what} {}: {source}", path.display())]
     Record {
         /// What should have happened, for example "read".
         what: &'static str,
@@ -173,12 +173,19 @@ impl Error {
     }
 }
 
+/// Returns a function that makes an error of a file.
+pub(crate) fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_path_buf();
+    move |source| Error::Record { what, path, source }
+}
+
 fn kind_of(error: &SnapshotError) -> ErrorKind {
     match error {
         SnapshotError::File { source, .. } => kind_of_file(source),
         SnapshotError::NotFound { .. } | SnapshotError::NoGit { .. } => ErrorKind::NotFound,
         SnapshotError::Id { .. } => ErrorKind::InvalidArgs,
         SnapshotError::NotEmpty { .. } => ErrorKind::AlreadyExists,
+        SnapshotError::Full { .. } => ErrorKind::Conflict,
         SnapshotError::Damaged { .. } => ErrorKind::Corrupt,
         SnapshotError::Stopped { source, .. } => kind_of(source),
         _ => ErrorKind::Internal,

@@ -6,6 +6,7 @@ use forklore_store::port::{At, Direction, LogEntry, Query};
 use forklore_store::sources::{FindSource, Source};
 use jiff::Timestamp;
 
+use crate::snapshot::Named;
 use crate::turns::{AgentSession, Moment};
 use crate::{Result, WorkspaceFiles};
 
@@ -21,7 +22,7 @@ impl WorkspaceFiles {
         header: &Header,
         last: u64,
         folder: &str,
-    ) -> Result<Option<Moment>> {
+    ) -> Result<Option<Named>> {
         let mut bound: Option<Timestamp> = None;
         let mut header = header.clone();
         let mut last = last;
@@ -47,8 +48,8 @@ impl WorkspaceFiles {
                 bound = earlier(bound, next_branch(engine, &source, &header.id, since)?);
                 let moments = self.moments(&agent(source))?.into_iter();
                 let before = |at: Timestamp| bound.is_none_or(|bound| at < bound);
-                let mut own = moments.filter(|found| found.folder == folder);
-                return Ok(own.rfind(|found| before(found.at)));
+                let own = moments.filter(|found| found.folder == folder && before(found.at));
+                return Ok(last_of(own));
             }
             let cut = header.cut.as_ref().and_then(|cut| cut.seq);
             let (Some(parent), Some(seq)) = (header.parent_id, cut) else { return Ok(None) };
@@ -64,14 +65,21 @@ impl WorkspaceFiles {
         engine: &Engine,
         header: &Header,
         folder: &str,
-    ) -> Result<Option<Moment>> {
+    ) -> Result<Option<Named>> {
         let Some(source) = source_of(engine, &header.id)? else { return Ok(None) };
         let first = entry(engine, &header.id, 0, Direction::Forward)?;
         let Some(began) = first.map(|first| first.event.ts) else { return Ok(None) };
         let moments = self.moments(&agent(source))?.into_iter();
-        let mut own = moments.filter(|found| found.folder == folder);
-        Ok(own.rfind(|found| found.at < began))
+        Ok(last_of(moments.filter(|found| found.folder == folder && found.at < began)))
     }
+}
+
+/// Returns the last of these snapshots, which names the one before it.
+fn last_of(moments: impl Iterator<Item = Moment>) -> Option<Named> {
+    let mut moments: Vec<_> = moments.collect();
+    let last = moments.pop()?;
+    let before = moments.pop().map(|before| before.snapshot);
+    Some(Named { before, ..last.into() })
 }
 
 /// Returns the agent's session from which a session was imported, while it still follows the

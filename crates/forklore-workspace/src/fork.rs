@@ -6,8 +6,9 @@ use forklore_api::{Fork, Forked};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, Label, Selector, SessionId};
 use forklore_engine::Engine;
-use forklore_snapshot::SnapshotId;
+use forklore_snapshot::{Shared, SnapshotId};
 
+use crate::worktree_record::WorktreeRecord;
 use crate::{Moment, NewWorktree, RemovedWorktree, Result, WorkspaceFiles, Worktree};
 
 impl WorkspaceFiles {
@@ -29,7 +30,7 @@ impl WorkspaceFiles {
         // Nothing removes the snapshot before the fork's log names it.
         let _shared = self.snapshots.share()?;
         let workspace = PathBuf::from(parent.workspace.as_str());
-        let (snapshot, commit) = self.start(engine, parent, fork)?;
+        let (snapshot, commit) = self.state_to_begin_with(engine, parent, fork.at.as_ref())?;
         let worktree = self.create_worktree(&NewWorktree {
             session: planned.child_session_id.clone(),
             folder: folder_of(&workspace, &planned.label, folder),
@@ -77,38 +78,55 @@ impl WorkspaceFiles {
         engine: &Engine,
         folder: &Path,
     ) -> Result<RemovedWorktree> {
-        let made = self.worktrees()?.into_iter().find(|made| made.folder == folder);
-        let fork = made.filter(|made| made.complete && !made.missing);
-        let header = fork.and_then(|made| engine.show(&made.session).ok());
-        if let Some(header) = header {
-            self.snapshot(engine, &header, folder)?;
-        }
-        self.remove_worktree(folder)
+        self.remove(folder, |present| match engine.show(&present.begun.session) {
+            Ok(header) => self.snapshot(engine, &header, folder).map(drop),
+            Err(_) => Ok(()),
+        })
     }
 
-    /// Returns the state of the files at the cut, and the commit on which it is based. At the end it
-    /// is the present state.
-    fn start(
+    /// Keeps all snapshots while the value that this returns is alive.
+    ///
+    /// # Errors
+    /// If the folder of the snapshots cannot be used.
+    pub fn share(&self) -> Result<Shared> {
+        Ok(self.snapshots.share()?)
+    }
+
+    /// Returns the folder that a fork with a label gets if the user names none.
+    #[must_use]
+    pub fn folder_of_fork(&self, parent: &Header, label: &Label) -> PathBuf {
+        folder_of(Path::new(parent.workspace.as_str()), label, None)
+    }
+
+    /// Returns the state of the files at a cut, and the commit on which it is based. Without a cut,
+    /// it is the present state, which becomes a snapshot.
+    ///
+    /// # Errors
+    /// [`Error::NoSnapshot`](crate::Error::NoSnapshot) if the history names no snapshot there.
+    pub fn state_to_begin_with(
         &self,
         engine: &Engine,
         parent: &Header,
-        fork: &Fork,
+        at: Option<&Selector>,
     ) -> Result<(SnapshotId, Option<String>)> {
         let workspace = Path::new(parent.workspace.as_str());
-        if fork.at.is_none() && workspace.is_dir() {
+        if at.is_none() && workspace.is_dir() {
             let recorded = self.snapshots.take(workspace, &self.taking)?;
             return Ok((recorded.id, recorded.commit));
         }
-        let at = fork.at.clone().unwrap_or(Selector::End);
+        let at = at.cloned().unwrap_or(Selector::End);
         let moment = Moment { header: parent, at, folder: workspace.to_path_buf() };
         let named = self.named_at(engine, &moment)?;
         Ok((self.on_this_machine(&named)?, named.commit))
     }
 
-    /// Returns the state with which the folder of a fork began, if one was made for it.
+    /// Returns the state with which the folder of a fork began, if one was made for it. The folder
+    /// may be gone.
     pub(crate) fn began_with(&self, session: &SessionId) -> Result<Option<SnapshotId>> {
-        let mut made = self.worktrees()?.into_iter().rev();
-        Ok(made.find(|made| made.session == *session).map(|made| made.snapshot))
+        let record = WorktreeRecord::open(self.folder())?;
+        let mut made = record.began.into_iter().rev();
+        let state = made.find(|(of, _)| of == session).map(|(_, snapshot)| snapshot);
+        Ok(state.filter(|&snapshot| self.snapshots.has(snapshot)))
     }
 }
 

@@ -6,11 +6,13 @@
 //! `diff` compares two states, `show` tells what a snapshot has, and `collect` removes those that
 //! nothing needs.
 
+mod belonging;
 mod bring;
 mod collect;
 mod error;
 mod followed;
 mod fork;
+mod json_lines;
 mod named;
 mod pending;
 mod position;
@@ -23,6 +25,7 @@ mod turns;
 mod undo;
 mod users_git;
 mod worktree;
+mod worktree_losses;
 mod worktree_record;
 mod worktree_removal;
 
@@ -30,6 +33,8 @@ use std::path::{Path, PathBuf};
 
 use forklore_snapshot::{Snapshots, Taking};
 
+pub use self::belonging::Belonging;
+pub use self::bring::PlannedBring;
 pub use self::error::{Error, Result};
 pub use self::project::project_folder;
 pub use self::rewind::Rewind;
@@ -55,6 +60,13 @@ impl WorkspaceFiles {
         let snapshots = Snapshots::at(folder);
         let taking = Taking { without, ..Taking::default() };
         Self { snapshots, folder: folder.to_path_buf(), taking }
+    }
+
+    /// Refuses snapshots with which all of them could have more bytes than `max_size`.
+    #[must_use]
+    pub fn limited_to(mut self, max_size: Option<u64>) -> Self {
+        self.taking.max_size = max_size;
+        self
     }
 
     /// Returns the folder of the snapshots.

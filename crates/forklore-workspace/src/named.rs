@@ -1,5 +1,7 @@
 //! Paths and restores as the contract shows them.
 
+use std::collections::BTreeSet;
+
 use forklore_api::{FilesRestored, NamedPath, WorktreeRemoved, WorktreeState};
 use forklore_snapshot::{Change, ChangeKind, LeftOut, Restored, Skipped, SnapshotId};
 
@@ -24,16 +26,24 @@ pub(crate) fn restored(restored: &Restored, snapshot: SnapshotId) -> FilesRestor
     }
 }
 
-/// Returns what a restore would do.
-pub(crate) fn planned(before: SnapshotId, after: SnapshotId, changes: &[Change]) -> FilesRestored {
+/// Returns what a restore would do. It leaves what it skips as it is.
+pub(crate) fn planned(
+    before: SnapshotId,
+    after: SnapshotId,
+    changes: &[Change],
+    left: &[Skipped],
+) -> FilesRestored {
+    let left_paths: BTreeSet<_> = left.iter().map(|skipped| &skipped.path).collect();
+    let changes: Vec<_> =
+        changes.iter().filter(|change| !left_paths.contains(&change.path)).collect();
     let removed = changes.iter().filter(|change| change.kind == ChangeKind::Removed).count();
     FilesRestored {
         before: before.to_string(),
         snapshot: after.to_string(),
         written: (changes.len() - removed) as u64,
         removed: removed as u64,
-        skipped: Vec::new(),
-        changes: changes.iter().map(changed).collect(),
+        skipped: left.iter().map(skipped).collect(),
+        changes: changes.into_iter().map(changed).collect(),
     }
 }
 
@@ -43,11 +53,12 @@ pub(crate) fn changed(change: &Change) -> NamedPath {
 
 impl From<Worktree> for forklore_api::Worktree {
     fn from(made: Worktree) -> Self {
-        let state = match (made.busy, made.complete, made.missing) {
-            (true, ..) => WorktreeState::Busy,
-            (_, false, _) => WorktreeState::Unfinished,
-            (.., true) => WorktreeState::Missing,
-            (false, true, false) => WorktreeState::Ready,
+        let state = match made {
+            Worktree { busy: true, .. } => WorktreeState::Busy,
+            Worktree { removing: true, .. } => WorktreeState::Removing,
+            Worktree { complete: false, .. } => WorktreeState::Unfinished,
+            Worktree { missing: true, .. } => WorktreeState::Missing,
+            _ => WorktreeState::Ready,
         };
         Self {
             session_id: made.session,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use forklore_snapshot::SnapshotId;
 
-use crate::record::failed;
+use crate::error::failed;
 use crate::{Result, WorkspaceFiles};
 
 /// How long a snapshot waits for its name. A turn that lasts longer has named its snapshots before.

@@ -3,8 +3,6 @@
 //! It is a file of JSON lines next to the snapshots. A rewind is recorded before it touches a file.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bstr::BString;
@@ -14,7 +12,11 @@ use forklore_snapshot::SnapshotId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result};
+use crate::Result;
+use crate::json_lines::{self, JsonLines};
+
+/// The folder of the records.
+const FOLDER: &str = "rewinds";
 
 /// A rewind or an undo in a folder. Its number is that of its line, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,46 +44,28 @@ pub(crate) struct Files {
     pub(crate) after: SnapshotId,
 }
 
-/// The record of one folder.
+/// The record of one folder. No other process changes it meanwhile.
 #[derive(Debug)]
 pub(crate) struct Record {
-    path: PathBuf,
+    lines: JsonLines<Entry>,
     pub(crate) entries: Vec<Entry>,
-    /// The open file. Its lock lets no other process change the record meanwhile.
-    file: File,
 }
 
 impl Record {
     /// Returns whether there is a record, which may be empty.
     pub(crate) fn exists(folder: &Path, key: &str) -> bool {
-        folder.join("rewinds").join(format!("{key}.jsonl")).exists()
+        path_of(folder, key).exists()
     }
 
-    /// Reads the record, and waits until no other process has it. A last line that was cut short by
-    /// a kill does not count.
+    /// Reads the record, and waits until no other process has it.
     pub(crate) fn open(folder: &Path, key: &str) -> Result<Self> {
-        let folder = folder.join("rewinds");
-        fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
-        let path = folder.join(format!("{key}.jsonl"));
-        let lock = OpenOptions::new().create(true).append(true).read(true).open(&path);
-        let lock = lock.map_err(failed("open", &path))?;
-        lock.lock().map_err(failed("lock", &path))?;
-        let text = fs::read(&path).map_err(failed("read", &path))?;
-        let (entries, whole) = parse(&text).map_err(failed("read", &path))?;
-        if whole < text.len() {
-            lock.set_len(whole as u64).map_err(failed("repair", &path))?;
-        }
-        Ok(Self { path, entries, file: lock })
+        let (lines, entries) = JsonLines::open(&path_of(folder, key))?;
+        Ok(Self { lines, entries })
     }
 
     /// Adds an entry and returns its number. It is on the disk then.
     pub(crate) fn add(&mut self, entry: Entry) -> Result<u64> {
-        let line = serde_json::to_string(&entry).map_err(io::Error::other);
-        let written = line.and_then(|line| {
-            self.file.write_all(format!("{line}\n").as_bytes())?;
-            self.file.sync_data()
-        });
-        written.map_err(failed("write", &self.path))?;
+        self.lines.add(&entry)?;
         self.entries.push(entry);
         Ok(self.entries.len() as u64)
     }
@@ -113,20 +97,9 @@ impl Record {
 /// Returns the snapshots that undos need: those of the rewinds and undos since a time, and those of
 /// the last one of each folder, however old it is.
 pub(crate) fn needed_by_undo(folder: &Path, since: Timestamp) -> Result<BTreeSet<SnapshotId>> {
-    let folder = folder.join("rewinds");
     let mut needed = BTreeSet::new();
-    let records = match fs::read_dir(&folder) {
-        Ok(records) => records,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(needed),
-        Err(error) => return Err(failed("read", &folder)(error)),
-    };
-    for record in records {
-        let path = record.map_err(failed("read", &folder))?.path();
-        if path.extension().is_none_or(|kind| kind != "jsonl") {
-            continue;
-        }
-        let text = fs::read(&path).map_err(failed("read", &path))?;
-        let (entries, _) = parse(&text).map_err(failed("read", &path))?;
+    for path in json_lines::files_in(&folder.join(FOLDER))? {
+        let entries: Vec<Entry> = json_lines::read(&path)?;
         let with_files = entries.iter().filter_map(|entry| Some((entry.at, entry.files?)));
         let last = with_files.clone().next_back();
         for (_, files) in with_files.filter(|(at, _)| *at >= since).chain(last) {
@@ -136,47 +109,18 @@ pub(crate) fn needed_by_undo(folder: &Path, since: Timestamp) -> Result<BTreeSet
     Ok(needed)
 }
 
-/// Reads the whole lines of a record. Returns the entries, and the length of these lines: a kill may
-/// have cut the last one short.
-fn parse(text: &[u8]) -> io::Result<(Vec<Entry>, usize)> {
-    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let lines = text.get(..whole).unwrap_or_default().split(|&byte| byte == b'\n');
-    let entries = lines.filter(|line| !line.is_empty()).map(serde_json::from_slice);
-    Ok((entries.collect::<Result<_, _>>().map_err(io::Error::other)?, whole))
-}
-
-pub(crate) fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let path = path.to_path_buf();
-    move |source| Error::Record { what, path, source }
+fn path_of(folder: &Path, key: &str) -> PathBuf {
+    folder.join(FOLDER).join(format!("{key}.jsonl"))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::OpenOptions;
-
     use super::*;
 
     fn entry(undoes: Option<u64>) -> Entry {
         let session = "work".parse().unwrap();
         let at = "2026-01-02T03:04:05Z".parse().unwrap();
         Entry { at, session, fork: None, operation: None, files: None, paths: Vec::new(), undoes }
-    }
-
-    #[test]
-    fn a_line_that_a_kill_cut_short_does_not_count() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("rewinds/key.jsonl");
-        let mut record = Record::open(folder.path(), "key").unwrap();
-        assert_eq!(record.add(entry(None)).unwrap(), 1);
-        drop(record);
-        let mut file = OpenOptions::new().append(true).open(path).unwrap();
-        file.write_all(b"{\"at\":\"2026").unwrap();
-        let mut record = Record::open(folder.path(), "key").unwrap();
-        assert_eq!(record.entries, [entry(None)]);
-        assert_eq!(record.add(entry(Some(1))).unwrap(), 2);
-        drop(record);
-        let record = Record::open(folder.path(), "key").unwrap();
-        assert_eq!(record.entries, [entry(None), entry(Some(1))]);
     }
 
     #[test]

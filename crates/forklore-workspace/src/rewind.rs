@@ -7,7 +7,7 @@ use forklore_api::{Fork, Forked, RewindScope, Rewound};
 use forklore_core::operation::{OperationId, Outcome};
 use forklore_core::{Header, Label, Selector, SessionId};
 use forklore_engine::Engine;
-use forklore_snapshot::{Error as SnapshotError, SnapshotId};
+use forklore_snapshot::{Error as SnapshotError, Restored, SnapshotId};
 use jiff::Timestamp;
 
 use crate::named::{planned, restored};
@@ -76,11 +76,12 @@ impl WorkspaceFiles {
         };
         let number = record.add(entry)?;
         let files = match files {
-            Some(files) => {
-                let done =
-                    self.snapshots.restore(&rewind.folder, files.after, &paths, &self.taking);
-                let done = done.map_err(|error| stopped(number, files.before, error))?;
-                Some(restored(&done, files.after))
+            Some(Files { before, after }) => {
+                // Not what was changed while the fork was made: the state before has it not.
+                let (folder, taking) = (&rewind.folder, &self.taking);
+                let done = self.snapshots.revert(folder, before, after, &paths, taking);
+                let done = done.map_err(|error| stopped(number, before, error))?;
+                Some(restored(&Restored { before, ..done }, after))
             }
             None => None,
         };
@@ -106,7 +107,8 @@ impl WorkspaceFiles {
                 let paths = paths.collect::<Result<Vec<_>>>()?;
                 let before = self.before(rewind, after, &paths)?;
                 let changes = self.snapshots.preview(before, after, &paths)?;
-                Some(planned(before, after, &changes))
+                let left = self.snapshots.foreseen(&rewind.folder, before, &changes)?;
+                Some(planned(before, after, &changes, &left))
             }
         };
         let forked = match rewind.scope {

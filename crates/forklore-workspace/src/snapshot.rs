@@ -38,6 +38,9 @@ pub(crate) struct Named {
     pub(crate) seq: Option<u64>,
     #[serde(skip)]
     pub(crate) at: Timestamp,
+    /// Of a snapshot that no log names: the one that was taken before it.
+    #[serde(skip)]
+    pub(crate) before: Option<SnapshotId>,
 }
 
 impl Named {
@@ -168,14 +171,28 @@ pub(crate) fn find_named(
     engine: &Engine,
     session: &SessionId,
     up_to: u64,
+    accept: impl FnMut(&Named, &EventId) -> Result<bool>,
+) -> Result<Option<Named>> {
+    find_named_near(engine, session, up_to, usize::MAX, accept)
+}
+
+/// Looks for a snapshot as [`find_named`] does, in this number of pages of events.
+pub(crate) fn find_named_near(
+    engine: &Engine,
+    session: &SessionId,
+    up_to: u64,
+    pages: usize,
     mut accept: impl FnMut(&Named, &EventId) -> Result<bool>,
 ) -> Result<Option<Named>> {
     let read = |at, limit, bare| {
         let query = Query { at: At::Seq(at), direction: Direction::Backward, limit, bare };
         engine.store().read(session, &query).map_err(forklore_engine::Error::from)
     };
-    let mut next = Some(up_to);
-    while let Some(at) = next {
+    let (mut next, mut pages) = (Some(up_to), pages);
+    while let Some(at) = next
+        && pages > 0
+    {
+        pages -= 1;
         let page = read(at, PAGE, true)?;
         next = page.events.last().filter(|_| page.more).and_then(|last| last.seq.checked_sub(1));
         let named = page.events.iter();

@@ -7,7 +7,7 @@ use bstr::ByteSlice;
 use forklore_api::{ChangedFile, FilesCompared, FilesState, ShownSnapshot};
 use forklore_core::{Header, Selector};
 use forklore_engine::Engine;
-use forklore_snapshot::{ChangedLines, Error as SnapshotError, Lines, SnapshotId};
+use forklore_snapshot::{ChangedLines, Error as SnapshotError, Lines, Most, SnapshotId};
 
 use crate::named::changed;
 use crate::position::last_position;
@@ -33,6 +33,8 @@ pub struct Diffed {
     pub answer: FilesCompared,
     /// All patches, byte for byte. Empty if they were not wanted.
     pub patch: Vec<u8>,
+    /// The number of paths that differ and were left out, because there are too many.
+    pub rest: usize,
 }
 
 impl WorkspaceFiles {
@@ -59,16 +61,30 @@ impl WorkspaceFiles {
     /// # Errors
     /// If a snapshot is not on this machine, or git fails.
     pub fn diff(&self, a: FilesState, b: FilesState, patches: bool) -> Result<Diffed> {
-        let (before, after) = (a.snapshot.parse()?, b.snapshot.parse()?);
-        let found = self.snapshots.compare_lines(before, after, patches)?;
-        let mut patch = Vec::new();
-        for found in &found {
-            patch.extend_from_slice(found.patch.as_ref().map_or(b"", |patch| patch.as_slice()));
+        let found = self.snapshots.compare_lines(a.snapshot.parse()?, b.snapshot.parse()?, patches);
+        Ok(diffed(a, b, &found?, 0))
+    }
+
+    /// Compares two states of files as [`diff`](Self::diff) does, with patches, up to a limit.
+    ///
+    /// # Errors
+    /// As [`diff`](Self::diff).
+    pub fn diff_most(&self, a: FilesState, b: FilesState, most: Most) -> Result<Diffed> {
+        let found = self.snapshots.compare_most(a.snapshot.parse()?, b.snapshot.parse()?, most);
+        let (found, rest) = found?;
+        Ok(diffed(a, b, &found, rest))
+    }
+
+    /// Returns how many paths differ between two snapshots. `None` if one is not on this machine.
+    ///
+    /// # Errors
+    /// If an id is none, or git fails.
+    pub fn count_changes(&self, before: &str, after: &str) -> Result<Option<u64>> {
+        let (before, after) = (before.parse()?, after.parse()?);
+        if !self.snapshots.has(before) || !self.snapshots.has(after) {
+            return Ok(None);
         }
-        let changes: Vec<_> = found.iter().map(file).collect();
-        let sum = |of: fn(&ChangedFile) -> Option<u64>| changes.iter().filter_map(of).sum();
-        let (added, removed) = (sum(|file| file.added), sum(|file| file.removed));
-        Ok(Diffed { answer: FilesCompared { a, b, added, removed, changes }, patch })
+        Ok(Some(self.snapshots.compare(before, after)?.len() as u64))
     }
 
     /// Returns the snapshot that belongs to a position, and what changed since the one before.
@@ -84,7 +100,7 @@ impl WorkspaceFiles {
             Some(earlier) => last_named(engine, &moment.header.id, earlier, &folder)?,
             None => None,
         };
-        let before = before.map(|before| before.id()).transpose()?;
+        let before = before.map(|before| before.id()).transpose()?.or(named.before);
         let present = self.snapshots.has(id);
         let changes = match before.filter(|&before| present && self.snapshots.has(before)) {
             Some(before) => self.snapshots.compare(before, id)?.iter().map(changed).collect(),
@@ -141,7 +157,7 @@ impl WorkspaceFiles {
         };
         let is_later = |at| named.as_ref().is_none_or(|named| named.at < at);
         let named = match recorded {
-            Some(recorded) if is_later(recorded.at) => Some(recorded.into()),
+            Some(recorded) if is_later(recorded.at) => Some(recorded),
             _ => named,
         };
         let (session, folder, at) = (header.id.clone(), folder.clone(), at.to_string());
@@ -153,6 +169,17 @@ impl WorkspaceFiles {
         let missing = || SnapshotError::NotFound { id: id.to_string() };
         if self.snapshots.has(id) { Ok(id) } else { Err(missing().into()) }
     }
+}
+
+fn diffed(a: FilesState, b: FilesState, found: &[ChangedLines], rest: usize) -> Diffed {
+    let mut patch = Vec::new();
+    for found in found {
+        patch.extend_from_slice(found.patch.as_ref().map_or(b"", |patch| patch.as_slice()));
+    }
+    let changes: Vec<_> = found.iter().map(file).collect();
+    let sum = |of: fn(&ChangedFile) -> Option<u64>| changes.iter().filter_map(of).sum();
+    let (added, removed) = (sum(|file| file.added), sum(|file| file.removed));
+    Diffed { answer: FilesCompared { a, b, added, removed, changes }, patch, rest }
 }
 
 fn state_of(moment: &Moment<'_>, named: &Named) -> FilesState {

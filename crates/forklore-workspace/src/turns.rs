@@ -4,17 +4,18 @@
 //! not named in a log. Each session of an agent has a file of JSON lines next to the snapshots.
 //! The rules are those of docs/semantics.md, Who takes snapshots.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use forklore_snapshot::{Snapshot, SnapshotId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::record::failed;
+use crate::json_lines::{self, JsonLines};
 use crate::snapshot::Named;
 use crate::{Result, WorkspaceFiles};
+
+/// The folder of the files.
+const FOLDER: &str = "turns";
 
 /// A session of an agent, as the agent names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,7 @@ impl From<Moment> for Named {
             left_out: Vec::new(),
             seq: None,
             at: moment.at,
+            before: None,
         }
     }
 }
@@ -79,29 +81,19 @@ impl WorkspaceFiles {
             commit: state.commit.clone(),
             branch: state.branch.clone(),
         };
-        let last = self.moments(session)?.into_iter().rfind(|last| last.folder == moment.folder);
+        let (mut lines, moments) = JsonLines::<Moment>::open(&self.moments_of(session))?;
+        let last = moments.into_iter().rfind(|last| last.folder == moment.folder);
         if last.is_some_and(|last| Moment { at: moment.at, ..last } == moment) {
             return Ok(false);
         }
-        let path = self.moments_of(session);
-        let line = serde_json::to_string(&moment).map_err(io::Error::other);
-        let written = line.and_then(|line| {
-            path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            let mut file = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
-            file.lock()?;
-            // A line that a kill cut short is ended first.
-            let end = if is_cut_short(&mut file)? { "\n" } else { "" };
-            file.write_all(format!("{end}{line}\n").as_bytes())?;
-            file.sync_data()
-        });
-        written.map_err(failed("write", &path))?;
+        lines.add(&moment)?;
         Ok(true)
     }
 
     /// Returns the snapshots of a session of an agent, oldest first. A line that a kill cut short
     /// does not count.
     pub(crate) fn moments(&self, session: &AgentSession) -> Result<Vec<Moment>> {
-        read(&self.moments_of(session))
+        json_lines::read(&self.moments_of(session))
     }
 
     /// Returns the snapshots of all sessions of agents. They are needed as those are which a log
@@ -110,42 +102,15 @@ impl WorkspaceFiles {
     /// # Errors
     /// If their files cannot be read.
     pub fn agent_snapshots(&self) -> Result<Vec<SnapshotId>> {
-        let folder = self.folder().join("turns");
-        let files = match fs::read_dir(&folder) {
-            Ok(files) => files,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed("read", &folder)(error)),
-        };
-        let mut found = Vec::new();
-        for file in files {
-            let path = file.map_err(failed("read", &folder))?.path();
-            found.extend(read(&path)?.into_iter().map(|moment| moment.snapshot));
-        }
-        Ok(found)
+        let files = json_lines::files_in(&self.folder().join(FOLDER))?;
+        let moments = files.iter().map(|path| json_lines::read::<Moment>(path));
+        let moments = moments.collect::<Result<Vec<_>>>()?.concat();
+        Ok(moments.into_iter().map(|moment| moment.snapshot).collect())
     }
 
     fn moments_of(&self, session: &AgentSession) -> PathBuf {
         let AgentSession { dialect, native_id } = session;
         let name = blake3::hash(format!("{dialect}\n{native_id}").as_bytes()).to_hex();
-        self.folder().join("turns").join(format!("{name}.jsonl"))
+        self.folder().join(FOLDER).join(format!("{name}.jsonl"))
     }
-}
-
-fn read(path: &Path) -> Result<Vec<Moment>> {
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed("read", path)(error)),
-    };
-    let lines = text.split(|&byte| byte == b'\n');
-    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
-}
-
-fn is_cut_short(file: &mut File) -> io::Result<bool> {
-    let mut last = [b'\n'];
-    if file.metadata()?.len() > 0 {
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-    }
-    Ok(last != *b"\n")
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forklore_api::{RewindUndone, Undo};
 use forklore_core::operation::OperationId;
-use forklore_engine::Engine;
+use forklore_engine::{Engine, Error as EngineError};
 use jiff::Timestamp;
 
 use crate::named::restored;
@@ -14,11 +14,11 @@ use crate::{Error, Result, WorkspaceFiles};
 
 impl WorkspaceFiles {
     /// Takes a rewind or an undo of a folder back: the one with this number, or else the latest
-    /// rewind. Files that were changed since are skipped and named.
+    /// rewind. Files that were changed since are skipped and named. A fork that was changed since,
+    /// for example gone on with, stays as it is, and the answer says so.
     ///
     /// # Errors
-    /// [`Error::NothingToUndo`], [`Error::NoRewind`] or [`Error::UndoneAlready`]; `conflict` if the
-    /// fork was gone on with: then nothing has changed.
+    /// [`Error::NothingToUndo`], [`Error::NoRewind`] or [`Error::UndoneAlready`].
     pub fn undo(
         &self,
         engine: &Engine,
@@ -38,10 +38,10 @@ impl WorkspaceFiles {
         if let Some(by) = record.undone_by(undid) {
             return Err(Error::UndoneAlready { number: undid, by });
         }
-        // The store refuses if the fork was gone on with, so it comes first.
-        let operation = match entry.operation {
+        // It comes first: an undo of which a kill left no line is begun again.
+        let (operation, left) = match entry.operation {
             Some(operation) => undone(engine, operation)?,
-            None => None,
+            None => (None, false),
         };
         let files = entry.files.map(|files| Files { before: files.after, after: files.before });
         let number = record.add(Entry {
@@ -60,13 +60,28 @@ impl WorkspaceFiles {
             None => None,
         };
         let (fork, session_id) = (entry.fork, entry.session);
+        let fork_left = fork.clone().filter(|_| left);
+        // An undo that left the fork as it is has no operation, so its undo changes no fork either.
+        let is_of_fork = entry.operation.is_some() || entry.undoes.is_none();
+        let fork = fork.filter(|_| is_of_fork && !left);
         let folder = folder.to_path_buf();
-        Ok(RewindUndone { number, undid, folder, session_id, fork, files })
+        Ok(RewindUndone { number, undid, folder, session_id, fork, fork_left, files })
     }
 }
 
-/// Undoes the operation that made a fork. Returns the operation that did so.
-fn undone(engine: &Engine, operation: OperationId) -> Result<Option<OperationId>> {
+/// Undoes the operation that made a fork, or that put it into the trash. Returns the operation that
+/// did so, and whether the fork stays as it is, because it was changed since.
+fn undone(engine: &Engine, operation: OperationId) -> Result<(Option<OperationId>, bool)> {
     let request = Undo { operation: Some(operation), partial: false, dry_run: false };
-    Ok(engine.undo(&request)?.recorded_as)
+    match engine.undo(&request) {
+        Ok(undone) => Ok((undone.recorded_as, false)),
+        // `op undo` did it, or an undo of the rewind that was killed before its line.
+        Err(EngineError::AlreadyUndone { by, .. }) => Ok((Some(by), false)),
+        Err(
+            EngineError::ChangedSince { .. }
+            | EngineError::NotUndoable { .. }
+            | EngineError::NoOperation(_),
+        ) => Ok((None, true)),
+        Err(error) => Err(error.into()),
+    }
 }

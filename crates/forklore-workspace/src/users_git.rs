@@ -1,12 +1,12 @@
 //! The entries of worktrees in the repository of the user: the only thing there that is written.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::record::failed;
+use crate::error::failed;
 use crate::{Error, Result};
 
 /// Returns the top folder of the work tree and the folder of the repository, if `folder` is in one.
@@ -35,12 +35,21 @@ pub(crate) fn is_in_a_ref(folder: &Path, commit: &str) -> Result<bool> {
 }
 
 /// Makes a work tree without files, detached at a commit: no ref is written. Its index is that of
-/// the commit, so `git status` shows what the files change.
-pub(crate) fn add(repository: &Path, workspace: &Path, folder: &Path, commit: &str) -> Result<()> {
+/// the commit, so `git status` shows what the files change. git has the lock too, because it goes on
+/// if this process is killed.
+pub(crate) fn add(
+    repository: &Path,
+    workspace: &Path,
+    folder: &Path,
+    commit: &str,
+    lock: &File,
+) -> Result<()> {
+    let locked = || lock.try_clone().map(Stdio::from).map_err(failed("lock", folder));
     let mut add = git(repository);
-    add.args(["worktree", "add", "--quiet", "--detach", "--no-checkout", "--"]);
+    add.args(["worktree", "add", "--quiet", "--detach", "--no-checkout", "--"]).stdin(locked()?);
     run(repository, "worktree add", add.arg(folder).arg(commit))?;
-    run(folder, "read-tree", git(folder).args(["read-tree", "HEAD"]))?;
+    let mut read = git(folder);
+    run(folder, "read-tree", read.args(["read-tree", "HEAD"]).stdin(locked()?))?;
     skip(workspace, folder)
 }
 
@@ -111,17 +120,9 @@ fn path(bytes: &[u8]) -> PathBuf {
     std::ffi::OsStr::from_bytes(bytes).into()
 }
 
-/// Returns git without hooks, programs that watch files, and variables that could redirect it.
+/// Returns git as the user has it, except that worktrees have full paths.
 fn git(folder: &Path) -> Command {
-    let mut git = Command::new("git");
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GIT_") {
-            git.env_remove(name);
-        }
-    }
-    git.current_dir(folder).stdin(Stdio::null());
-    git.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
-    git.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
+    let mut git = forklore_snapshot::users_git(folder);
     git.args(["-c", "worktree.useRelativePaths=false"]);
     git
 }

@@ -1,6 +1,6 @@
 //! Folders of their own for sessions, with the files of a snapshot.
 
-use std::fs::{self, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use bstr::{BString, ByteSlice as _};
 use forklore_core::SessionId;
 use forklore_snapshot::SnapshotId;
 
-use crate::record::failed;
+use crate::error::failed;
 use crate::users_git;
 use crate::worktree_record::{Begun, Line, Present, WorktreeRecord};
 use crate::{Error, Result, WorkspaceFiles};
@@ -48,6 +48,8 @@ pub struct Worktree {
     pub busy: bool,
     /// Whether the folder does not exist any more.
     pub missing: bool,
+    /// Whether its removal was begun and not completed.
+    pub removing: bool,
 }
 
 impl WorkspaceFiles {
@@ -89,7 +91,7 @@ impl WorkspaceFiles {
         let lock = record.lock_of(number)?;
         lock.lock().map_err(failed("lock", self.folder()))?;
         drop(record);
-        if let Err(error) = self.fill(&begun) {
+        if let Err(error) = self.fill(&begun, &lock) {
             drop(lock);
             // If this fails too, for example because the disk is full, it is listed.
             self.remove_worktree(&path(&begun.folder)).ok();
@@ -100,10 +102,10 @@ impl WorkspaceFiles {
         Ok(shown(Present { begun, complete: true, removing: None }, false))
     }
 
-    fn fill(&self, begun: &Begun) -> Result<()> {
+    fn fill(&self, begun: &Begun, lock: &File) -> Result<()> {
         let folder = path(&begun.folder);
         if let Some((repository, commit)) = &begun.git {
-            users_git::add(&path(repository), &path(&begun.workspace), &folder, commit)?;
+            users_git::add(&path(repository), &path(&begun.workspace), &folder, commit, lock)?;
         }
         self.snapshots.copy_to(&folder, begun.snapshot)?;
         Ok(())
@@ -130,7 +132,7 @@ impl WorkspaceFiles {
 }
 
 pub(crate) fn shown(present: Present, busy: bool) -> Worktree {
-    let Present { begun, complete, .. } = present;
+    let Present { begun, complete, removing } = present;
     let folder = path(&begun.folder);
     Worktree {
         session: begun.session,
@@ -140,6 +142,7 @@ pub(crate) fn shown(present: Present, busy: bool) -> Worktree {
         complete,
         busy,
         missing: !folder.exists(),
+        removing: removing.is_some(),
         folder,
     }
 }
@@ -172,7 +175,7 @@ fn is_free(folder: &Path) -> Result<bool> {
     }
 }
 
-fn bytes(path: &Path) -> BString {
+pub(crate) fn bytes(path: &Path) -> BString {
     path.as_os_str().as_bytes().into()
 }
 

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bstr::BString;
@@ -14,16 +13,30 @@ use forklore_snapshot::SnapshotId;
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::record::failed;
+use crate::error::failed;
+use crate::json_lines::JsonLines;
 
 /// What happened to a worktree. Its number is that of the line that made it, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Line {
     Begun(Begun),
-    Complete { number: u64 },
-    Removing { number: u64, snapshot: Option<SnapshotId> },
-    Removed { number: u64 },
+    Complete {
+        number: u64,
+    },
+    Removing {
+        number: u64,
+        snapshot: Option<SnapshotId>,
+        /// Where the folder will be while it is deleted.
+        #[serde(default)]
+        aside: Option<BString>,
+    },
+    Moved {
+        number: u64,
+    },
+    Removed {
+        number: u64,
+    },
 }
 
 /// A worktree that is to be made. Paths are bytes, because they may not be UTF-8.
@@ -42,51 +55,46 @@ pub(crate) struct Begun {
 pub(crate) struct Present {
     pub(crate) begun: Begun,
     pub(crate) complete: bool,
-    /// The snapshot that a removal took that was not completed.
-    pub(crate) removing: Option<SnapshotId>,
+    /// A removal that was not completed.
+    pub(crate) removing: Option<Removal>,
+}
+
+/// A removal that was begun.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Removal {
+    /// The last state of the files; `None` if the folder was missing.
+    pub(crate) snapshot: Option<SnapshotId>,
+    /// Where the folder is while it is deleted. `None` in the records of early versions, which
+    /// deleted it under its own name.
+    pub(crate) aside: Option<BString>,
+    /// Whether the folder was moved there.
+    pub(crate) moved: bool,
 }
 
 /// The open record. No other process changes it meanwhile.
 #[derive(Debug)]
 pub(crate) struct WorktreeRecord {
     folder: PathBuf,
-    path: PathBuf,
-    file: File,
+    record: JsonLines<Line>,
     lines: u64,
     pub(crate) present: BTreeMap<u64, Present>,
+    /// The sessions that have or had a complete worktree, each with the state with which it began.
+    pub(crate) began: Vec<(SessionId, SnapshotId)>,
 }
 
 impl WorktreeRecord {
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let folder = folder.join("worktrees");
-        fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
-        let path = folder.join("record.jsonl");
-        let file = OpenOptions::new().create(true).append(true).read(true).open(&path);
-        let file = file.map_err(failed("open", &path))?;
-        file.lock().map_err(failed("lock", &path))?;
-        let text = fs::read(&path).map_err(failed("read", &path))?;
-        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        if whole < text.len() {
-            // A kill cut the last line short.
-            file.set_len(whole as u64).map_err(failed("repair", &path))?;
-        }
-        let mut record = Self { folder, path, file, lines: 0, present: BTreeMap::new() };
-        let lines = text.get(..whole).unwrap_or_default().split(|&byte| byte == b'\n');
-        for line in lines.filter(|line| !line.is_empty()) {
-            let line = serde_json::from_slice(line).map_err(io::Error::other);
-            record.apply(line.map_err(failed("read", &record.path))?);
-        }
-        Ok(record)
+        let (record, lines) = JsonLines::open(&folder.join("record.jsonl"))?;
+        let (present, began) = (BTreeMap::new(), Vec::new());
+        let mut opened = Self { folder, record, lines: 0, present, began };
+        lines.into_iter().for_each(|line| opened.apply(line));
+        Ok(opened)
     }
 
     /// Adds a line and returns its number. It is on the disk then.
     pub(crate) fn add(&mut self, line: Line) -> Result<u64> {
-        let text = serde_json::to_string(&line).map_err(io::Error::other);
-        let written = text.and_then(|text| {
-            self.file.write_all(format!("{text}\n").as_bytes())?;
-            self.file.sync_data()
-        });
-        written.map_err(failed("write", &self.path))?;
+        self.record.add(&line)?;
         self.apply(line);
         Ok(self.lines)
     }
@@ -101,17 +109,39 @@ impl WorktreeRecord {
             Line::Complete { number } => {
                 if let Some(present) = self.present.get_mut(&number) {
                     present.complete = true;
+                    self.began.push((present.begun.session.clone(), present.begun.snapshot));
                 }
             }
-            Line::Removing { number, snapshot } => {
+            Line::Removing { number, snapshot, aside } => {
                 if let Some(present) = self.present.get_mut(&number) {
-                    present.removing = snapshot;
+                    present.removing = Some(Removal { snapshot, aside, moved: false });
+                }
+            }
+            Line::Moved { number } => {
+                let present = self.present.get_mut(&number);
+                if let Some(removal) = present.and_then(|present| present.removing.as_mut()) {
+                    removal.moved = true;
                 }
             }
             Line::Removed { number } => {
                 self.present.remove(&number);
             }
         }
+    }
+
+    /// Records that a worktree was removed, and removes the files whose locks nobody needs any more.
+    pub(crate) fn add_removed(&mut self, number: u64) -> Result<()> {
+        self.add(Line::Removed { number })?;
+        let folder = &self.folder;
+        for entry in fs::read_dir(folder).map_err(failed("read", folder))? {
+            let path = entry.map_err(failed("read", folder))?.path();
+            let of = path.file_stem().and_then(|name| name.to_str()?.parse().ok());
+            let is_lock = path.extension().is_some_and(|kind| kind == "lock");
+            if is_lock && of.is_some_and(|number: u64| !self.present.contains_key(&number)) {
+                fs::remove_file(&path).map_err(failed("remove", &path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Opens the file whose lock a process has while it makes or removes the worktree.

@@ -1,16 +1,16 @@
 //! Removes worktrees, after a snapshot of their files.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forklore_snapshot::SnapshotId;
 
-use crate::record::failed;
+use crate::error::failed;
 use crate::users_git;
-use crate::worktree::{path, resolved, shown};
-use crate::worktree_record::{Line, Present, WorktreeRecord};
+use crate::worktree::{bytes, path, resolved, shown};
+use crate::worktree_losses::refuse_losses;
+use crate::worktree_record::{Line, Present, Removal, WorktreeRecord};
 use crate::{Error, Result, WorkspaceFiles, Worktree};
 
 /// A worktree that was removed.
@@ -25,12 +25,22 @@ pub struct RemovedWorktree {
 impl WorkspaceFiles {
     /// Removes a worktree that [`create_worktree`](Self::create_worktree) made, and its entry in the
     /// user's repository. Takes a snapshot of its files first, so nothing is lost but what git
-    /// ignores. Waits while another process makes it.
+    /// ignores. Waits while another process makes it. A removal that was killed or failed is
+    /// completed: what is at the name of its folder meanwhile stays.
     ///
     /// # Errors
     /// [`Error::NotOurs`]; [`Error::WouldBeLost`] if it has a repository of its own, commits in no
     /// branch, or files that cannot be recorded. Nothing has changed then.
     pub fn remove_worktree(&self, folder: &Path) -> Result<RemovedWorktree> {
+        self.remove(folder, |_| Ok(()))
+    }
+
+    /// Removes a worktree. `name` gets its folder while that is complete and as the user left it.
+    pub(crate) fn remove(
+        &self,
+        folder: &Path,
+        name: impl FnOnce(&Present) -> Result<()>,
+    ) -> Result<RemovedWorktree> {
         let folder = resolved(folder)?;
         let (number, lock) = {
             let record = WorktreeRecord::open(self.folder())?;
@@ -46,36 +56,65 @@ impl WorkspaceFiles {
         let present = find(&WorktreeRecord::open(self.folder())?);
         let present = present.ok_or_else(|| Error::NotOurs { folder: folder.clone() })?;
         let worktree = shown(present.clone(), false);
-        let snapshot = match present.removing {
-            Some(snapshot) => Some(snapshot),
-            None if worktree.missing => None,
-            None => Some(self.last_state(&folder, &present)?),
+        let begun = present.removing.clone().filter(|removal| removal.goes_on(&folder));
+        let removal = match begun {
+            Some(removal) => removal,
+            None if worktree.missing => Removal::default(),
+            None => {
+                let snapshot = Some(self.last_state(&folder, &present)?);
+                if present.complete {
+                    name(&present)?;
+                }
+                Removal { snapshot, ..Removal::default() }
+            }
         };
-        WorktreeRecord::open(self.folder())?.add(Line::Removing { number, snapshot })?;
-        if !worktree.missing {
-            open_up(&folder)?;
-            fs::remove_dir_all(&folder).map_err(failed("remove", &folder))?;
+        let rest = removal.rest(&folder);
+        if let Some(rest) = &rest {
+            refuse_losses(rest, &present)?;
         }
+        let removal = match rest {
+            Some(rest) => self.clear(number, &rest, removal)?,
+            None => removal,
+        };
         if let Some((repository, _)) = &present.begun.git {
-            users_git::remove_entry(&path(repository), &folder)?;
+            for folder in removal.folders(&folder) {
+                users_git::remove_entry(&path(repository), &folder)?;
+            }
         }
-        WorktreeRecord::open(self.folder())?.add(Line::Removed { number })?;
-        Ok(RemovedWorktree { worktree, snapshot })
+        WorktreeRecord::open(self.folder())?.add_removed(number)?;
+        Ok(RemovedWorktree { worktree, snapshot: removal.snapshot })
+    }
+
+    /// Deletes a folder. It is moved aside first, so that no part of it is ever at its own name.
+    fn clear(&self, number: u64, folder: &Path, removal: Removal) -> Result<Removal> {
+        let Removal { snapshot, aside, mut moved } = removal;
+        let aside = match aside.filter(|aside| path(aside) == folder) {
+            Some(aside) => path(&aside),
+            None => {
+                let aside = free_next_to(folder, number);
+                let line = Line::Removing { number, snapshot, aside: Some(bytes(&aside)) };
+                WorktreeRecord::open(self.folder())?.add(line)?;
+                fs::rename(folder, &aside).map_err(failed("move", folder))?;
+                moved = false;
+                aside
+            }
+        };
+        if !moved {
+            // The move is on the disk before its line.
+            let parent = aside.parent().unwrap_or(Path::new("/"));
+            File::open(parent)
+                .and_then(|parent| parent.sync_all())
+                .map_err(failed("sync", parent))?;
+            WorktreeRecord::open(self.folder())?.add(Line::Moved { number })?;
+        }
+        open_up(&aside)?;
+        fs::remove_dir_all(&aside).map_err(failed("remove", &aside))?;
+        Ok(Removal { snapshot, aside: Some(bytes(&aside)), moved: true })
     }
 
     /// Takes a snapshot of a worktree, unless its removal would lose what no snapshot contains.
     fn last_state(&self, folder: &Path, present: &Present) -> Result<SnapshotId> {
-        let is_git = present.begun.git.is_some();
-        refuse_repositories(folder, is_git && folder.join(".git").is_file())?;
-        if let Some((_, commit)) = present.begun.git.as_ref().filter(|_| present.complete) {
-            let head = users_git::head(folder).filter(|head| head != commit);
-            if let Some(head) = head
-                && !users_git::is_in_a_ref(folder, &head)?
-            {
-                let what = "commits that are in no branch and";
-                return Err(Error::WouldBeLost { what, path: folder.to_path_buf() });
-            }
-        }
+        refuse_losses(folder, present)?;
         let state = self.snapshots.take(folder, &self.taking)?;
         match state.left_out.first() {
             None => Ok(state.id),
@@ -87,24 +126,42 @@ impl WorkspaceFiles {
     }
 }
 
-/// Refuses if there is a repository in a folder. Snapshots have none, so it is the user's.
-fn refuse_repositories(folder: &Path, is_worktree: bool) -> Result<()> {
-    let inside = match fs::read_dir(folder) {
-        // The snapshot names what cannot be read.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
-        inside => inside.map_err(failed("read", folder))?,
-    };
-    for entry in inside {
-        let entry = entry.map_err(failed("read", folder))?;
-        if entry.file_name() == ".git" {
-            if !is_worktree {
-                return Err(Error::WouldBeLost { what: "a repository", path: entry.path() });
-            }
-        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            refuse_repositories(&entry.path(), false)?;
+impl Removal {
+    /// Returns whether only its end is missing: its folder may be half deleted, or is gone.
+    fn goes_on(&self, folder: &Path) -> bool {
+        let is_whole = self.aside.is_some() && !self.moved && self.moved_to().is_none();
+        self.snapshot.is_some() && !(is_whole && folder.exists())
+    }
+
+    /// Returns what is still to be deleted. A folder at the name of one that was moved aside is
+    /// another one, which somebody made since.
+    fn rest(&self, folder: &Path) -> Option<PathBuf> {
+        match (&self.snapshot, &self.aside) {
+            (None, _) => None,
+            (Some(_), None) => Some(folder.to_path_buf()).filter(|folder| folder.exists()),
+            (Some(_), Some(_)) => self.moved_to(),
         }
     }
-    Ok(())
+
+    fn moved_to(&self) -> Option<PathBuf> {
+        self.aside.as_ref().map(path).filter(|aside| aside.exists())
+    }
+
+    /// Returns the names that the folder has or had.
+    fn folders(&self, folder: &Path) -> Vec<PathBuf> {
+        self.aside.as_ref().map(path).into_iter().chain([folder.to_path_buf()]).collect()
+    }
+}
+
+/// Returns a path in the same folder at which nothing is.
+fn free_next_to(folder: &Path, number: u64) -> PathBuf {
+    let name =
+        |attempt: u32| folder.with_file_name(format!(".forklore-removed-{number}-{attempt}"));
+    let mut attempt = 0;
+    while name(attempt).symlink_metadata().is_ok() {
+        attempt += 1;
+    }
+    name(attempt)
 }
 
 /// Gives the user the permission to remove what is in a folder.

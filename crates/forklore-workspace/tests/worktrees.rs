@@ -262,6 +262,32 @@ fn a_creation_that_was_killed_is_listed_and_removed() {
 }
 
 #[test]
+fn locks_of_removed_worktrees_do_not_pile_up() {
+    let world = World::new();
+    let files = world.files();
+    let folders = ["one", "two", "three"].map(|name| {
+        let made = files.create_worktree(&world.request(name)).unwrap();
+        assert_eq!(files.worktrees().unwrap().last(), Some(&made));
+        made.folder
+    });
+    let record = world.path("snapshots/worktrees");
+    // A kill after the removal left this one.
+    fs::write(record.join("99.lock"), "").unwrap();
+    let rest = || {
+        let names = fs::read_dir(&record).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let [one, two, three] = &folders;
+    files.remove_worktree(two).unwrap();
+    assert_eq!(rest(), ["1.lock", "5.lock", "record.jsonl"]);
+    files.remove_worktree(one).unwrap();
+    files.remove_worktree(three).unwrap();
+    assert_eq!(rest(), ["record.jsonl"]);
+}
+
+#[test]
 fn a_worktree_of_a_worktree_belongs_to_the_same_repository() {
     let world = World::new();
     let before = all(&world.path("work"));

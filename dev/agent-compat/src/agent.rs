@@ -1,6 +1,6 @@
 //! An agent under test: how to set it up without a network, and how to start it with a session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::atoms::Atom;
@@ -25,6 +25,15 @@ pub(crate) struct Agent {
     /// Returns the command that asks the agent a question in a new session. `None` if the agent is not
     /// tested with forklore's MCP server.
     pub(crate) ask: Option<fn(&Site, &str) -> Command>,
+    /// Returns the agent's program, with what makes it use the fake model. `None` if `forklore explore`
+    /// is not tested with the agent.
+    pub(crate) program: Option<fn(&Site) -> Command>,
+    /// Returns the command with which the agent answers a prompt without a person and may do everything:
+    /// in a new session, or, if the last argument is `true`, in its last one.
+    pub(crate) turn: fn(&Site, &str, bool) -> Command,
+    /// Gives the agent [hooks of somebody else](crate::theirs). Returns the file with them.
+    pub(crate) theirs: fn(&Site) -> Result<PathBuf>,
+    pub(crate) hooks: Hooks,
     /// Checks whether a text with the role `user` is part of the conversation. Texts about the
     /// machine and the date are not part of it: the agent generates them for every request.
     pub(crate) is_spoken: fn(&str) -> bool,
@@ -34,6 +43,17 @@ pub(crate) struct Agent {
     /// Removes what this agent adds to a conversation when it sends a request. The input is the
     /// conversation in the agent's request, as a list of pieces.
     pub(crate) received: fn(Vec<Atom>) -> Vec<Atom>,
+}
+
+/// When the hooks of forklore run in a turn of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hooks {
+    /// Before the time of the prompt in the agent's file, and at the end.
+    BeforePrompt,
+    /// After the time of the prompt in the agent's file, and at the end.
+    AfterPrompt,
+    /// At the end only.
+    AtEnd,
 }
 
 /// Returns the pieces of a conversation unchanged. Used for agents whose requests consist of the

@@ -31,3 +31,9 @@ impl Error {
         move |source| Self::File { path, source }
     }
 }
+
+impl From<Error> for String {
+    fn from(error: Error) -> Self {
+        error.to_string()
+    }
+}

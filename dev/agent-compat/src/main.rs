@@ -5,13 +5,18 @@
 //! model, and compares the agent's request with the messages that forklore expects the model to
 //! receive.
 //!
-//! It also has agents find and fork an earlier session with the tools of `forklore mcp`.
+//! It also has agents find and fork an earlier session with the tools of `forklore mcp`, and go on in
+//! worktrees with `forklore explore --agent`, and takes back the files that agents change.
 
 mod agent;
 mod agents;
 mod atoms;
 mod case;
+mod changes;
 mod error;
+mod explore;
+mod files;
+mod folder;
 mod mock;
 mod outcome;
 mod output;
@@ -20,6 +25,8 @@ mod request;
 mod run;
 mod setting;
 mod site;
+mod store;
+mod theirs;
 mod tools;
 
 use std::process::ExitCode;
@@ -47,7 +54,13 @@ fn start(setting: &Setting) -> Result<ExitCode> {
         return Err(Error::Nobody(names.join(", ")));
     }
     if setting.recall {
-        return Ok(output::recall_verdict(recall::all(setting, &chosen)?));
+        return Ok(output::verdict_of_all(recall::all(setting, &chosen)?));
+    }
+    if setting.explore {
+        return Ok(output::verdict_of_all(explore::all(setting, &chosen)?));
+    }
+    if setting.files {
+        return Ok(output::verdict_of_all(files::all(setting, &chosen)?));
     }
     output::heading();
     std::thread::scope(|scope| {

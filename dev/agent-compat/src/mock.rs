@@ -99,10 +99,10 @@ fn response(path: &str, body: &Value) -> (&'static str, String) {
         return events(&messages(tools::next(body).as_ref()));
     }
     if path.contains("streamGenerateContent") {
-        return events(&[(None, generated().to_string())]);
+        return events(&[(None, generated(tools::next(body).as_ref()).to_string())]);
     }
     if path.contains("generateContent") {
-        return document(&generated());
+        return document(&generated(None));
     }
     if path.contains("countTokens") {
         return document(&json!({"totalTokens": 10}));
@@ -213,8 +213,14 @@ fn completion() -> Value {
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}})
 }
 
-fn generated() -> Value {
-    let content = json!({"role": "model", "parts": [{"text": ANSWER}]});
+fn generated(call: Option<&Call>) -> Value {
+    let part = match call {
+        None => json!({"text": ANSWER}),
+        Some(Call { name, arguments, .. }) => {
+            json!({"functionCall": {"name": name, "args": arguments}})
+        }
+    };
+    let content = json!({"role": "model", "parts": [part]});
     json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
         "modelVersion": "mock-model", "responseId": "r1"})

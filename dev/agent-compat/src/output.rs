@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use crate::agent::{Agent, Hooks};
 use crate::case::Kind;
 use crate::outcome::{Different, Outcome, Tried};
 
@@ -53,6 +54,28 @@ pub(crate) fn recalled(agent: &str, outcome: &Result<String, String>) {
     }
 }
 
+/// Prints whether an agent went on in worktrees.
+pub(crate) fn explored(agent: &str, outcome: &Result<(), String>) {
+    match outcome {
+        Ok(()) => println!("{agent:<10}went on in two worktrees"),
+        Err(why) => println!("{agent:<10}did not go on in worktrees\n{why}"),
+    }
+}
+
+/// Prints whether files and conversation went back together, and when the agent's hooks run.
+pub(crate) fn rewound(agent: &Agent, outcome: &Result<(), String>) {
+    let name = agent.name;
+    let when = match agent.hooks {
+        Hooks::BeforePrompt => "before and after each turn",
+        Hooks::AfterPrompt => "after the prompt and after each turn",
+        Hooks::AtEnd => "after each turn",
+    };
+    match outcome {
+        Ok(()) => println!("{name:<10}files and conversation go back, recorded {when}"),
+        Err(why) => println!("{name:<10}files and conversation do not go back\n{why}"),
+    }
+}
+
 /// Returns the exit code of the test run. It is success if every outcome includes at least one
 /// tested fork, and no fork differed from the expectation.
 pub(crate) fn verdict(outcomes: &[Outcome]) -> ExitCode {
@@ -60,8 +83,8 @@ pub(crate) fn verdict(outcomes: &[Outcome]) -> ExitCode {
     if outcomes.iter().all(sound) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Returns the exit code of a test run of earlier sessions: success if every agent forked one.
-pub(crate) fn recall_verdict(is_well: bool) -> ExitCode {
+/// Returns the exit code of a test run in which every agent must pass.
+pub(crate) fn verdict_of_all(is_well: bool) -> ExitCode {
     if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

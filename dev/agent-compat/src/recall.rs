@@ -1,7 +1,7 @@
 //! Tests whether real agents find and fork an earlier session of theirs with forklore's MCP server,
 //! which `forklore install mcp` adds to their settings.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ use crate::mock::Mock;
 use crate::output;
 use crate::setting::Setting;
 use crate::site::Site;
+use crate::store::{Store, run};
 
 /// What the user asks first, in the session that is to be found. The agent has no tools of forklore
 /// then.
@@ -49,29 +50,7 @@ fn one(agent: &Agent, ask: fn(&Site, &str) -> Command, setting: &Setting) -> Res
     Ok(outcome.is_ok())
 }
 
-/// The store of one test, as the program sees it.
-struct Store<'a> {
-    site: &'a Site,
-    setting: &'a Setting,
-}
-
 impl Store<'_> {
-    fn command(&self, words: &[&str]) -> Command {
-        let url = format!("sqlite:{}", self.site.home.with_file_name("recalled.db").display());
-        let mut command = Command::new(&self.setting.forklore);
-        command.env_clear().env("HOME", &self.site.home).current_dir(&self.site.project);
-        command.args(["--store", &url]).args(words);
-        command
-    }
-
-    /// Returns the JSON lines that a command prints.
-    fn lines(&self, words: &[&str]) -> Result<Vec<Value>, String> {
-        let printed = run(self.command(&[&["--json"], words].concat()));
-        let printed = printed.map_err(|error| error.to_string())?;
-        let lines = printed.lines().map(serde_json::from_str);
-        lines.collect::<Result<_, _>>().map_err(|error| format!("{words:?}: {error}: {printed}"))
-    }
-
     /// Returns the id of the fork, if the store has only the session in which the user asked the first
     /// question, and a fork of it after its first turn.
     fn forked(&self, agent: &Agent) -> Result<String, String> {
@@ -96,12 +75,4 @@ impl Store<'_> {
 
 fn word<'a>(session: &'a Value, name: &str) -> &'a str {
     session.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Runs a command to its end, and returns what it printed.
-fn run(mut command: Command) -> Result<String> {
-    let program = command.get_program().into();
-    let ended = command.stdin(Stdio::null()).output();
-    let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
-    Ok(String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned())
 }

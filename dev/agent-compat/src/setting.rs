@@ -29,6 +29,12 @@ pub(crate) struct Setting {
     /// Only whether agents find and fork an earlier session with the tools of `forklore mcp`
     #[arg(long)]
     pub(crate) recall: bool,
+    /// Only whether agents go on in worktrees with `forklore explore --agent`
+    #[arg(long)]
+    pub(crate) explore: bool,
+    /// Only whether the files that agents change go back together with the conversation
+    #[arg(long)]
+    pub(crate) files: bool,
     /// The agents to try [default: all]
     #[arg(value_name = "AGENT")]
     pub(crate) names: Vec<String>,

@@ -29,12 +29,13 @@ impl Site {
         Ok(Self { home, project, agents, node, python, port })
     }
 
-    /// Writes a file at `path`, relative to the agent's home directory.
-    pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
+    /// Writes a file at `path`, relative to the agent's home directory. Returns its whole path.
+    pub(crate) fn write(&self, path: &str, text: &str) -> Result<PathBuf> {
         let path = self.home.join(path);
         let folder = path.parent().unwrap_or(&self.home);
         fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        fs::write(&path, text).map_err(Error::file(&path))
+        fs::write(&path, text).map_err(Error::file(&path))?;
+        Ok(path)
     }
 
     /// Returns the URL of the fake model.
@@ -60,6 +61,13 @@ impl Site {
     pub(crate) fn script(&self, script: &str) -> Command {
         let mut command = self.offline(&self.node);
         command.arg(self.agents.join(script));
+        command
+    }
+
+    /// Creates a command of git in the project.
+    pub(crate) fn git(&self, words: &[&str]) -> Command {
+        let mut command = self.offline("git");
+        command.args(words);
         command
     }
 }

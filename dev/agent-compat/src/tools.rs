@@ -1,14 +1,24 @@
-//! What the fake model does when an agent offers it forklore's tools: it searches for an earlier
-//! session, and forks the session that it found.
+//! What the fake model does with the tools that an agent offers. With forklore's tools, it searches
+//! for an earlier session, and forks the session that it found. With a shell, it makes the file
+//! [`MADE`] if a message names this file, and then makes [changes] if the user asks for them.
 
 use serde_json::{Value, json};
 
 use crate::atoms::text_of;
+use crate::changes;
 
 /// The word for which the model searches.
 const WORD: &str = "lighthouse";
 
-/// A call of a tool of forklore.
+/// The file that the model makes.
+pub(crate) const MADE: &str = "made.txt";
+/// The words of the user that name this file.
+pub(crate) const MAKE: &str = "Please make the file made.txt";
+/// The names that the agents have for their shells.
+pub(crate) const SHELLS: [&str; 6] =
+    ["bash", "Bash", "exec_command", "shell", "shell_command", "run_shell_command"];
+
+/// A call of a tool.
 pub(crate) struct Call {
     pub(crate) id: String,
     /// The group of tools that the name belongs to, for providers that have groups.
@@ -21,6 +31,13 @@ pub(crate) struct Call {
 /// offers no such tool, or after the last call.
 pub(crate) fn next(body: &Value) -> Option<Call> {
     let results = results(body);
+    let text = body.to_string();
+    if text.contains(changes::PROMPT) {
+        return changes::next(&names(body), self::results(&since(body, changes::PROMPT)).len());
+    }
+    if results.is_empty() && text.contains(MADE) {
+        return shell(&names(body));
+    }
     let (tool, arguments) = match results.as_slice() {
         [] => ("search", json!({"query": WORD})),
         [found] => ("fork", json!({"session": session(found)?, "at": "turn:1"})),
@@ -33,10 +50,45 @@ pub(crate) fn next(body: &Value) -> Option<Call> {
     Some(Call { id: format!("call_{}", results.len()), namespace, name, arguments })
 }
 
+/// Returns a call of the agent's shell that makes the file.
+fn shell(offered: &[String]) -> Option<Call> {
+    let name = offered.iter().find(|name| SHELLS.contains(&name.as_str()))?;
+    let arguments = in_shell(name, &format!("echo made > {MADE}"));
+    Some(Call { id: "call_0".to_owned(), namespace: None, name: name.clone(), arguments })
+}
+
+/// Returns the arguments with which the shell `name` runs a line.
+pub(crate) fn in_shell(name: &str, line: &str) -> Value {
+    match name {
+        "exec_command" => json!({"cmd": line}),
+        "shell" => json!({"command": ["bash", "-c", line]}),
+        _ => json!({"command": line, "description": "changes files"}),
+    }
+}
+
+/// Returns a request without the messages before the first one that contains `text`.
+fn since(body: &Value, text: &str) -> Value {
+    let mut body = body.clone();
+    for name in ["messages", "input", "contents"] {
+        if let Some(Value::Array(items)) = body.get_mut(name) {
+            let first = items.iter().position(|item| item.to_string().contains(text));
+            items.drain(..first.unwrap_or(items.len()));
+        }
+    }
+    body
+}
+
+/// Returns the names of the tools that a request offers.
+fn names(body: &Value) -> Vec<String> {
+    offered(body).into_iter().map(|(_, name)| name).collect()
+}
+
 /// Returns the tools that a request offers, each with its group, which may be empty.
 fn offered(body: &Value) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for tool in list(body, "tools") {
+        let declared = list(tool, "functionDeclarations").iter();
+        offered.extend(declared.map(|one| (String::new(), word(one, "name").to_owned())));
         match word(tool, "type") {
             "namespace" => {
                 let group = word(tool, "name");
@@ -62,7 +114,9 @@ fn results(body: &Value) -> Vec<String> {
             || word(item, "type") == "tool_result"
             || word(item, "role") == "tool"
     });
-    results.map(text_of).collect()
+    let contents = list(body, "contents").iter().flat_map(|content| list(content, "parts"));
+    let responses = contents.filter_map(|part| part.get("functionResponse"));
+    results.map(text_of).chain(responses.map(Value::to_string)).collect()
 }
 
 /// Returns the id of the first session in the result of a search.

@@ -5,6 +5,7 @@ use std::env;
 use std::path::PathBuf;
 
 use crate::command::{Failure, cargo, program, root, run};
+use crate::test::EVERYTHING;
 use crate::tools::{filled, npm_install, pip_install, target};
 
 /// The npm packages to install, in the tested versions: the agents, and the Node.js that runs two
@@ -25,26 +26,25 @@ const SDK: &str = "claude-agent-sdk==0.2.187";
 /// xtask agents` installs those for Linux on x86-64.
 pub(crate) const RUN_HERE: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
+/// The targets to build: the two programs and one small test. With a test among the targets, cargo
+/// enables the features that tests need of the dependencies, so that nothing is compiled again that
+/// `cargo xtask test` has compiled.
+const BUILT: [&str; 6] =
+    ["--bin", "forklore", "--bin", "forklore-agent-compat", "--test", "envelope"];
+
 fn is_unknown(arg: &str) -> bool {
-    arg.starts_with('-') && arg != "--quick" && arg != "--recall"
+    arg.starts_with('-') && !["--quick", "--recall", "--explore", "--files"].contains(&arg)
 }
 
 /// Installs the agents. Then tests whether each agent can continue forks that forklore writes as
 /// the agent's session files.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
-    const HINT: &str =
-        "cargo xtask agents [--quick | --recall] [pi] [claude] [codex] [gemini] [opencode]";
+    const HINT: &str = "cargo xtask agents [--quick | --recall | --explore | --files] [pi] [claude] [codex] [gemini] [opencode]";
     if !RUN_HERE || args.iter().any(|arg| is_unknown(arg)) {
         return Err(Failure::Usage { hint: HINT });
     }
     let folder = installed()?;
-    run(cargo().args([
-        "build",
-        "--package",
-        "forklore-cli",
-        "--package",
-        "forklore-agent-compat",
-    ]))?;
+    run(cargo().arg("build").args(EVERYTHING).args(BUILT))?;
     let built = target().join("debug");
     let mut command = program(built.join("forklore-agent-compat"));
     command.arg("--forklore").arg(built.join("forklore")).arg("--agents").arg(&folder);

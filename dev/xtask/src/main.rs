@@ -44,11 +44,13 @@ usage: cargo xtask TASK [ARGS]
   api [--write]
                 lists the public API of the crate forklore, and compares it with the list in
                 docs/reference/public-api.txt, or keeps it there
-  agents [--quick | --recall] [AGENT...]
+  agents [--quick | --recall | --explore | --files] [AGENT...]
                 installs Pi, Codex, Gemini CLI and opencode from npm, and has each go on in
                 forks of its own sessions, offline, on a model of our own (Linux, x86-64);
                 --recall: has Claude, Codex and opencode find and fork an earlier session
-                with the tools of `forklore mcp`, nothing else
+                with the tools of `forklore mcp`, nothing else;
+                --explore: has Claude, Codex, Gemini and Pi go on in worktrees, nothing else;
+                --files: takes back the files that each changes, nothing else
   soak [--minutes N]
                 the durability tests with the counts of a release, as far as N minutes
                 go (30), then the pages of a large store, each fuzz target for a minute,

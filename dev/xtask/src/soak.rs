@@ -1,8 +1,9 @@
 //! `cargo xtask soak`: runs the durability tests and the fuzz targets for a given time.
 //!
 //! Each round tries more cases, until the number for a release is reached or the time is over. Then
-//! the pages of a large store are opened, every fuzz target runs for a minute, and the packages of a
-//! release are made and installed. At the end, a table shows what ran and how many cases there were.
+//! snapshots of 10,000 generated trees are restored, the pages of a large store are opened, every fuzz
+//! target runs for a minute, and the packages of a release are made and installed. At the end, a table
+//! shows what ran and how many cases there were.
 
 use std::env;
 use std::fs;
@@ -22,6 +23,8 @@ const FUZZED: Duration = Duration::from_secs(60);
 const MINUTES: u64 = 30;
 /// How often the primary of a PostgreSQL cluster is killed.
 const FAILOVERS: u32 = 20;
+/// The number of generated trees of which snapshots are taken and restored.
+const TREES: u32 = 10_000;
 
 /// A row of the table that the long durability run prints at the end.
 struct Row {
@@ -41,6 +44,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     build()?;
     let mut rows = vec![failovers()];
     rows.push(tests(time.saturating_sub(start.elapsed() + for_fuzzing)));
+    rows.push(trees());
     rows.push(pages());
     rows.extend(targets.iter().map(|target| fuzz(target)));
     rows.push(packages());
@@ -76,6 +80,8 @@ fn fuzz_targets() -> Result<Vec<String>, Failure> {
 /// targets.
 fn build() -> Result<(), Failure> {
     run(NEXTEST.command()?.args(["run", "--no-run", "-p", "forklore-faults"]))?;
+    let with_files = ["-p", "forklore-snapshot", "-p", "forklore-workspace"];
+    run(NEXTEST.command()?.args(["run", "--no-run"]).args(with_files))?;
     run(FUZZ.command()?.args(["build", "-s", "none", "--target-dir"]).arg(fuzz_folder()))
 }
 
@@ -156,6 +162,20 @@ fn failovers() -> Row {
         Ok(command)
     });
     row("failover".into(), start, done)
+}
+
+/// Takes and restores snapshots of as many generated trees as a release requires, and kills restores,
+/// merges, and the making and removal of worktrees.
+fn trees() -> Row {
+    let start = Instant::now();
+    let done = NEXTEST.command().map(|mut command| {
+        command.args(["run", "-p", "forklore-snapshot", "-p", "forklore-workspace"]);
+        command.args(["--profile", "soak", "property::", "kill"]);
+        command.args(["--success-output", "immediate", "--status-level", "fail"]);
+        command.env("FORKLORE_TREES", TREES.to_string()).env("FORKLORE_SOAK", RELEASE.to_string());
+        command
+    });
+    row("trees".into(), start, done)
 }
 
 /// Opens the pages of a large store in Chromium: they are small and fast.
@@ -243,6 +263,7 @@ fn is_figure(line: &str) -> bool {
         "images by ",
         "golden ",
         " kills",
+        " trees ",
         " the first paint",
         " is painted",
     ];
@@ -272,6 +293,7 @@ mod tests {
         for line in [
             "    bytes of pi: seed 1, 20 files, 8000 copies",
             "360 faults injected:",
+            "seed 1: 10000 trees restored",
             "images by what of the unsynced was lost: {Nothing: 13}",
             "page /: 120 ms to the first paint, 900 nodes, 60 kB, longest task 0 ms",
             "fork of long by a click: 90 ms until it is painted",

@@ -69,7 +69,7 @@ fn answers(dice: &mut Dice) {
         Anchor, Anchored, AnchorCheck, AnchorReport, Transferred, TransferredSession, HandedOff, Remote, Remotes, SkippedTransfer, Packed, Check, Doctor, ConfigSettings, ConfigCheck, ConfigCreated, ConfigEdited, Installed, AgentHooks, CompletionScript, HelpText, ManPage, ManPages, ProgramVersion, GraphFile, Vocabulary,
         Refusal, ErrorObject, Elsewhere, Imported, ImportedSession, SidecarTotals, ImportProblem,
         Discovery, FoundAgent, Survey, WatchLine, SessionFiles, SessionFile, Exploration,
-        Continuation, TurnAnswer, TurnOutcome, RequestPreview, ModelName, TokenCount, SharedPrefix,
+        Continuation, AgentWork, TestCounts, TurnAnswer, TurnOutcome, RequestPreview, ModelName, TokenCount, SharedPrefix,
         SearchAnswer, BlameAnswer, Hit, HitBranch, Snippet, Highlight, QueryAnswer, QueryHead, QueryResults, Notification, Envelope<SessionAnswer>,
         Envelope<RequestPreview>, Envelope<QueryAnswer>);
     // Facts with an extra field would parse as another variant.

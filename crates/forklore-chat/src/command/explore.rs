@@ -222,10 +222,12 @@ pub fn in_trash(labels: &[Label]) -> String {
 }
 
 /// Returns the index of the row with the highest score. If several have that score, returns the
-/// first of them. Returns `None` if no row has a score.
+/// first of them. Rows with an error do not count: a judge that failed did not choose them. Returns
+/// `None` if no other row has a score.
 #[must_use]
 pub fn best(rows: &[Row]) -> Option<usize> {
-    let scored = rows.iter().enumerate().filter_map(|(at, row)| Some((row.score?, at)));
+    let rows = rows.iter().enumerate().filter(|(_, row)| row.error.is_none());
+    let scored = rows.filter_map(|(at, row)| Some((row.score?, at)));
     scored.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, at)| at)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use forklore::api::FilesBrought;
 use forklore::core::{ErrorKind, Header, SessionId};
-use forklore::engine::{Bring, Brought, Summarize};
+use forklore::engine::{Bring, Brought, Error as EngineError, Summarize};
 
 use super::fork::{SummarizeBy, remark_fallback, why_no_model};
 use super::rewind::restored;
@@ -63,9 +63,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (branch, into) = (app.stored(&branch, output)?, app.stored(&into, output)?);
     let plain = Bring::new(branch.id.clone(), into.id.clone());
     // Plan first: the plan determines the part of the branch that the model has to summarize.
-    let planned = app.engine()?.bring(&Bring { dry_run: true, ..plain.clone() })?;
+    let planned = plan(app, args, &Bring { dry_run: args.dry_run, ..plain.clone() })?;
     let part = planned.from_index..planned.to_index;
-    let request = if planned.existing {
+    let request = if planned.existing || part.is_empty() {
         plain
     } else {
         let summarize = match args.summarize {
@@ -73,22 +73,36 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             SummarizeBy::Model if args.dry_run => Summarize::fallback("nothing was asked"),
             SummarizeBy::Model => summed_up(app, &branch.id, part.clone(), output)?,
         };
-        Bring { summarize, part: Some(part), ..plain }
+        Bring { summarize, part: Some(part.clone()), ..plain }
     };
     // A merge of files that is refused must not leave the conversation brought.
-    let folder = args.files.then(|| folder_of(&into, args.folder.as_deref())).transpose()?;
-    let planned = match &folder {
-        Some(folder) => Some(app.files()?.plan_bring(app.engine()?, &branch, &into, folder)?),
+    let merge = match args.files {
+        true => {
+            let folder = folder_of(&into, args.folder.as_deref())?;
+            Some(app.files()?.plan_to_bring(app.engine()?, &branch, &into, &folder)?)
+        }
+        false => None,
+    };
+    let mut brought = match part.is_empty() {
+        true => planned,
+        false => app.engine()?.bring(&Bring { dry_run: args.dry_run, ..request })?,
+    };
+    brought.files = match merge {
+        Some(merge) if args.dry_run => Some(app.files()?.show_planned(&merge)?),
+        Some(merge) => Some(app.files()?.bring_planned(merge)?),
         None => None,
     };
-    let mut brought = app.engine()?.bring(&Bring { dry_run: args.dry_run, ..request })?;
-    brought.files = match &folder {
-        Some(folder) if !args.dry_run => {
-            Some(app.files()?.bring(app.engine()?, &branch, &into, folder)?)
-        }
-        _ => planned,
-    };
     show(&brought, &into, output)
+}
+
+/// Returns what would be recorded. A branch without messages of its own may still have files.
+fn plan(app: &App, args: &Args, request: &Bring) -> Result<Brought> {
+    match app.engine()?.bring(&Bring { dry_run: true, ..request.clone() }) {
+        Err(EngineError::Invalid { reason: "nothing_to_bring", .. }) if args.files => {
+            Ok(app.engine()?.bring_nothing(request)?)
+        }
+        planned => Ok(planned?),
+    }
 }
 
 /// Shows the result of `forklore bring`, which records a summary of a branch in the session `into`.
@@ -149,7 +163,9 @@ fn summed_up(
 /// another session. `into` and `id` are the label and the id of that other session; `from` is the
 /// id of the branch.
 fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from: &str) {
+    let is_silent = brought.from_index == brought.to_index;
     let begin = match (brought.dry_run, brought.existing) {
+        _ if is_silent => "No new messages of ",
         (_, true) => "Was brought already: ",
         (true, false) => "Would bring ",
         (false, false) => "Brought ",
@@ -157,6 +173,19 @@ fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from:
     page.put(Tone::Good, begin).put(Tone::Label, &brought.label);
     page.put(Tone::Plain, " into ").put(Tone::Label, into).put(Tone::Plain, "  ");
     page.put(Tone::Id, id).end();
+    if !is_silent {
+        recorded(page, brought, from);
+    }
+    if let Some(files) = &brought.files {
+        let does = if brought.dry_run { "would merge" } else { "merged" };
+        page.fact("files", format!("{does} into {}", files.folder.display()));
+        restored(page, &files.restored);
+        paths(page, "conflict", &files.conflicts);
+    }
+}
+
+/// Prints which part of the branch the summary is about, and where it is.
+fn recorded(page: &mut Page, brought: &Brought, from: &str) {
     let messages = count(brought.to_index - brought.from_index, "message");
     let range = format!("index:{} to index:{}", brought.from_index, brought.to_index);
     page.fact("tells", format!("{messages}, {range} of {from}"));
@@ -164,11 +193,5 @@ fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from:
     if let Some(answer) = &brought.answer {
         page.put(Tone::Dim, "its last answer").end();
         page.block(Tone::Plain, answer, 2, LINES);
-    }
-    if let Some(files) = &brought.files {
-        let does = if brought.dry_run { "would merge" } else { "merged" };
-        page.fact("files", format!("{does} into {}", files.folder.display()));
-        restored(page, &files.restored);
-        paths(page, "conflict", &files.conflicts);
     }
 }

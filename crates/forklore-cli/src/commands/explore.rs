@@ -1,5 +1,8 @@
 //! `explore`: runs several continuations of a session at once and compares them.
 
+mod agents;
+
+use clap::builder::PossibleValuesParser;
 use forklore::api::Exploration;
 use forklore::core::{Currency, Cut, ErrorKind, Header, Label, Selector};
 use forklore_chat::{ExploreOptions, Explored, Selected};
@@ -19,6 +22,7 @@ Examples:
   forklore explore @main --prompts questions.txt        a line each
   forklore explore @main \"review it\" --models claude,local
   forklore explore last \"write it\" --judge \"python3 score.py\" --json
+  forklore explore last \"fix it\" -n 3 --agent codex --judge \"cargo test\"
 
 Each continuation is a fork of its own at the same place, so that their requests begin with the \
 same bytes; the first goes ahead until its answer begins, and warms the provider's cache for the \
@@ -26,6 +30,11 @@ others. They are called try-1, try-2, ..., and plan-b.1, plan-b.2, ... where the
 fork plan-b; the next exploration counts on. Tools that you would be asked about are refused. The \
 judge gets an answer on its standard input and prints a number: the more, the better. Ctrl-C \
 interrupts all; what they said so far is kept, and forklore resume goes on in any of them.\n\n\
+With --agent, a coding agent goes on instead of a model: each in a worktree of its own with the \
+files of the cut, without a person, as it would resume the session itself. The judge then runs in \
+the worktree and may be a test command: it passes or fails. No shell reads its line: write \
+--judge \"sh -c 'make && ./check'\" for one. forklore bring TRY --into SESSION --files \
+takes over the best one, forklore worktrees remove takes the others away.\n\n\
 At a terminal, the answers then stand side by side: Enter keeps one, x keeps it alone and puts the \
 others into the trash, q keeps none. --no-pager shows only the table.";
 
@@ -45,12 +54,23 @@ pub(crate) struct Args {
     /// configuration; sub-agents count too. Needs prices of the models
     #[arg(long, value_name = "AMOUNT", value_parser = wiring::amount, allow_hyphen_values = true)]
     max_cost: Option<f64>,
+    /// The coding agent that goes on, in a folder of its own: claude, codex, gemini or pi. --models
+    /// are then names that the agent has for them, and --allow '*' lets it do everything
+    #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(agents::NAMES), hide_possible_values = true)]
+    agent: Option<String>,
+    /// Stop a coding agent after this time
+    #[arg(long, value_name = "SECONDS", requires = "agent", default_value_t = 3_600,
+        value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    timeout: u64,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let options = &args.options;
     options.check()?;
+    if let Some(agent) = &args.agent {
+        return agents::run(agent, args, &session, app, output);
+    }
     let makes = session.is_file();
     let run = wiring::Run { allowed: &args.allow, max_cost: args.max_cost };
     let foreground = wiring::foreground(app, options.model(), run, makes, output)?;
@@ -177,13 +197,24 @@ impl Shown<'_> {
             (None, None) => "it",
         };
         let mut hints = vec![(format!("forklore resume {id}"), format!("go on in {one}"))];
+        let is_work = first.work.is_some();
+        let files = if is_work { " --files" } else { "" };
         let other = done().filter_map(|row| row.session_id.as_ref()).find(|other| *other != id);
         if let Some(other) = other.filter(|_| !selected.is_some_and(|selected| selected.alone)) {
-            hints.push((format!("forklore diff {id} {other}"), "see what differs".to_owned()));
+            hints.push((
+                format!("forklore diff{files} {id} {other}"),
+                "see what differs".to_owned(),
+            ));
         }
         if first.state == State::Done {
-            let hint = "tell the session what it came to".to_owned();
-            hints.push((format!("forklore bring {id} --into {}", from.id), hint));
+            let hint = match is_work {
+                true => "merge its files, and tell the session what it came to",
+                false => "tell the session what it came to",
+            };
+            hints.push((format!("forklore bring {id} --into {}{files}", from.id), hint.to_owned()));
+        }
+        if is_work {
+            hints.push(("forklore worktrees list".to_owned(), "see their folders".to_owned()));
         }
         let hints: Vec<_> =
             hints.iter().map(|(line, does)| (line.as_str(), does.as_str())).collect();

@@ -116,7 +116,7 @@ fn install(args: &AgentArgs, app: &App, output: &mut Output) -> Result<()> {
     write(&answer.path, &after)?;
     let written = Installed { written: true, ..answer.clone() };
     output.answer(&written, |page| show(page, true))?;
-    let next = format!("forklore import {}", args.agent);
+    let next = format!("forklore import --from {}", args.agent);
     output.hint(&next, "then rewind its sessions with: forklore rewind SESSION --at CUT");
     Ok(())
 }

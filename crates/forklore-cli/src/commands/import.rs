@@ -25,9 +25,11 @@ Examples:
   forklore import                       everything that --discover finds
   forklore import --discover
   forklore import ~/.claude/projects
+  forklore import --from codex          where Codex stores them
   forklore import ~/.pi/agent/sessions --json
   forklore import chat.jsonl --from plain
   forklore import --watch
+  forklore import --watch --files       for agents without hooks, so that files can be taken back
 
 A file that is known is read on from where it stood: importing again makes no second copy.";
 
@@ -44,6 +46,10 @@ pub(crate) struct Args {
     /// Import new records as they are written, until stopped; without a path, of every known agent
     #[arg(long, conflicts_with = "again")]
     watch: bool,
+    /// Record the files of a session's folder whenever its agent has written, for agents without
+    /// hooks
+    #[arg(long, requires = "watch")]
+    files: bool,
     /// Serve counts and durations for Prometheus at this address, or at this port of this machine; 0
     /// takes a free one
     #[arg(long, value_name = "HOST:PORT", requires = "watch")]
@@ -121,6 +127,12 @@ fn partly(first: &ImportProblem, paths: &[PathBuf], failed: &[ImportProblem]) ->
     }
 }
 
+/// Returns the agent that somebody named instead of a path.
+fn agent_of(paths: &[PathBuf]) -> Option<&'static str> {
+    let [path] = paths else { return None };
+    agents::to_import_from().find(|agent| path == Path::new(agent) && !path.exists())
+}
+
 /// Returns the error for an import that read no file. The error has the message of the first
 /// problem.
 fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
@@ -129,7 +141,10 @@ fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
         kind: if exists { ErrorKind::InvalidArgs } else { ErrorKind::NotFound },
         message: problems.first().map(report::location).unwrap_or_default(),
         details: details(problems),
-        next: Vec::new(),
+        next: agent_of(paths)
+            .map(|agent| format!("forklore import --from {agent}"))
+            .into_iter()
+            .collect(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Shows the terminal interface: to browse, or to choose a session.
 
+use std::sync::Arc;
+
 use forklore::core::{ErrorKind, SessionId};
 use forklore_chat::Stop;
 use forklore_ui::{Options, Outcome, Purpose};
@@ -38,6 +40,7 @@ pub(super) fn show(purpose: Purpose, app: &App, output: &mut Output) -> Result<O
         program: output.commands().typed("forklore ui").trim_end_matches(" ui").to_owned(),
         agents: agents::to_export_to().map(str::to_owned).collect(),
         zone: output.zone().time_zone(),
+        files: app.files().ok().map(Arc::new),
     };
     output.flush()?;
     let shown = interrupts::suspended(|| forklore_ui::run(engine, options));

@@ -7,9 +7,11 @@ use std::{env, fs, io};
 use clap::builder::PossibleValuesParser;
 use forklore::Engine;
 use forklore::api::{ExportTo, Exported, ResumeIn, ResumeInRequest};
-use forklore::core::export::{Placement, Shared};
-use forklore::core::{ErrorKind, SessionId};
+use forklore::core::export::{Placement, Shared, Unattended};
+use forklore::core::workspace::Workspace;
+use forklore::core::{ErrorKind, Selector, SessionId};
 use forklore::engine::Outgoing;
+use forklore::import::{Importer, WrittenFrom};
 use forklore_sanitize::path::file_below;
 
 use crate::app::App;
@@ -33,7 +35,8 @@ Examples:
   forklore resume-in pi ./session.jsonl --into-workspace ~/copy
 
 A new file is written where the agent looks for its sessions, never over one that is there; then \
-the command is shown that starts the agent with it. The session itself stays as it is. opencode \
+the command is shown that starts the agent with it. The session itself stays as it is and gets a \
+branch, to which `forklore import` adds what the agent then writes. opencode \
 keeps its sessions in a database: it gets a file in the current directory, which its own import \
 reads. Pixir keeps them in the folder it works in.";
 
@@ -85,27 +88,74 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let into = args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?;
     let (header, engine) = app.session_for(&session, args.dry_run, output)?;
     let cwd = into.map(|workspace| workspace.as_str().to_owned());
+    // The file and the branch end at the same event, although the session may grow meanwhile.
+    let at = engine.cut(&header, &at.unwrap_or(Selector::End))?.selector();
     let request = ResumeInRequest {
         session_id: header.id,
-        to: ExportTo { dialect: args.agent.clone(), at, cwd },
+        to: ExportTo { dialect: args.agent.clone(), at: Some(at.clone()), cwd },
         home: args.home.clone(),
         share: args.share,
         dry_run: args.dry_run,
     };
-    let answer = write(&request, &engine)?;
+    let written = write_for(&request, None, &engine)?;
+    let branch = branch(&written, &request, at, &engine, output);
+    let answer = ResumeIn { branch, ..written.answer };
+    let shown = answer.branch.as_ref().map(|branch| output.id(branch));
     output.answer(&answer, |page| {
         let wrote = if request.dry_run { "Would write " } else { "Wrote " };
         page.put(Tone::Good, wrote).put(Tone::Plain, count(answer.events, "record"));
         page.put(Tone::Plain, " to ").put(Tone::Strong, answer.path.display()).end();
         export::left_out(page, &answer.lossy);
+        if let Some(branch) = shown {
+            page.fact("branch", branch);
+        }
         for command in &answer.start {
             page.fact("start", command);
         }
     })
 }
 
-/// Writes the session file for an agent. In a dry run, only determines what would be written.
-fn write(request: &ResumeInRequest, engine: &Engine) -> Result<ResumeIn> {
+/// The session file that was written for an agent.
+pub(super) struct Written {
+    pub(super) answer: ResumeIn,
+    /// Whether the agent goes on in this file itself.
+    goes_on: bool,
+    /// The agent's commands that go on without a person, if they were asked for and exist.
+    pub(super) unattended: Option<Vec<Vec<String>>>,
+}
+
+/// Makes the branch that gets what the agent writes into the file. Without it, the file would be a
+/// session of its own when it is imported.
+fn branch(
+    written: &Written,
+    request: &ResumeInRequest,
+    at: Selector,
+    engine: &Engine,
+    output: &mut Output,
+) -> Option<SessionId> {
+    // Codex names the original of a shared file. A file that an agent imports stays as it is.
+    if request.dry_run || request.share || !written.goes_on {
+        return None;
+    }
+    let workspace = Workspace::new(&written.answer.cwd);
+    let from = WrittenFrom { session: request.session_id.clone(), at, workspace };
+    let importer = Importer::new(engine);
+    match importer.import_written(&request.to.dialect, &written.answer.path, from) {
+        Ok(branch) => branch,
+        Err(error) => {
+            output.remark(&format!("the file is no branch of the session: {error}"));
+            None
+        }
+    }
+}
+
+/// Writes the session file for an agent. If `run` is given, the agent is to do that by itself. In a
+/// dry run, only determines what would be written.
+pub(super) fn write_for(
+    request: &ResumeInRequest,
+    run: Option<&Unattended>,
+    engine: &Engine,
+) -> Result<Written> {
     let outgoing = engine.export_to(&request.session_id, &request.to)?;
     let folder = folder(request.home.as_deref(), &outgoing)?;
     let outgoing = if request.share { shared(outgoing, &folder)? } else { outgoing };
@@ -127,14 +177,21 @@ fn write(request: &ResumeInRequest, engine: &Engine) -> Result<ResumeIn> {
         target(&folder, &placement, &outgoing)?
     };
     let start = commands(&outgoing, &path)?;
-    Ok(ResumeIn {
+    let absolute = std::path::absolute(&path).map_err(new_file::failed(&path))?;
+    let absolute = absolute.to_string_lossy();
+    let of = |run| outgoing.agent().unattended(outgoing.file(), &absolute, run);
+    let unattended = run.and_then(of);
+    let answer = ResumeIn {
         dry_run: request.dry_run,
         path,
+        branch: None,
         cwd: outgoing.file().cwd.clone(),
         start,
         events: exported.events,
         lossy: exported.lossy,
-    })
+    };
+    let goes_on = outgoing.agent().home().is_some() || outgoing.agent().is_in_workspace();
+    Ok(Written { answer, goes_on, unattended })
 }
 
 /// Returns the agent's folder: `home`, or else the folder that the agent's environment variable

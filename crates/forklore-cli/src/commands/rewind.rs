@@ -9,10 +9,14 @@ use forklore_workspace::Rewind;
 
 use super::snapshot::{folder_of, paths};
 use super::{arguments, confirm};
+use crate::agents;
 use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
+
+/// How many files a question names.
+const NAMED: usize = 10;
 
 const EXAMPLES: &str = "\
 The conversation goes on in a fork; the session stays as it is. The files become what they were in \
@@ -85,6 +89,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if !args.yes && output.can_ask() {
         let plan = files.plan_rewind(engine, &header, &rewind)?;
         if let Some(files) = plan.files.filter(|files| files.written + files.removed > 0) {
+            for line in named_changes(&files) {
+                output.remark(&line);
+            }
             confirm::confirm_change(&question(&files), false, output)?;
         }
     }
@@ -93,13 +100,25 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         forked.resume_command = Some(output.commands().resume(&forked.child_session_id));
     }
     output.answer(&rewound, |page| tell(page, &rewound))?;
-    if let Some(resume) = rewound.forked.as_ref().and_then(|forked| forked.resume_command.as_ref())
-    {
-        output.hint(resume, "go on from there");
+    if let Some(forked) = &rewound.forked {
+        let resume = forked.resume_command.as_deref().unwrap_or_default();
+        match agent_of(&header) {
+            Some(agent) => {
+                let id = &forked.child_session_id;
+                output.hint(&format!("forklore resume-in {agent} {id}"), "go on from there");
+            }
+            None => output.hint(resume, "go on from there"),
+        }
     }
     let number = rewound.number.unwrap_or_default();
     output.hint(&format!("forklore undo {number}"), "take it back");
     Ok(())
+}
+
+/// Returns the agent that wrote a session, if forklore can write its files.
+fn agent_of(header: &Header) -> Option<&'static str> {
+    let agent = header.dialect.as_deref()?;
+    agents::to_export_to().find(|name| agent == *name)
 }
 
 /// Forks at a cut and brings the files of the session's folder to the state of the cut.
@@ -123,6 +142,19 @@ pub(super) fn fork_and_rewind(
         yes: false,
     };
     run(&args, app, output)
+}
+
+/// Returns lines about the files that would change, those that would be removed first.
+fn named_changes(files: &FilesRestored) -> Vec<String> {
+    let (removed, written): (Vec<_>, Vec<_>) =
+        files.changes.iter().partition(|change| change.reason == "removed");
+    let all = removed.iter().map(|change| format!("  remove {}", change.path));
+    let all = all.chain(written.iter().map(|change| format!("  write  {}", change.path)));
+    let mut lines: Vec<_> = all.take(NAMED).collect();
+    if let Some(rest) = files.changes.len().checked_sub(NAMED + 1) {
+        lines.push(format!("  and {} more: --dry-run lists them", rest + 1));
+    }
+    lines
 }
 
 fn question(files: &FilesRestored) -> String {

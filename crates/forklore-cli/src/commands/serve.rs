@@ -10,7 +10,7 @@ use forklore::api::Listening;
 use forklore::core::ErrorKind;
 use forklore::{Engine, OpenError, StoreUrl, blocking};
 use forklore_host::Host;
-use forklore_server::{Agent, Certificate, Options, Pages, Server, StartError, Uri};
+use forklore_server::{Agent, Certificate, Files, Options, Pages, Server, StartError, Uri};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -90,7 +90,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (zone, prices) = (output.zone().time_zone(), wiring::prices(app));
     let program = output.commands().typed("forklore ").trim_end().to_owned();
     let agent = args.chat.then(|| agent(app, &runtime, &engine, &program, output)).transpose()?;
-    let pages = Pages { zone, prices, program, ..Pages::new(engine) };
+    // Without them, the pages show the sessions only.
+    let files = app.files().ok().map(Files::new);
+    let pages = Pages { zone, prices, program, files, ..Pages::new(engine) };
     let server = runtime.block_on(Server::bind(pages, options))?;
     let server = match app.store_url()? {
         url if has_tenants(&url) => server.with_tenants(move |name| of_tenant(&url, name)),

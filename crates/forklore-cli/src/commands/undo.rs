@@ -11,7 +11,7 @@ use crate::workspace;
 
 const EXAMPLES: &str = "\
 The fork of the rewind goes into the trash, and the files get the state before. Files that were \
-changed since are skipped and named. An undo has a number too: to undo it is to redo.
+changed since are skipped and named; a fork that was gone on with stays. An undo has a number too: to undo it is to redo.
 
 Other changes of sessions, such as a delete, are undone with: forklore op undo
 
@@ -51,6 +51,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             page.put(Tone::Plain, "  the conversation goes on in ");
             page.put(Tone::Id, &undone.session_id);
             page.put(Tone::Dim, format!("  (the fork was {fork})")).end();
+        }
+        if let Some(fork) = &undone.fork_left {
+            page.put(Tone::Warn, "  the fork stays as it is, because it was changed since: ");
+            page.put(Tone::Id, fork).end();
         }
         if let Some(files) = &undone.files {
             restored(page, files);

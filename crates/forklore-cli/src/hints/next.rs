@@ -90,6 +90,10 @@ pub(crate) fn files(error: &forklore_workspace::Error) -> Vec<String> {
         FilesError::Snapshot(SnapshotError::File { what: "open", .. }) => {
             vec!["name the folder that has the files: --folder DIR".into()]
         }
+        FilesError::Snapshot(SnapshotError::Full { .. }) => vec![
+            "forklore gc --files".into(),
+            "raise snapshots.max_size in the configuration: forklore config edit".into(),
+        ],
         FilesError::NothingAt { .. } => vec!["leave out --path, to see all that differs".into()],
         _ => Vec::new(),
     }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use forklore::api::{AgentWork, TestCounts};
 use forklore::core::Currency;
 use forklore_host::explore::{Row, State};
 use forklore_sanitize::terminal;
@@ -113,6 +114,9 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool, currency: &Curr
     columns.extend(judged.then(|| Column::new("SCORE").right()));
     // The mark of the best row has a separate column. The table drops an empty column.
     columns.extend(judged.then(|| Column::new("")));
+    let works = rows.iter().any(|row| row.work.is_some());
+    columns.extend(works.then(|| Column::new("TESTS")));
+    columns.extend(works.then(|| Column::new("FILES")));
     columns.extend([
         Column::new("IN").right().optional(),
         Column::new("CACHED").right().optional(),
@@ -133,6 +137,9 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool, currency: &Curr
         let score = || row.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
         cells.extend(judged.then(|| Cell::new(tone, score())));
         cells.extend(judged.then(|| Cell::new(tone, if is_best { "best" } else { "" })));
+        if let Some(work) = &row.work {
+            cells.extend(worked(work));
+        }
         // A failed model call reports no usage.
         let has_usage = row.usage.input > 0 || row.usage.output > 0;
         let number = |number: u64| {
@@ -151,6 +158,22 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool, currency: &Curr
     }
     table.show(page);
     what_failed(page, rows);
+}
+
+/// Returns the cells with the tests of an agent's work and with the size of its changes.
+fn worked(work: &AgentWork) -> [Cell; 2] {
+    let tests = match work.tests {
+        None => Cell::new(Tone::Plain, "-"),
+        Some(TestCounts { passed, failed: 0 }) => Cell::new(Tone::Good, format!("{passed} passed")),
+        Some(TestCounts { passed, failed }) => {
+            Cell::new(Tone::Bad, format!("{failed} of {} failed", passed + failed))
+        }
+    };
+    let files = match work.files {
+        0 => "-".to_owned(),
+        files => format!("{files} +{} -{}", work.added, work.removed),
+    };
+    [tests, Cell::new(Tone::Plain, files)]
 }
 
 /// Adds each different error of an exploration once and in full, with the labels of the

@@ -98,3 +98,25 @@ fn a_branch_without_a_snapshot_of_its_own_has_no_files_to_bring() {
     let message = error["message"].as_str().unwrap();
     assert_eq!(message, "try-1 has no snapshot of its files since it parted from work");
 }
+
+#[test]
+fn a_branch_that_says_nothing_new_brings_its_files_alone() {
+    let project = Project::new("sqlite");
+    project.turn("begin");
+    project.json(&["fork", "work", "--id", "try-1", "--worktree"]);
+    let folder = project.json(&["worktrees", "list"])["worktrees"][0]["folder"].clone();
+    let folder = std::path::PathBuf::from(folder.as_str().unwrap());
+    fs::write(folder.join("results.csv"), "1,2\n").unwrap();
+    project.json(&["snapshot", "try-1"]);
+    let (_, error) = project.error(&BRING[..4]);
+    assert_eq!(error["details"]["reason"], "nothing_to_bring", "{error}");
+
+    let plan = project.json(&[&BRING[..], &["--dry-run"]].concat());
+    assert_eq!((&plan["dry_run"], project.read("results.csv")), (&json!(true), "missing".into()));
+    let brought = project.json(&BRING);
+    assert_eq!(
+        (&brought["recorded"], &brought["from_index"]),
+        (&json!(false), &brought["to_index"])
+    );
+    assert_eq!(project.read("results.csv"), "1,2\n");
+}

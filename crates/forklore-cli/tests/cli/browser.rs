@@ -53,7 +53,17 @@ fn an_exported_page_is_accessible_and_its_hostile_text_is_inert() {
 /// Runs the tests of a file against a server on these sessions. Returns what pytest printed.
 #[cfg(feature = "server")]
 fn served(sandbox: &Sandbox, file: &str, more: &[(&str, OsString)]) -> String {
-    let server = crate::serve::Serving::start(sandbox);
+    passes(&crate::serve::Serving::start(sandbox), sandbox, file, more)
+}
+
+/// Runs the tests of a file against this server.
+#[cfg(feature = "server")]
+fn passes(
+    server: &crate::serve::Serving,
+    sandbox: &Sandbox,
+    file: &str,
+    more: &[(&str, OsString)],
+) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/browser");
     let mut variables = vec![
         ("FORKLORE_URL", server.url().into()),
@@ -106,6 +116,56 @@ fn two_browsers_and_a_terminal_see_each_other() {
     let printed = served(&with_hostile_texts(), "live.py", &[]);
     assert!(printed.contains("2 passed"), "{printed}");
     printed.lines().filter(|line| line.starts_with("delay")).for_each(|line| println!("{line}"));
+}
+
+/// The client of the demo, after each turn.
+#[cfg(feature = "server")]
+const RETRY: [&str; 3] = [
+    "def send(request):\n    return client.send(request)\n",
+    "def send(request):\n    for attempt in range(5):\n        try:\n            \
+     return client.send(request)\n        except Busy:\n            sleep(2 ** attempt)\n    \
+     raise GaveUp(request)\n",
+    "def send(request):\n    return forever(client.send, request)\n",
+];
+
+/// Takes files back in the browser. Writes pictures of it into `docs/pictures` if
+/// `FORKLORE_WRITE_PICTURES` is set.
+#[cfg(feature = "server")]
+#[test]
+fn files_go_back_in_the_browser() {
+    let sandbox = Sandbox::with_default_store();
+    let folder = sandbox.path().join("site");
+    std::fs::create_dir(&folder).unwrap();
+    let workspace = folder.to_str().unwrap().to_owned();
+    let title = "Retry failed requests";
+    let words = ["--workspace", &workspace, "new", "--id", "work", "--title", title];
+    assert_eq!(crate::sandbox::ran(sandbox.command(&words)).code, 0);
+    let [first, second, third] = RETRY;
+    std::fs::write(folder.join("retry.py"), first).unwrap();
+    sandbox.ok(&["snapshot", "work"]);
+    for (prompt, answer, text) in [
+        ("Retry when the server is busy.", "It retries five times now, with a pause.", second),
+        ("Retry forever instead.", "It retries until it succeeds.", third),
+    ] {
+        sandbox.ok(&["append", "work", "--text", prompt]);
+        std::fs::write(folder.join("retry.py"), text).unwrap();
+        if text == second {
+            let notes = "# Retries\n\nFive attempts, with a pause that doubles.\n";
+            std::fs::write(folder.join("notes.md"), notes).unwrap();
+        }
+        let data = json!({"content": [{"type": "text", "text": answer}]});
+        let line = format!("{}\n", json!({"type": "assistant_message", "data": data}));
+        assert_eq!(sandbox.append("work", &line).code, 0);
+        sandbox.ok(&["snapshot", "work"]);
+    }
+    let server = crate::serve::Serving::with(&sandbox, &["--chat"]);
+    let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
+    let is_wanted = std::env::var_os("FORKLORE_WRITE_PICTURES").is_some();
+    let name = if is_wanted { "FORKLORE_PICTURES" } else { "FORKLORE_NO_PICTURES" };
+    let folder = folder.canonicalize().unwrap().into_os_string();
+    let more = [("FORKLORE_FOLDER", folder), (name, pictures.into_os_string())];
+    let printed = passes(&server, &sandbox, "rewind.py", &more);
+    assert!(printed.contains("8 passed"), "{printed}");
 }
 
 /// Runs the tests of large stores: with `FORKLORE_LARGE`, in the sizes and with the goals of

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::answers;
-use crate::sandbox::{Ran, Sandbox, of};
+use crate::sandbox::{Ran, Sandbox, of, ran};
 
 const NATIVE: &str = "0b1c2d3e-0000-4000-8000-000000000001";
 
@@ -57,6 +57,17 @@ fn hooks_are_added_once_and_removed_without_a_trace() {
     let (code, refused) = sandbox.error(&["hooks", "install", "codex", "--yes"]);
     assert_eq!((code, &refused["kind"]), (4, &json!("conflict")));
     assert_eq!(fs::read_to_string(&codex).unwrap(), "notify = [\"theirs\"]\n");
+}
+
+#[test]
+fn what_an_installation_suggests_can_be_run() {
+    let sandbox = Sandbox::new();
+    let installed = sandbox.run(&["hooks", "install", "claude", "--yes"]);
+    let mut lines = installed.err.lines();
+    let next = lines.find_map(|line| line.trim().strip_prefix("next: forklore ")).unwrap();
+    let (words, _) = next.split_once("  ").unwrap();
+    let ran = ran(sandbox.command(&words.split(' ').collect::<Vec<_>>()));
+    assert_eq!(ran.code, 0, "{words}: {ran:?}");
 }
 
 /// A session of Claude Code, whose file this test writes as Claude Code does.

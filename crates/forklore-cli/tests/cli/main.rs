@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod absent;
+mod agents_at_once;
 mod anchors;
 mod answers;
 mod attach;

@@ -48,14 +48,41 @@ fn an_abandoned_branch_goes_on_behind_an_open_call() {
 }
 
 #[test]
-fn what_is_imported_again_is_already_in_the_store() {
+fn what_an_agent_writes_into_its_file_goes_on_in_a_branch_of_the_session() {
     let sandbox = Sandbox::with_a_plan();
-    sandbox.ok(&["resume-in", "pi", "plan-1", "--home", "pi"]);
-    let first = sandbox.ok(&["import", "pi"]);
-    assert!(first.contains("from 1 file into 1 session"), "{first}");
-    let again =
-        "Nothing new in 1 file (0 B read); 1 session already in the store; 1 file unchanged";
-    assert_eq!(sandbox.ok(&["import", "pi"]).lines().next(), Some(again));
+    let whole = sandbox.json(&["show", "plan-1"]);
+    let messages = sandbox.json(&["inspect", "plan-1"])["messages"].clone();
+    for agent in ["pi", "claude", "codex", "gemini", "amplifier", "ak-coder"] {
+        let answer = sandbox.json(&["resume-in", agent, "plan-1"]);
+        let branch = answer["branch"].as_str().unwrap();
+        let header = sandbox.json(&["show", branch]);
+        assert_eq!(header["parent_id"], whole["id"], "{agent}: {header}");
+        let inherited = sandbox.json(&["inspect", branch])["messages"].clone();
+        assert_eq!(inherited, messages, "{agent}");
+        let path = answer["path"].as_str().unwrap();
+        let again = sandbox.ok(&["import", path]);
+        assert!(again.starts_with("Nothing new in 1 file"), "{agent}: {again}");
+    }
+    let answer = sandbox.json(&["resume-in", "pi", "plan-1", "--at", "turn:1"]);
+    let (branch, path) = (answer["branch"].as_str().unwrap(), answer["path"].as_str().unwrap());
+    let before = std::fs::read_to_string(path).unwrap();
+    let last: Value = serde_json::from_str(before.lines().last().unwrap()).unwrap();
+    let more = json!({"type": "message", "id": "aaaa0001", "parentId": last["id"],
+        "message": {"role": "user", "content": "and with Pi?"}});
+    std::fs::write(path, format!("{before}{more}\n")).unwrap();
+    sandbox.ok(&["import", path]);
+    let inspected = sandbox.json(&["inspect", branch]);
+    let messages = inspected["messages"].as_array().unwrap();
+    assert_eq!(messages.last().unwrap()["content"], "and with Pi?", "{inspected}");
+}
+
+#[test]
+fn a_file_that_an_agent_copies_or_shares_has_no_branch() {
+    let sandbox = Sandbox::with_a_plan();
+    let before = sandbox.ok(&["tree", "plan-1"]);
+    assert_eq!(sandbox.json(&["resume-in", "opencode", "plan-1"])["branch"], json!(null));
+    assert_eq!(sandbox.json(&["resume-in", "pi", "plan-1", "--dry-run"])["branch"], json!(null));
+    assert_eq!(sandbox.ok(&["tree", "plan-1"]), before);
 }
 
 #[cfg(unix)]

@@ -30,6 +30,10 @@ impl Project {
         project
     }
 
+    pub(crate) fn store(&self) -> &str {
+        &self.store
+    }
+
     pub(crate) fn folder(&self) -> PathBuf {
         self.sandbox.path().join("project")
     }
@@ -243,6 +247,19 @@ fn conversation_alone_and_one_path_alone_go_back() {
 }
 
 #[test]
+fn a_configuration_that_cannot_be_read_lifts_no_cap() {
+    let project = Project::new("sqlite");
+    let settings = project.sandbox.path().join("home/.config/forklore");
+    fs::create_dir_all(&settings).unwrap();
+    for wrong in ["[snapshots]\nmax_size = \"20 gigs\"\n", "[snapshots\n", "max_sise = 3\n"] {
+        fs::write(settings.join("config.toml"), wrong).unwrap();
+        let (code, error) = project.error(&["snapshot", "work"]);
+        assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
+        assert_eq!(project.json(&["show", "work"])["session"]["own_events"], 0);
+    }
+}
+
+#[test]
 fn without_a_snapshot_nothing_changes_and_the_way_is_named() {
     let project = Project::new("sqlite");
     for text in ["one", "two"] {
@@ -257,7 +274,7 @@ fn without_a_snapshot_nothing_changes_and_the_way_is_named() {
 }
 
 #[test]
-fn a_fork_that_was_gone_on_with_is_not_undone() {
+fn files_come_back_although_the_fork_was_gone_on_with() {
     let project = Project::new("sqlite");
     project.write("a", "then");
     project.turn("one");
@@ -266,8 +283,12 @@ fn a_fork_that_was_gone_on_with_is_not_undone() {
     let rewound = project.json(&["rewind", "work", "--at", "turn:1"]);
     let fork = rewound["forked"]["child_session_id"].as_str().unwrap();
     project.json(&["append", fork, "--type", "user_message", "--text", "on"]);
-    let (_, error) = project.error(&["undo"]);
-    assert_eq!(error["kind"], "conflict");
+    let undone = project.json(&["undo"]);
+    assert_eq!((&undone["fork"], &undone["fork_left"]), (&Value::Null, &json!(fork)));
+    assert_eq!(project.read("a"), "now");
+    assert_eq!(project.texts(fork).last().unwrap(), "on");
+    let redone = project.json(&["undo", undone["number"].to_string().as_str()]);
+    assert_eq!((&redone["fork"], &redone["fork_left"]), (&Value::Null, &Value::Null));
     assert_eq!(project.read("a"), "then");
 }
 

@@ -426,3 +426,42 @@ fn a_file_that_codex_migrates_is_followed_as_the_same_conversation() {
     assert_eq!(sandbox.ok(&["restore", session]), of("migrated") + turn);
     assert_eq!(watch.signal("-TERM"), Some(0));
 }
+
+/// An agent without hooks: the files are recorded when it has written.
+#[test]
+fn the_files_of_a_watched_session_are_recorded() {
+    let sandbox = Sandbox::new();
+    let project = sandbox.path().join("project");
+    fs::create_dir(&project).unwrap();
+    let result = project.join("result.txt");
+    fs::write(&result, "first").unwrap();
+    let folder = folder(&sandbox);
+    let file = folder.join("s.jsonl");
+    let record = |number: u32, parent: &str, role: &str, text: &str| {
+        let uuid = format!("u{number}");
+        let parent = (!parent.is_empty()).then_some(parent);
+        let record = json!({"type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s",
+            "cwd": project, "timestamp": format!("2026-01-01T00:00:{number:02}Z"),
+            "message": {"role": role, "content": text}});
+        format!("{record}\n")
+    };
+    fs::write(&file, record(1, "", "user", "begin") + &record(2, "u1", "assistant", "one"))
+        .unwrap();
+    let mut command = sandbox.command(&["--json", "import", "--watch", "--files", "sessions"]);
+    command.env("PATH", std::env::var("PATH").unwrap());
+    let watch = Watch::of(command);
+    watch.next("imported");
+    append(&file, &record(3, "u2", "user", "go on"));
+    watch.next("imported");
+    let recorded = watch.next("snapshot");
+    assert_eq!((&recorded["session_id"], &recorded["files"]), (&json!("s"), &json!(1)));
+    fs::write(&result, "second").unwrap();
+    append(&file, &record(4, "u3", "assistant", "two"));
+    watch.next("imported");
+    assert_ne!(watch.next("snapshot")["snapshot"], recorded["snapshot"]);
+    // The session goes on following its file, and nothing is recorded twice.
+    append(&file, &record(5, "u4", "user", "thanks"));
+    watch.next("imported");
+    assert_eq!(watch.end("-INT").0, Some(130));
+    assert_eq!(events(&sandbox, "s"), 5);
+}

@@ -5,12 +5,12 @@ use std::io;
 
 use forklore_api::{LostKind, Recovery};
 use forklore_core::{ErrorKind, SessionId, Usage};
-use forklore_store::Store;
 use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{
     FindSource, Progress, RecordKey, RecordLocation, SeenFile, Source, SourceId, SourceSpan,
     SourceStep, Target, sidecar_key,
 };
+use forklore_store::{Error as StoreError, Store};
 use sha2::{Digest, Sha256};
 
 use super::family::Family;
@@ -43,6 +43,9 @@ pub(crate) struct File {
     pub(crate) sidecar_of: Option<String>,
     /// How many events of each session of the imported file were already written to the new store.
     pub(crate) written: HashMap<SessionId, u64>,
+    /// Whether others may copy the same file to the new store now. Then this copy begins only if the
+    /// file is not there, and is refused as `Stale` otherwise: two copies would share the sessions.
+    pub(crate) has_rivals: bool,
 }
 
 /// What one import step writes of a file.
@@ -239,10 +242,10 @@ impl File {
     }
 
     pub(crate) fn of_source(source: Source, locations: Vec<(RecordKey, RecordLocation)>) -> Self {
-        let (made, sidecar_of, written) = (None, None, HashMap::new());
+        let (made, sidecar_of, written, has_rivals) = (None, None, HashMap::new(), false);
         let sha256 = Sha256::digest([]).into();
         let there = Progress { offset: 0, sha256, state: String::new() };
-        Self { source, spans_there: 0, locations, made, there, sidecar_of, written }
+        Self { source, spans_there: 0, locations, made, there, sidecar_of, written, has_rivals }
     }
 
     /// Writes the byte ranges, the locations of the records and the paths of the file to the new
@@ -286,6 +289,18 @@ impl File {
         self.step(into, Part { ranges, read, ..Part::default() })
     }
 
+    fn refuse_second(&self, sources: &dyn Store, path: &str) -> Result<()> {
+        let there = match self.has_rivals {
+            true => sources.sources(&FindSource::Path(path.to_owned()))?,
+            false => Vec::new(),
+        };
+        if there.iter().any(|there| is_same(&self.source, there)) {
+            let message = "somebody else copies the same file".to_owned();
+            return Err(StoreError::Stale { what: "the file".into(), message }.into());
+        }
+        Ok(())
+    }
+
     /// Executes an import step in the new store.
     fn step(&mut self, into: &Engine, part: Part) -> Result<()> {
         let Part { writes, ranges, locations, seen, read } = part;
@@ -298,12 +313,11 @@ impl File {
             Some(id) => Target::State { id, offset: self.there.offset },
             None => {
                 let by_path = FindSource::Latest(seen.path.clone());
-                Target::New {
-                    dialect: dialect.clone(),
-                    revision: *revision,
-                    first_line: *first_line,
-                    latest: sources.sources(&by_path)?.first().map(|source| source.id),
-                }
+                let latest = sources.sources(&by_path)?.first().map(|source| source.id);
+                // What somebody begins after this look changes the latest.
+                self.refuse_second(sources, &seen.path)?;
+                let (dialect, revision, first_line) = (dialect.clone(), *revision, *first_line);
+                Target::New { dialect, revision, first_line, latest }
             }
         };
         let native_id = native_id.clone();
@@ -325,6 +339,13 @@ impl File {
         self.there = read;
         Ok(())
     }
+}
+
+/// Returns whether two stores speak of the same state of the same file.
+pub(crate) fn is_same(here: &Source, there: &Source) -> bool {
+    let path = |source: &Source| source.paths.first().map(|seen| seen.path.clone());
+    let key = |source: &Source| (source.dialect.clone(), source.revision, source.first_line);
+    key(here) == key(there) && path(here) == path(there)
 }
 
 /// Returns all byte ranges of an imported file, in order.
@@ -352,7 +373,7 @@ fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
     if family.get(id).is_none() {
         let missing = "a header of the file's sessions".to_owned();
         let session = id.clone();
-        return Err(forklore_store::Error::MissingAncestor { session, missing }.into());
+        return Err(StoreError::MissingAncestor { session, missing }.into());
     }
     if header.is_erased() {
         return Ok(());

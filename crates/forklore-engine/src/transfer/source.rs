@@ -10,7 +10,7 @@ use forklore_store::sources::{FindSource, Source};
 use super::own_events::common;
 use super::route::Route;
 use super::{Step, Transferring, is_of_one};
-use crate::recover::{File, FileSources, spans};
+use crate::recover::{File, FileSources, is_same, spans};
 use crate::sources::is_erased;
 use crate::{Engine, Error, Result};
 
@@ -111,6 +111,7 @@ impl Transferring<'_> {
             }
         }
         let mut file = self.read_file(source)?;
+        file.has_rivals = true;
         let Some(same) = same else { return Ok(Lacking::File(Box::new(file))) };
         let spans_here = spans(self.from, source.id)?;
         let spans_there = spans(self.into, same.id)?;
@@ -209,12 +210,6 @@ enum Lacking {
     File(Box<File>),
     /// The file there cannot become the one here. The text says why.
     Other(&'static str),
-}
-
-fn is_same(here: &Source, there: &Source) -> bool {
-    let path = |source: &Source| source.paths.first().map(|seen| seen.path.clone());
-    let key = |source: &Source| (source.dialect.clone(), source.revision, source.first_line);
-    key(here) == key(there) && path(here) == path(there)
 }
 
 fn sessions_are_there(here: &Source, there: &Source) -> bool {

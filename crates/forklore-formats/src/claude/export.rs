@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use forklore_core::export::{
-    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage, Unattended,
 };
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
@@ -48,6 +48,19 @@ impl Export for super::Claude {
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
         vec![["claude", "--resume", file.id.as_str()].map(str::to_owned).to_vec()]
+    }
+
+    fn unattended(&self, file: &NewFile, _: &str, run: &Unattended) -> Option<Vec<Vec<String>>> {
+        let mut words =
+            ["claude", "--print", "--resume", file.id.as_str()].map(str::to_owned).to_vec();
+        run.add_model(&mut words, "--model");
+        let allowed: &[&str] = match run.everything {
+            true => &["--dangerously-skip-permissions"],
+            false => &["--permission-mode", "acceptEdits"],
+        };
+        words.extend(allowed.iter().map(|word| (*word).to_owned()));
+        words.push(run.argument());
+        Some(vec![words])
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use forklore_core::export::{
-    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage, Unattended,
 };
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
@@ -54,6 +54,18 @@ impl Export for super::Codex {
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
         vec![["codex", "resume", file.id.as_str()].map(str::to_owned).to_vec()]
+    }
+
+    fn unattended(&self, file: &NewFile, _: &str, run: &Unattended) -> Option<Vec<Vec<String>>> {
+        let mut words = ["codex", "exec", "--skip-git-repo-check"].map(str::to_owned).to_vec();
+        run.add_model(&mut words, "--model");
+        let allowed: &[&str] = match run.everything {
+            true => &["--dangerously-bypass-approvals-and-sandbox"],
+            false => &["--sandbox", "workspace-write"],
+        };
+        words.extend(allowed.iter().map(|word| (*word).to_owned()));
+        words.extend(["resume".to_owned(), file.id.to_string(), run.argument()]);
+        Some(vec![words])
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use forklore_core::export::{
-    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage, Unattended,
 };
 use forklore_core::{Event, EventType, Role};
 use serde::Deserialize;
@@ -58,6 +58,16 @@ impl Export for super::Gemini {
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
         vec![["gemini", "-r", &session_id(file)].map(str::to_owned).to_vec()]
+    }
+
+    fn unattended(&self, file: &NewFile, _: &str, run: &Unattended) -> Option<Vec<Vec<String>>> {
+        let id = session_id(file);
+        let mut words = ["gemini", "--skip-trust", "-r", &id].map(str::to_owned).to_vec();
+        run.add_model(&mut words, "--model");
+        let mode = if run.everything { "yolo" } else { "auto_edit" };
+        words.extend(["--approval-mode", mode, "-p"].map(str::to_owned));
+        words.push(run.argument());
+        Some(vec![words])
     }
 }
 

@@ -165,6 +165,11 @@ impl Reader {
                 at = existing;
                 continue;
             }
+            // A file that another program wrote has no context of Gemini CLI. Put before messages that
+            // were read, it would be the beginning of another conversation.
+            if at == START && !self.history.is_empty() && is_session_context(&summary.text) {
+                continue;
+            }
             let Some(range) = range(text, raw.get()) else { continue };
             records.push((range, self.add(at, &message, &summary)));
             at = self.history.tip();

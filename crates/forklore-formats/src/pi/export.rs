@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use forklore_core::export::{
-    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage, Unattended,
 };
 use forklore_core::{Event, EventType, Message, Role};
 use jiff::Timestamp;
@@ -39,6 +39,14 @@ impl Export for super::Pi {
 
     fn start(&self, _file: &NewFile, path: &str) -> Vec<Vec<String>> {
         vec![["pi", "--session", path].map(str::to_owned).to_vec()]
+    }
+
+    /// Returns the command of a Pi that may do everything: Pi has no permissions.
+    fn unattended(&self, _: &NewFile, path: &str, run: &Unattended) -> Option<Vec<Vec<String>>> {
+        let mut words = ["pi", "--session", path].map(str::to_owned).to_vec();
+        run.add_model(&mut words, "--model");
+        words.extend(["-p".to_owned(), run.argument()]);
+        Some(vec![words])
     }
 }
 

@@ -104,6 +104,11 @@ impl Found<'_> {
         for name in ["allow", "ask", "deny"] {
             self.default(&["policy", name], json!([]));
         }
+        // A switch has no fields.
+        if !self.list.iter().any(|setting| setting.key == "snapshots") {
+            self.default(&["snapshots", "max_size"], Value::Null);
+            self.default(&["snapshots", "turns"], json!(true));
+        }
         if config.retention.is_some() {
             self.default(&["retention", "delete_after_days"], Value::Null);
             self.default(&["retention", "erase_after_days"], json!(Gc::TRASH_DAYS));

@@ -36,6 +36,9 @@ const TAIL: &str = "
 # delete_after_days = 180
 # erase_after_days = 30
 
+# [snapshots]                       # of files, which `forklore rewind` takes back
+# max_size = \"20 GB\"
+
 # [delegate]                        # lets a model hand tasks to sub-agents
 # depth = 2
 ";

@@ -1,24 +1,26 @@
 //! Runs a program of the user that scores answers.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use forklore_api::Explore;
-use rustix::process::{Pid, Signal, kill_process_group};
+use forklore_api::{Explore, TestCounts};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
+use super::test_counts::Counter;
+use crate::process_group::ProcessGroup;
+use crate::program::is_installed;
 use crate::{Error, Result};
 
-/// The folders in which the C libraries search for a program if the variable `PATH` is not set.
-const WITHOUT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The maximum number of bytes kept from each output stream of a judge (a program that scores
 /// answers). The rest of the output is read and discarded.
 const OUTPUT: usize = 4 << 10;
+/// The exit codes with which a shell, or a program that starts others, says that it could not start
+/// one.
+const NOT_STARTED: [Option<i32>; 2] = [Some(126), Some(127)];
 /// The maximum number of characters that an error repeats from the output of a judge.
 const REPEATED: usize = 60;
 
@@ -49,7 +51,8 @@ impl Judge {
     }
 
     /// Returns the judge's command line, as a shell reads it.
-    pub(super) fn line(&self) -> String {
+    #[must_use]
+    pub fn line(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.arguments);
         // A word with a NUL came from no command line.
         shlex::try_join(words.map(String::as_str)).unwrap_or_else(|_| self.program.clone())
@@ -64,15 +67,11 @@ impl Judge {
 
     /// Checks that the judge's program exists. Called before the exploration, so that a missing
     /// judge is reported before model calls cost money.
-    pub(super) fn find(&self) -> Result<()> {
-        let found = if self.program.contains('/') {
-            is_program(Path::new(&self.program))
-        } else {
-            let folders = std::env::var_os("PATH").unwrap_or_else(|| WITHOUT_PATH.into());
-            std::env::split_paths(&folders)
-                .any(|folder: PathBuf| is_program(&folder.join(&self.program)))
-        };
-        if found {
+    ///
+    /// # Errors
+    /// `invalid_args` if there is no such program.
+    pub fn find(&self) -> Result<()> {
+        if is_installed(&self.program) {
             return Ok(());
         }
         Err(Error::invalid(format!("there is no program {} to judge the answers", self.program)))
@@ -84,17 +83,64 @@ impl Judge {
         answer: &str,
         cancel: &CancellationToken,
     ) -> Result<f64, String> {
+        let printed = self.within_time(self.run(answer, None), cancel).await?;
+        number(&printed.output, &printed.errors, printed.status)
+    }
+
+    /// Judges the files of a folder: runs the program in the folder, with the agent's answer on its
+    /// standard input. If the program prints a number alone, this is the score. Otherwise the score
+    /// is 1 if the program succeeds. If it fails, the score is the share of its tests that passed,
+    /// less than 1.
+    ///
+    /// # Errors
+    /// A message that explains why there is no verdict: the program, or the command that it runs,
+    /// does not start, takes too long or is interrupted.
+    pub async fn judge_folder(
+        &self,
+        folder: &Path,
+        answer: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Verdict, String> {
+        let printed = self.within_time(self.run(answer, Some(folder)), cancel).await?;
+        let is_good = printed.status.success();
+        let why = (!is_good && printed.tests.is_none())
+            .then(|| ended(&String::from_utf8_lossy(&printed.errors), printed.status));
+        if let Some(why) = why.as_ref().filter(|_| NOT_STARTED.contains(&printed.status.code())) {
+            return Err(why.clone());
+        }
+        let text = String::from_utf8_lossy(&printed.output);
+        let number = text.trim().parse::<f64>().ok().filter(|it| is_good && it.is_finite());
+        let tests = printed.tests;
+        let passed =
+            tests.map_or(0.0, |it| it.passed as f64 / (it.passed + it.failed).max(1) as f64);
+        let score = match (number, is_good) {
+            (Some(number), _) => number,
+            (None, true) => 1.0,
+            (None, false) => passed.min(0.99),
+        };
+        Ok(Verdict { score, tests, why })
+    }
+
+    async fn within_time<T>(
+        &self,
+        judging: impl Future<Output = Result<T, String>>,
+        cancel: &CancellationToken,
+    ) -> Result<T, String> {
         let seconds = self.timeout.as_secs();
         tokio::select! {
-            score = self.run(answer) => score,
+            done = judging => done,
             () = tokio::time::sleep(self.timeout) => Err(format!("the judge took over {seconds} s")),
             () = cancel.cancelled() => Err("the judge was interrupted".to_owned()),
         }
     }
 
-    async fn run(&self, answer: &str) -> Result<f64, String> {
+    async fn run(&self, answer: &str, folder: Option<&Path>) -> Result<Printed, String> {
         let failed = |error: io::Error| format!("the judge {}: {error}", self.program);
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        if let Some(folder) = folder {
+            command.current_dir(folder);
+        }
+        let mut child = command
             .args(&self.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -103,7 +149,7 @@ impl Judge {
             .kill_on_drop(true)
             .spawn()
             .map_err(failed)?;
-        let group = Group::of(&child);
+        let group = ProcessGroup::of(&child);
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let write = async {
@@ -119,40 +165,44 @@ impl Judge {
             drop(group);
             status
         };
-        let ((), printed, errors, status) =
-            tokio::join!(write, beginning(stdout), end(stderr), wait);
-        number(&printed, &errors, status.map_err(failed)?)
+        let (mut counts, mut error_counts) = (Counter::default(), Counter::default());
+        let ((), output, errors, status) = tokio::join!(
+            write,
+            beginning(stdout, &mut counts),
+            end(stderr, &mut error_counts),
+            wait
+        );
+        let status = status.map_err(failed)?;
+        let tests = counts.counts().or_else(|| error_counts.counts());
+        Ok(Printed { output, errors, tests, status })
     }
 }
 
-fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+/// What a judge found in a folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The score; a larger one is better.
+    pub score: f64,
+    /// The tests that the judge ran, if it printed how many.
+    pub tests: Option<TestCounts>,
+    /// How the judge ended, if it failed without saying which tests did.
+    pub why: Option<String>,
 }
 
-/// The process group of a judge and its child processes. Because the group is separate, Ctrl-C at
-/// the terminal does not reach the judge. Dropping this value kills the group.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self(id.and_then(Pid::from_raw))
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // The call fails if all processes of the group have ended, which is no error.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
+/// What a judge printed, and how it ended.
+struct Printed {
+    /// The beginning of its output.
+    output: Vec<u8>,
+    /// The end of its error output.
+    errors: Vec<u8>,
+    tests: Option<TestCounts>,
+    status: ExitStatus,
 }
 
 /// Reads all output of a judge, because the judge could otherwise block on a full pipe. Returns the
 /// first [`OUTPUT`] bytes.
-async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
-    read(output, |bytes, more| {
+async fn beginning(output: Option<impl AsyncRead + Unpin>, counter: &mut Counter) -> Vec<u8> {
+    read(output, counter, |bytes, more| {
         let left = OUTPUT.saturating_sub(bytes.len());
         bytes.extend(more.iter().take(left));
     })
@@ -161,8 +211,8 @@ async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
 
 /// Reads all error output of a judge, and returns its last [`OUTPUT`] bytes, which have the error
 /// message.
-async fn end(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
-    read(output, |bytes, more| {
+async fn end(output: Option<impl AsyncRead + Unpin>, counter: &mut Counter) -> Vec<u8> {
+    read(output, counter, |bytes, more| {
         bytes.extend(more);
         bytes.drain(..bytes.len().saturating_sub(OUTPUT));
     })
@@ -171,13 +221,16 @@ async fn end(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
 
 async fn read(
     output: Option<impl AsyncRead + Unpin>,
+    counter: &mut Counter,
     mut add: impl FnMut(&mut Vec<u8>, &[u8]),
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
     let Some(mut output) = output else { return bytes };
     let mut buffer = [0; 4096];
     while let Ok(len @ 1..) = output.read(&mut buffer).await {
-        add(&mut bytes, buffer.get(..len).unwrap_or_default());
+        let more = buffer.get(..len).unwrap_or_default();
+        counter.add(more);
+        add(&mut bytes, more);
     }
     bytes
 }
@@ -187,15 +240,20 @@ async fn read(
 fn number(printed: &[u8], errors: &[u8], status: ExitStatus) -> Result<f64, String> {
     let (printed, errors) = (String::from_utf8_lossy(printed), String::from_utf8_lossy(errors));
     if !status.success() {
-        let last = errors.lines().rfind(|line| !line.trim().is_empty());
-        let why = last.map(|line| format!(": {}", shortened(line))).unwrap_or_default();
-        return Err(format!("the judge ended with {status}{why}"));
+        return Err(ended(&errors, status));
     }
     let number = printed.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
     number.filter(|number| number.is_finite()).ok_or_else(|| match printed.trim() {
         "" => "the judge printed nothing".to_owned(),
         printed => format!("the judge printed no number, but: {}", shortened(printed)),
     })
+}
+
+/// Says how a judge ended, with the last line of its error output.
+fn ended(errors: &str, status: ExitStatus) -> String {
+    let last = errors.lines().rfind(|line| !line.trim().is_empty());
+    let why = last.map(|line| format!(": {}", shortened(line))).unwrap_or_default();
+    format!("the judge ended with {status}{why}")
 }
 
 fn shortened(text: &str) -> String {

@@ -1,31 +1,34 @@
 //! Generates the labels of the forks in which continuations run.
 
 use forklore_core::{Header, Label};
-use forklore_engine::Error as EngineError;
+use forklore_engine::{Engine, Error as EngineError};
 use forklore_store::Error as StoreError;
 
-use super::Plan;
-use crate::{Error, Host, Result};
+use crate::{Error, Result};
 
 /// The maximum length, in bytes, of a session's label that becomes the prefix of its forks' labels.
 /// A dot and a number follow the prefix.
 const LONGEST: usize = 56;
 
 /// A generator of unused labels for the forks of an exploration: a prefix and consecutive numbers.
-pub(super) struct Labels {
+pub struct Labels {
     prefix: String,
     number: u64,
     used: Vec<Label>,
 }
 
 impl Labels {
-    pub(super) async fn of(host: &Host, plan: &Plan) -> Result<Self> {
-        let id = plan.session.id.clone();
-        let branches = host.run(move |engine| engine.branches(&id)).await?.branches;
+    /// Creates the generator for the forks of a session. `prefix` is what the user wants the labels
+    /// to begin with.
+    ///
+    /// # Errors
+    /// `invalid_args` if no label can begin with the prefix, or if the branches cannot be read.
+    pub fn of(engine: &Engine, session: &Header, prefix: Option<&str>) -> Result<Self> {
+        let branches = engine.branches(&session.id)?.branches;
         let used = branches.into_iter().map(|branch| branch.label).collect();
-        let prefix = match &plan.label {
+        let prefix = match prefix {
             Some(label) => format!("{label}-"),
-            None => usual(&plan.session),
+            None => usual(session),
         };
         let labels = Self { prefix, number: 0, used };
         // Before any fork is created, reject a prefix that cannot begin a label.
@@ -35,7 +38,10 @@ impl Labels {
 
     /// Returns the next label. No branch of the family (all sessions with one root) had this label
     /// when the exploration began.
-    pub(super) fn next(&mut self) -> Result<Label> {
+    ///
+    /// # Errors
+    /// `invalid_args` if the label would be too long.
+    pub fn next_label(&mut self) -> Result<Label> {
         loop {
             self.number += 1;
             let label = self.numbered(self.number)?;

@@ -32,7 +32,9 @@ pub(super) fn all<'a>(
         let planned = host.run(move |engine| engine.fork_or_copy(&dry_run)).await?;
         // Use the planned cut for all forks, because the session may grow while forks are created.
         let request = Fork { at: Some(planned.cut.selector()), ..request };
-        let mut labels = Labels::of(host, plan).await?;
+        let (session, label) = (plan.session.clone(), plan.label.clone());
+        let mut labels =
+            host.run(move |engine| Ok(Labels::of(engine, &session, label.as_deref()))).await??;
         let mut branches = Vec::new();
         for (row, equipment) in rows.iter_mut().zip(equipped) {
             match one(host, &request, &mut labels, equipment).await {
@@ -60,7 +62,7 @@ async fn one(
 ) -> Result<Branched> {
     let parent = host.kernel().open(&request.parent, equipment).await?;
     loop {
-        let request = Fork { label: Some(labels.next()?), ..request.clone() };
+        let request = Fork { label: Some(labels.next_label()?), ..request.clone() };
         match parent.fork(request).await.map_err(crate::Error::from) {
             Err(error) if is_used(&error) => {}
             made => return made,

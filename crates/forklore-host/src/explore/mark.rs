@@ -7,14 +7,26 @@ use serde_json::json;
 
 /// Appends the mark of a row to the log of its session, as evidence (docs/semantics.md, Marks).
 /// Without the mark, a later comparison could not show it.
-pub(super) async fn record(engine: &Engine, judge: &str, row: &Continuation) -> Result<(), String> {
+///
+/// # Errors
+/// A message that explains why the mark was not recorded.
+pub async fn record(engine: &Engine, judge: &str, row: &Continuation) -> Result<(), String> {
     let Some(session) = row.session_id.clone() else { return Ok(()) };
-    let mark = json!({
+    let mut mark = json!({
         "name": "judged",
         "judge": judge,
         "score": row.score,
         "error": row.error,
     });
+    if let (Some(work), Some(mark)) = (&row.work, mark.as_object_mut()) {
+        mark.extend([
+            ("tests".to_owned(), json!(work.tests)),
+            ("files".to_owned(), json!(work.files)),
+            ("added".to_owned(), json!(work.added)),
+            ("removed".to_owned(), json!(work.removed)),
+            ("seconds".to_owned(), json!(row.seconds)),
+        ]);
+    }
     let data = Data::of(&mark).map_err(|error| error.to_string())?;
     let event = NewEvent::new(EventType::WORKFLOW_EVENT, data);
     let engine = engine.clone();

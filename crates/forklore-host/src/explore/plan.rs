@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use forklore_api::Explore;
+use forklore_agent::TurnUsage;
+use forklore_api::{Continuation, ContinuationState, Explore};
 use forklore_core::{Header, Selector};
 
 use super::Judge;
@@ -82,6 +83,26 @@ pub struct Try {
     pub model: String,
     /// The prompt that the model answers.
     pub prompt: String,
+}
+
+impl Try {
+    /// Returns the row of this continuation while it waits for its start.
+    #[must_use]
+    pub fn waiting(&self) -> Continuation {
+        Continuation {
+            session_id: None,
+            label: None,
+            model: self.model.clone(),
+            prompt: self.prompt.clone(),
+            answer: String::new(),
+            state: ContinuationState::Waiting,
+            usage: TurnUsage::default(),
+            seconds: 0.0,
+            score: None,
+            error: None,
+            work: None,
+        }
+    }
 }
 
 /// Maximum number of continuations that [`tries`] creates: providers do not answer more at once.

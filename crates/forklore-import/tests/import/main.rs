@@ -43,3 +43,4 @@ mod transferred;
 mod trees;
 mod undo;
 mod whole;
+mod written;

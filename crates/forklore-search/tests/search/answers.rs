@@ -1,5 +1,7 @@
 //! What a search finds, and what a hit says.
 
+use std::time::Duration;
+
 use forklore_api::{HitBranch, HitKind, Search};
 use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, EventType, Role};
@@ -261,4 +263,30 @@ fn of_many_branches_some_are_listed_and_all_are_counted() {
     assert_eq!((hit.branches.len(), hit.branch_count), (20, 31));
     let first = HitBranch { session_id: id("main"), label: "main".parse().unwrap() };
     assert_eq!(hit.branches[0], first);
+}
+
+#[test]
+fn an_impatient_search_answers_with_what_is_read_and_the_next_one_continues() {
+    for kind in KINDS {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = kind.open(folder.path());
+        create(&engine, "a", "/w");
+        user(&engine, "a", "word one");
+        user(&engine, "a", "word two");
+        create(&engine, "b", "/w");
+        user(&engine, "b", "word three");
+        let index = SearchIndex::of(&engine);
+        let found = || {
+            let early = index.search_within(&Search::of("word"), Duration::ZERO).unwrap();
+            (early.answer.hits.len(), early.unread.is_some())
+        };
+        // Each search reads one event more. A store in memory has no index to continue.
+        let steps = match kind {
+            Kind::Memory => vec![(3, false); 4],
+            Kind::Sqlite | Kind::Files => vec![(1, true), (2, true), (3, true), (3, false)],
+        };
+        assert_eq!(steps.iter().map(|_| found()).collect::<Vec<_>>(), steps, "{kind:?}");
+        let whole = index.search(&Search::of("word")).unwrap();
+        assert_eq!(whole.hits.len(), 3, "{kind:?}");
+    }
 }

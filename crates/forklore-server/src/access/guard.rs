@@ -87,14 +87,17 @@ pub(crate) async fn caller(
     }
 }
 
-/// Refuses a caller who may only read, if the request may write. The routes of the API check their
-/// scopes themselves.
-pub(crate) async fn pages(request: Request, next: Next) -> Response {
+/// Refuses a caller who may only read, if the request may write, and says to the pages what the caller
+/// may do. The routes of the API check their scopes themselves.
+pub(crate) async fn pages(mut request: Request, next: Next) -> Response {
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
-    let allowed = match request.extensions().get::<Caller>() {
+    let caller = request.extensions().get::<Caller>();
+    let may_write = caller.is_some_and(|caller| caller.scope >= Scope::Write);
+    let allowed = match caller {
         Some(caller) if !is_reading => caller.needs(Scope::Write),
         _ => Ok(()),
     };
+    request.extensions_mut().insert(forklore_web::Rights { may_write });
     match allowed {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),

@@ -134,10 +134,16 @@ async fn a_browser_sees_the_login_and_then_the_pages() {
     assert!(page.contains("&lt;b&gt;parser") && !page.contains("<b>parser"), "{page}");
     let (status, page) = show("/nothing", &cookie).await;
     assert!(status == 404 && page.starts_with("<!DOCTYPE html>"), "{page}");
-    // Who may only read cannot fork by the page either.
-    let fork = server.bare(Method::POST, "/s/plan/fork").header("cookie", &cookie);
-    let fork = fork.header("content-type", "application/x-www-form-urlencoded").body("at=0");
-    problem(fork.send().await.unwrap(), 403, "permission_denied").await;
+    // Who may only read cannot fork or rewind by the page either.
+    for (path, form) in [
+        ("/s/plan/fork", "at=0"),
+        ("/s/plan/rewind", "at=start&scope=conversation"),
+        ("/s/plan/rewind/undo", "number=1"),
+    ] {
+        let change = server.bare(Method::POST, path).header("cookie", &cookie);
+        let change = change.header("content-type", "application/x-www-form-urlencoded").body(form);
+        problem(change.send().await.unwrap(), 403, "permission_denied").await;
+    }
     // A token that is revoked ends the browsers that logged in with it.
     file.revoke("reader").unwrap();
     assert_eq!(show("/s/plan", &cookie).await.0, 401);

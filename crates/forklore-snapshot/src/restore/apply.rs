@@ -3,26 +3,26 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice as _};
 use rustix::fs::FileType;
 
 use super::plan::Plan;
-use super::{SkipReason, Skipped};
+use super::write::{Destination, refusal};
 use crate::git::Git;
 use crate::index::Index;
-use crate::objects::{Contents, Entry};
 use crate::root::Root;
+use crate::skipped::Skipped;
 use crate::walk::walk;
-use crate::{Error, Result, Taking};
+use crate::{Result, Taking};
 
 /// A restore that is going on.
 pub(super) struct Apply<'a> {
     git: &'a Git,
     workspace: &'a Path,
     root: Root,
-    /// What the snapshot of the state before found.
-    index: Index,
-    token: &'a str,
+    /// What the snapshot of the state before found, and the name of unfinished files. `None` in a new
+    /// folder.
+    before: Option<(Index, &'a str)>,
     taking: &'a Taking,
     written: u64,
     removed: u64,
@@ -37,12 +37,11 @@ impl<'a> Apply<'a> {
         git: &'a Git,
         workspace: &'a Path,
         root: Root,
-        index: Index,
-        token: &'a str,
+        before: Option<(Index, &'a str)>,
         taking: &'a Taking,
     ) -> Self {
         let (written, removed, skipped) = (0, 0, Vec::new());
-        Self { git, workspace, root, index, token, taking, written, removed, skipped }
+        Self { git, workspace, root, before, taking, written, removed, skipped }
     }
 
     /// Makes the changes. Folders are opened first and get their permissions last.
@@ -74,7 +73,10 @@ impl<'a> Apply<'a> {
         for (path, mode) in plan.folders.iter().rev() {
             self.set_folder(path.as_bstr(), *mode)?;
         }
-        self.root.sync()?;
+        // A new folder can be written again from its snapshot, which is on the disk.
+        if self.before.is_some() {
+            self.root.sync()?;
+        }
         self.skipped.sort_unstable();
         self.skipped.dedup();
         Ok((self.written, self.removed, self.skipped))
@@ -91,9 +93,12 @@ impl<'a> Apply<'a> {
 
     /// Removes the temporary files of a restore that was killed.
     fn remove_unfinished(&self) -> Result<()> {
+        let Some((_, token)) = &self.before else { return Ok(()) };
         for path in walk(self.workspace, self.taking)?.unfinished {
             let name = path.rsplit_str("/").next().unwrap_or_default();
-            if name == self.token.as_bytes() {
+            // Each thread has a name of its own, after a dot.
+            let rest = name.strip_prefix(token.as_bytes());
+            if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b".")) {
                 self.root.remove(path.as_bstr())?;
             }
         }
@@ -124,47 +129,11 @@ impl<'a> Apply<'a> {
     }
 
     fn write(&mut self, plan: &Plan) -> Result<()> {
-        let mut contents = Contents::of(self.git)?;
-        for (path, entry, mode) in &plan.write {
-            if self.is_free(path.as_bstr()) {
-                self.write_one(&mut contents, path.as_bstr(), entry, *mode)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn write_one(
-        &mut self,
-        contents: &mut Contents<'_>,
-        path: &BStr,
-        entry: &Entry,
-        mode: u32,
-    ) -> Result<()> {
-        let (root, token) = (&self.root, self.token);
-        let done = contents.read(&entry.blob, |reader| {
-            if !entry.is_link {
-                return root.write(path, mode, reader, token);
-            }
-            let mut target = Vec::new();
-            std::io::Read::read_to_end(reader, &mut target)
-                .map_err(Error::file("read the link", root.full(path)))?;
-            root.link(path, &target, token)
-        });
-        match done {
-            Ok(()) => self.written += 1,
-            // A folder that is not empty cannot be replaced by a file.
-            Err(Error::File { source, .. })
-                if matches!(
-                    source.kind(),
-                    std::io::ErrorKind::IsADirectory
-                        | std::io::ErrorKind::DirectoryNotEmpty
-                        | std::io::ErrorKind::NotADirectory
-                ) =>
-            {
-                self.skip(path, SkipReason::FolderInUse);
-            }
-            Err(error) => return Err(error),
-        }
+        let before = self.before.as_ref().map(|(index, token)| (index, *token));
+        let destination = Destination { git: self.git, root: &self.root, before };
+        let written = destination.write(&plan.write)?;
+        self.written += written.files;
+        self.skipped.extend(written.skipped);
         Ok(())
     }
 
@@ -204,24 +173,10 @@ impl<'a> Apply<'a> {
 
     /// Returns whether a path may be changed: what is there is in the snapshot of the state before.
     fn is_free(&mut self, path: &BStr) -> bool {
-        let Some(stat) = self.root.stat(path) else { return true };
-        let reason = match self.index.state(path) {
-            None if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => return true,
-            None => SkipReason::NotInSnapshot,
-            Some(state) if !state.is_of(&stat) => SkipReason::Changed,
-            Some(_)
-                if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
-                    && stat.st_nlink > 1 =>
-            {
-                SkipReason::HardLink
-            }
-            Some(_) => return true,
-        };
-        self.skip(path, reason);
-        false
-    }
-
-    fn skip(&mut self, path: &BStr, reason: SkipReason) {
-        self.skipped.push(Skipped { path: path.to_owned(), reason });
+        let Some((index, _)) = &self.before else { return true };
+        let reason = refusal(index, path, self.root.stat(path));
+        let skipped = reason.map(|reason| Skipped { path: path.to_owned(), reason });
+        self.skipped.extend(skipped.clone());
+        skipped.is_none()
     }
 }

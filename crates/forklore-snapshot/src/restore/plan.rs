@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bstr::{BString, ByteSlice};
 
-use super::{SkipReason, Skipped};
+use super::write::ToWrite;
 use crate::about::About;
 use crate::git::Git;
 use crate::journal::Journal;
-use crate::objects::{self, Difference, Entry};
+use crate::objects::{self, Difference};
 use crate::selection::selects;
+use crate::skipped::{SkipReason, Skipped};
 use crate::{Result, SnapshotId};
 
 /// The changes that lead from one state to another.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// The files and links to write, with their permissions.
-    pub(super) write: Vec<(BString, Entry, u32)>,
+    pub(super) write: Vec<ToWrite>,
     /// The files that have the right contents and other permissions.
     pub(super) modes: Vec<(BString, u32)>,
     /// The files and links to remove.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use forklore_snapshot::Taking;
+use forklore_snapshot::{Reason, Taking};
 
 use crate::world::{World, git, state};
 
@@ -170,4 +170,26 @@ fn a_repository_without_a_commit_and_a_detached_one_have_what_they_have() {
     world.git(&["checkout", "--quiet", "--detach"]);
     let snapshot = world.take();
     assert_eq!((snapshot.commit.is_some(), snapshot.branch), (true, None));
+}
+
+#[test]
+fn a_nested_repository_that_git_does_not_read_is_named_and_its_files_belong_to_it() {
+    for in_git in [true, false] {
+        let world = if in_git { World::with_git() } else { World::new() };
+        world.write("sub/a.txt", "a");
+        world.write("other/b.txt", "b");
+        std::fs::create_dir(world.root().join("sub/.git")).unwrap();
+        world.write("other/.git", "gitdir: /nowhere\n");
+        let snapshot = world.take();
+        let left_out: Vec<_> =
+            snapshot.left_out.iter().map(|it| (it.path.to_string(), it.reason)).collect();
+        let unreadable = |path: &str| (path.to_owned(), Reason::Unreadable);
+        // An empty `.git` is none: for git, the folder belongs to the repository above.
+        let expected = if in_git { &["other/.git"][..] } else { &["other/.git", "sub/.git"] };
+        assert_eq!(left_out, expected.iter().map(|path| unreadable(path)).collect::<Vec<_>>());
+        for (path, text) in [("sub/a.txt", "a"), ("other/b.txt", "b")] {
+            let contents = world.snapshots.contents(snapshot.id, path.into()).unwrap();
+            assert_eq!(contents.as_deref(), Some(text.as_bytes()));
+        }
+    }
 }

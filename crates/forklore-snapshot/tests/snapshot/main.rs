@@ -10,7 +10,9 @@
 
 mod collect;
 mod compare;
+mod full;
 mod git;
+mod hostile;
 mod kills;
 mod merge;
 mod property;

@@ -167,3 +167,31 @@ fn attributes_decide_nothing_and_nothing_remains_of_a_merge() {
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(!names.into_iter().any(|name| name.starts_with("merge-")));
 }
+
+#[test]
+fn what_a_killed_merge_left_goes_and_a_merge_that_goes_on_stays() {
+    let states = States::of(
+        |world| world.write("a", "1"),
+        |world| world.write("b", "1"),
+        |world| world.write("c", "1"),
+    );
+    let scratch = || {
+        let entries = fs::read_dir(states.world.folder().join("snapshots")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut found: Vec<_> = names.filter(|name| name.starts_with("merge-")).collect();
+        found.sort();
+        found
+    };
+    let make = |name: &str| {
+        let folder = states.world.folder().join("snapshots").join(name);
+        fs::create_dir_all(folder.join("refs")).unwrap();
+        fs::File::open(folder).unwrap()
+    };
+    make("merge-left");
+    let going_on = make("merge-other");
+    going_on.lock().unwrap();
+    assert_eq!((states.merge(), scratch()), (vec![], vec!["merge-other".to_owned()]));
+    drop(going_on);
+    states.world.snapshots.collect::<Error>(false, || Ok(std::iter::empty().collect())).unwrap();
+    assert_eq!(scratch(), Vec::<String>::new());
+}

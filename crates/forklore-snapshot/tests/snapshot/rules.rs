@@ -10,7 +10,7 @@ use forklore_snapshot::{
     Change, ChangeKind, Error, LeftOut, Reason, SkipReason, Skipped, SnapshotId, Snapshots, Taking,
 };
 
-use crate::world::World;
+use crate::world::{World, state};
 
 fn skipped(path: &str, reason: SkipReason) -> Skipped {
     Skipped { path: path.into(), reason }
@@ -175,6 +175,23 @@ fn a_snapshot_is_copied_into_an_empty_folder_only() {
 }
 
 #[test]
+fn the_parts_of_many_threads_are_one_state() {
+    let world = World::new();
+    for number in 0..300 {
+        world.write(&format!("part-{}/of/file-{number}", number / 7), number.to_string());
+    }
+    let (then, snapshot) = (world.state(), world.take());
+    let copy = world.folder().join("copy");
+    assert_eq!(world.snapshots.copy_to(&copy, snapshot.id).unwrap(), 300);
+    assert_eq!(state(&copy), then);
+    for number in 0..43 {
+        fs::remove_dir_all(world.root().join(format!("part-{number}"))).unwrap();
+    }
+    assert_eq!(world.restore(snapshot.id).written, 300);
+    assert_eq!(world.state(), then);
+}
+
+#[test]
 fn what_others_did_since_stays_when_a_restore_is_reverted() {
     let world = World::new();
     for path in ["a", "b", "mode"] {
@@ -278,4 +295,40 @@ fn several_processes_take_and_restore_at_once() {
         }
     });
     assert!(states.contains(&world.take().id));
+}
+
+#[test]
+fn a_snapshot_that_would_exceed_the_size_cap_is_refused_and_names_the_largest_files() {
+    let world = World::new();
+    world.write("small", "1");
+    let before = world.take();
+    let taking = Taking { max_size: Some(100_000), ..Taking::default() };
+    for number in 0..7 {
+        world.write(&format!("large-{number}"), vec![b'x'; 20_000 + number]);
+    }
+    let state = world.state();
+    let refused = world.snapshots.take(&world.root(), &taking).unwrap_err();
+    let Error::Full { max: 100_000, bytes, new: 140_021, largest } = &refused else {
+        panic!("{refused}")
+    };
+    assert!(*bytes < 10_000, "{bytes}");
+    let named = (2..7).rev().map(|number| (format!("large-{number}").into(), 20_000 + number));
+    assert_eq!(*largest, named.collect::<Vec<(BString, u64)>>());
+
+    // A restore needs a snapshot first, so it changes nothing either.
+    let refused = world.snapshots.restore(&world.root(), before.id, &[], &taking).unwrap_err();
+    assert!(matches!(refused, Error::Full { .. }), "{refused}");
+    assert_eq!(world.state(), state);
+
+    // What is stored needs nothing, wherever it is.
+    world.take();
+    let tight = Taking { max_size: Some(0), ..Taking::default() };
+    fs::rename(world.root().join("large-0"), world.root().join("moved")).unwrap();
+    fs::remove_file(world.root().join("large-1")).unwrap();
+    let moved = world.snapshots.take(&world.root(), &tight).unwrap();
+    assert_eq!((moved.files, moved.id), (7, world.take().id));
+    world.write("small", "2");
+    let refused = world.snapshots.take(&world.root(), &tight).unwrap_err();
+    let Error::Full { new: 1, largest, .. } = &refused else { panic!("{refused}") };
+    assert_eq!(*largest, [("small".into(), 1)]);
 }

@@ -25,6 +25,10 @@ impl App {
         match answer {
             Answer::Changed(done) => return self.done(done),
             Answer::Refused(change, failed) => return self.refused(change, failed),
+            // Whoever went on to something else is not asked any more.
+            Answer::RewindPlanned(plan) if self.dialog.is_none() => {
+                return self.rewind_planned(plan);
+            }
             Answer::DeletePlanned { session, has_children: true } => {
                 return self.offer_other_deletes(session);
             }
@@ -90,6 +94,13 @@ impl App {
                 self.close(sessions);
                 let what = count(sessions.len() as u64, "session");
                 self.remark(Tone::Good, format!("deleted {what}; u brings it back"));
+            }
+            Done::Rewound { session, fork, number, files } => {
+                self.rewound(session, fork.as_ref(), *number, files.as_ref());
+            }
+            Done::RewindUndone { session, number, gone, files, .. } => {
+                self.close(gone);
+                self.rewind_undone(session, *number, files.as_ref());
             }
             Done::Undeleted { session, sessions } => {
                 self.deleted.retain(|deleted| deleted != session);

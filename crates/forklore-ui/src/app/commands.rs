@@ -62,6 +62,7 @@ impl App {
             Command::Tree => self.push(Screen::Tree(Tree::of(spot.session))),
             Command::Compare => self.compare(spot),
             Command::Fork => self.fork(&spot),
+            Command::Rewind => self.ask_where_to_rewind(&spot),
             Command::Label => {
                 let label = spot.row.map(|row| row.label.to_string()).unwrap_or_default();
                 let hint = "letters, digits, -, _ and ., unique in the family";

@@ -70,6 +70,8 @@ impl App {
             None | Some(Reply::Close) => {}
             Some(Reply::Change(change)) => self.request(Request::Change(change)),
             Some(Reply::Leave(outcome)) => self.leave(outcome),
+            Some(Reply::RewindTo(session, at)) => self.ask_what_to_rewind(&session, &at),
+            Some(Reply::PlanRewind(request)) => self.plan_rewind(request),
             Some(Reply::Read(session)) => {
                 self.push(Screen::Reader(Box::new(Reader::of(
                     session,

@@ -3,12 +3,18 @@
 use forklore_api::{Delete, DeleteMode, Fork, Undelete};
 use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::{Engine, Result};
+use forklore_workspace::WorkspaceFiles;
 
 use crate::model::cut_text;
 use crate::request::{Answer, Change, Done};
 use crate::safe::Safe;
+use crate::work::rewind;
 
-pub(super) fn change(engine: &Engine, change: &Change) -> Result<Answer> {
+pub(super) fn change(
+    engine: &Engine,
+    files: Option<&WorkspaceFiles>,
+    change: &Change,
+) -> Result<Answer> {
     Ok(Answer::Changed(match change {
         Change::Fork { session, at, label } => {
             let request =
@@ -36,6 +42,10 @@ pub(super) fn change(engine: &Engine, change: &Change) -> Result<Answer> {
             Done::Deleted { session: session.clone(), sessions: deleted.deleted }
         }
         Change::Undelete(session) => undelete(engine, session)?,
+        Change::Rewind(request) => return Ok(rewind::rewind(engine, files, request)),
+        Change::UndoRewind(session, number) => {
+            return Ok(rewind::undo(engine, files, session, *number));
+        }
     }))
 }
 

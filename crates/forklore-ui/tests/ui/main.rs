@@ -8,6 +8,7 @@ mod hostile;
 mod lists;
 mod pictures;
 mod reading;
+mod rewound;
 mod scale;
 mod sizes;
 mod stage;

@@ -12,6 +12,7 @@ use forklore_store::clock::StoreClock;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::Since;
 use forklore_ui::{Action, App, Effect, Options, Outcome, Purpose, Worker, draw};
+use forklore_workspace::WorkspaceFiles;
 use jiff::Timestamp;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -143,6 +144,15 @@ impl Stage {
     }
 
     pub(crate) fn with(engine: Engine, size: (u16, u16), purpose: Purpose) -> Self {
+        Self::with_files(engine, size, purpose, None)
+    }
+
+    pub(crate) fn with_files(
+        engine: Engine,
+        size: (u16, u16),
+        purpose: Purpose,
+        files: Option<Arc<WorkspaceFiles>>,
+    ) -> Self {
         let options = Options {
             purpose,
             folder: Workspace::new("/demo"),
@@ -151,13 +161,14 @@ impl Stage {
             program: "forklore".to_owned(),
             agents: ["claude", "codex", "pi"].map(str::to_owned).to_vec(),
             zone: jiff::tz::TimeZone::UTC,
+            files: files.clone(),
         };
         let (app, effects) = App::new(options, size, engine.now());
         let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         let now = engine.store().changes(&Since::Now, 0, Duration::ZERO).unwrap();
         let mut stage = Self {
             app,
-            worker: Worker::new(engine.clone()),
+            worker: Worker::new(engine.clone()).with_files(files),
             engine,
             terminal,
             since: Since::Mark(now.mark),

@@ -94,6 +94,7 @@ fn runs_of_one_prompt_are_a_table() {
             "15",
             "0.50",
             "1",
+            "–",
         ];
         let second = [
             "do it as try-2",
@@ -106,6 +107,7 @@ fn runs_of_one_prompt_are_a_table() {
             "15",
             "0.50",
             "1",
+            "–",
         ];
         assert_eq!(
             (of(1), of(2)),
@@ -128,4 +130,22 @@ fn hostile_names_stay_text() {
         assert_eq!(elements(&page).len(), elements(&harmless.page(address)).len(), "{address}");
         assert!(!page.contains("<img") && page.contains("&lt;img"), "{address}");
     }
+}
+
+#[test]
+fn what_a_judge_found_in_the_folder_of_an_agent_stands_in_the_table() {
+    let world = runs("plan.md");
+    let mark = |failed: u64| {
+        json!({"name": "judged", "judge": "cargo test", "score": 1, "error": null,
+            "tests": {"passed": 3, "failed": failed}, "files": 4, "added": 40, "removed": 7,
+            "seconds": 93.14})
+    };
+    world.append("try-1", "workflow_event", &mark(0));
+    world.append("try-2", "workflow_event", &mark(1));
+    let rows = cells(&world.page("/runs?of=try-1"));
+    let found: Vec<_> =
+        rows[1..3].iter().map(|row| [&*row[4], &*row[5], &*row[6], &*row[11]]).collect();
+    let expected =
+        [["1", "3 passed", "4 +40 −7", "93.1 s"], ["1", "1 of 4 failed", "4 +40 −7", "93.1 s"]];
+    assert_eq!(found, expected);
 }

@@ -13,6 +13,7 @@ mod parsed;
 #[path = "../../../forklore-page/tests/pages/hostile.rs"]
 mod payloads;
 mod read;
+mod rewound;
 mod server;
 mod shown;
 mod sizes;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
+use axum::{Extension, Router};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Header};
 use forklore_engine::{Attach, Batch, Clock, Create, Engine, Fork, NewEvent};
 use forklore_store::memory::MemoryStore;
-use forklore_web::{Pages, router};
+use forklore_web::{Pages, Rights, router};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -66,6 +66,17 @@ impl World {
         let engine = engine.with_clock(Arc::new(Still::default()));
         let router = router(Pages::new(engine.clone()));
         Self { engine, router }
+    }
+
+    /// A world whose pages have more than the sessions, for a caller who may do this.
+    pub(crate) fn with(
+        engine: Engine,
+        pages: impl FnOnce(Pages) -> Pages,
+        may_write: bool,
+    ) -> Self {
+        let engine = engine.with_clock(Arc::new(Still::default()));
+        let router = router(pages(Pages::new(engine.clone())));
+        Self { engine, router: router.layer(Extension(Rights { may_write })) }
     }
 
     /// A world whose clock is that of the machine.

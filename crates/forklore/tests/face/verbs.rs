@@ -13,7 +13,7 @@ use futures_lite::future::block_on;
 use crate::{message, with_messages};
 
 /// Public methods of the engine that the async API lacks or has in another form.
-const NO_VERBS: [&str; 34] = [
+const NO_VERBS: [&str; 35] = [
     "new",
     "with_agent_formats",
     "with_containers",
@@ -38,6 +38,8 @@ const NO_VERBS: [&str; 34] = [
     "summary_messages",
     "open_calls_before",
     "open_calls_at",
+    // The answer for a branch of which only the files are brought, which the program does.
+    "bring_nothing",
     // The async API has `changes` instead, which calls the store directly.
     "follow",
     // Methods for the importer.

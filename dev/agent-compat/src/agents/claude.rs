@@ -1,7 +1,13 @@
 //! Claude Code: its Agent SDK reads the files, and runs the Claude Code that it contains when an
 //! earlier session is looked for.
 
-use crate::agent::{Agent, PROMPT, as_it_is};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::agent::{Agent, Hooks, PROMPT, as_it_is};
+use crate::site::Site;
+use crate::theirs;
 
 /// A Python script that prints the messages of a session as in a request, followed by the prompt.
 /// The script reads the session's file in two ways with Claude's Agent SDK: by the session id, and
@@ -66,7 +72,29 @@ pub(super) const AGENT: Agent = Agent {
         command.args(["-c", ASK, question]);
         command
     }),
+    program: Some(program),
+    turn: |site, prompt, goes_on| {
+        let mut command = program(site);
+        command.arg("--dangerously-skip-permissions");
+        command.args(goes_on.then_some("--continue")).args(["-p", prompt]);
+        command
+    },
+    theirs: |site| {
+        let hooks = theirs::settings(site, ["UserPromptSubmit", "Stop"]);
+        site.write(".claude/settings.json", &format!("{:#}\n", json!({"hooks": hooks})))
+    },
+    hooks: Hooks::AfterPrompt,
     is_spoken: |_| true,
     expected: as_it_is,
     received: as_it_is,
 };
+
+fn program(site: &Site) -> Command {
+    let inside = "python/claude_agent_sdk/_bundled/claude";
+    let mut command = site.offline(site.agents.with_file_name(inside));
+    command.envs([("ANTHROPIC_BASE_URL", site.url()), ("ANTHROPIC_API_KEY", "x".to_owned())]);
+    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    // As root, Claude Code allows everything only in a sandbox.
+    command.env("IS_SANDBOX", "1").env("ANTHROPIC_MODEL", "mock-model");
+    command
+}

@@ -3,9 +3,20 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::agent::{Agent, PROMPT};
+use crate::agent::{Agent, Hooks, PROMPT};
 use crate::atoms::Atom;
 use crate::site::Site;
+use crate::theirs;
+
+/// The hooks of somebody else, behind the function `add`.
+const THEIRS: &str = r#"
+export const Theirs = async () => ({
+  "chat.message": async () => add("begin"),
+  event: async ({ event }) => {
+    if (event.type === "session.idle") add("end")
+  },
+})
+"#;
 
 /// The text with which opencode sends the images of tool results to a model that accepts images only
 /// in messages of the user.
@@ -21,7 +32,8 @@ pub(super) const AGENT: Agent = Agent {
             &format!(
                 r#"{{"model":"mock/mock-model","small_model":"mock/mock-model","autoupdate":false,"share":"disabled","provider":{{"mock":{{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{{"baseURL":"{url}/v1","apiKey":"x"}},"models":{{"mock-model":{{"name":"mock-model","limit":{{"context":100000,"output":4000}},"tool_call":true,"attachment":true,"modalities":{{"input":["text","image"],"output":["text"]}}}}}}}}}}}}"#
             ),
-        )
+        )?;
+        Ok(())
     },
     commands: |site, path, id| {
         let mut import = program(site);
@@ -35,6 +47,17 @@ pub(super) const AGENT: Agent = Agent {
         run.args(["run", "-m", "mock/mock-model", question]);
         run
     }),
+    program: None,
+    turn: |site, prompt, goes_on| {
+        let mut run = program(site);
+        run.args(["run", "-m", "mock/mock-model"]).args(goes_on.then_some("-c")).arg(prompt);
+        run
+    },
+    theirs: |site| {
+        let script = theirs::script(site) + THEIRS;
+        site.write(".config/opencode/plugin/theirs.js", &script)
+    },
+    hooks: Hooks::AfterPrompt,
     is_spoken: |text| text.trim() != MEDIA,
     expected: |atoms| atoms.into_iter().map(summary).collect(),
     received: |atoms| {

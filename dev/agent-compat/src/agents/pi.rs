@@ -1,7 +1,19 @@
 //! Pi: its settings and commands.
 
-use crate::agent::{Agent, PROMPT};
+use std::process::Command;
+
+use crate::agent::{Agent, Hooks, PROMPT};
 use crate::atoms::Atom;
+use crate::site::Site;
+use crate::theirs;
+
+/// The hooks of somebody else, behind the function `add`.
+const THEIRS: &str = r#"
+export default function (pi) {
+  pi.on("before_agent_start", async () => add("begin"))
+  pi.on("agent_end", async () => add("end"))
+}
+"#;
 
 /// The text with which Pi sends the images of tool results, as a message of the user.
 const MEDIA: &str = "Attached image(s) from tool result:";
@@ -16,15 +28,26 @@ pub(super) const AGENT: Agent = Agent {
             &format!(
                 r#"{{"providers":{{"mock":{{"baseUrl":"{url}/v1","api":"openai-completions","apiKey":"x","models":[{{"id":"mock-model","input":["text","image"]}}]}}}}}}"#
             ),
-        )
+        )?;
+        Ok(())
     },
     commands: |site, path, _| {
-        let mut command = site.script("@earendil-works/pi-coding-agent/dist/bundle/cli.js");
-        command.env("PI_OFFLINE", "1").args(["--provider", "mock", "--model", "mock-model"]);
+        let mut command = program(site);
         command.arg("--session").arg(path).args(["-p", PROMPT]);
         vec![command]
     },
     ask: None,
+    program: Some(program),
+    turn: |site, prompt, goes_on| {
+        let mut command = program(site);
+        command.args(goes_on.then_some("-c")).args(["-p", prompt]);
+        command
+    },
+    theirs: |site| {
+        let script = theirs::script(site) + THEIRS;
+        site.write(".pi/agent/extensions/theirs.js", &script)
+    },
+    hooks: Hooks::BeforePrompt,
     is_spoken: |text| text.trim() != MEDIA,
     expected: |atoms| thought_aloud(atoms).into_iter().map(inner).collect(),
     received: |atoms| answering(atoms).into_iter().map(inner).collect(),
@@ -87,4 +110,10 @@ fn inner(atom: Atom) -> Atom {
         return Atom::User(summary.to_owned());
     }
     Atom::User(text)
+}
+
+fn program(site: &Site) -> Command {
+    let mut command = site.script("@earendil-works/pi-coding-agent/dist/bundle/cli.js");
+    command.env("PI_OFFLINE", "1").args(["--provider", "mock", "--model", "mock-model"]);
+    command
 }

@@ -110,6 +110,7 @@ impl Interface {
             program: "forklore".to_owned(),
             agents: Vec::new(),
             zone: jiff::tz::TimeZone::UTC,
+            files: None,
         };
         let (app, effects) = App::new(options, SIZE, engine.now());
         let terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1));

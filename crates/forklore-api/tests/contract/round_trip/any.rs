@@ -166,7 +166,7 @@ words! {
         UsageGrouping::Workspace, UsageGrouping::Agent];
     SettingOrigin: [SettingOrigin::File, SettingOrigin::CommandLine, SettingOrigin::Environment,
         SettingOrigin::Default];
-    WorktreeState: [WorktreeState::Ready, WorktreeState::Unfinished, WorktreeState::Missing];
+    WorktreeState: [WorktreeState::Ready, WorktreeState::Unfinished, WorktreeState::Missing, WorktreeState::Removing];
     CheckStatus: [CheckStatus::Ok, CheckStatus::Warning, CheckStatus::Problem];
     ErrorKind: [ErrorKind::NotFound, ErrorKind::InvalidArgs, ErrorKind::Busy, ErrorKind::Corrupt,
         ErrorKind::Internal, ErrorKind::Interrupted];
@@ -368,7 +368,7 @@ fields! {
     RestoredFile { path, bytes, source, revision }
     RestoredStore { from, store, sessions, events, bytes }
     RestoredFiles { path, files, bytes, gone, damaged }
-    ResumeIn { dry_run, path, cwd, start, events, lossy }
+    ResumeIn { dry_run, path, branch, cwd, start, events, lossy }
     DueSession { session_id, label, title, since, with }
     SparedSession { session_id, label, reason, because_of }
     VerifiedSample { verification, of, seed }
@@ -385,7 +385,7 @@ fields! {
     ChangedFile { path, change, added, removed, without_lines, patch }
     ShownSnapshot { recorded, present, commit, branch, files, bytes, left_out, before, changes }
     CollectedFiles { dry_run, snapshots, needed, bytes, freed_bytes }
-    RewindUndone { number, undid, folder, session_id, fork, files }
+    RewindUndone { number, undid, folder, session_id, fork, fork_left, files }
     Session { id, root_id, parent_id, kind, label, title, first_words, cut, strategy, workspace, principal, permissions, metadata, dialect, created, updated, head_seq, head_index, turns, own_events, own_bytes, depth, status, detached, leaf, source, copy_of, deleted, deleted_at }
     Anchor { session_id, seq, chain, lineage, settings, at, store, hmac }
     AnchorCheck { line, session_id, seq, state, sound, message }

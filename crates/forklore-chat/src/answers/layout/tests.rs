@@ -16,6 +16,7 @@ fn row(label: &str, answer: &str, score: Option<f64>) -> Row {
         seconds: 1.25,
         score,
         error: None,
+        work: None,
     }
 }
 

@@ -116,7 +116,7 @@ impl Agent {
                 let mut rest = None;
                 for path in self.events() {
                     let from = rest.as_deref().unwrap_or(text);
-                    rest = json_text::without(from, &path, &is_ours)?.or(rest);
+                    rest = json_text::without(from, &path, "hooks", &is_ours)?.or(rest);
                 }
                 Ok(rest)
             }

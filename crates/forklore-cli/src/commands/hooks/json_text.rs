@@ -50,18 +50,17 @@ pub(super) fn with(text: &str, path: &[&str], value: &str) -> Result<String, Str
     Ok(inserted(text, &array, value, path.len() + 1))
 }
 
-/// Returns the text without the values of the array that `path` names which `is_ours` accepts. What
-/// is empty then is taken out too. `None` if there is no such value.
+/// Returns the text without the values of the array that `path` names which `is_ours` accepts. If
+/// such a value has an array `inner` with values that are not ours, those stay. What is empty then is
+/// taken out too. `None` if there is no such value.
 pub(super) fn without(
     text: &str,
     path: &[&str],
+    inner: &str,
     is_ours: &impl Fn(&str) -> bool,
 ) -> Result<Option<String>, String> {
     let Some(array) = find(text, path)? else { return Ok(None) };
-    let value = |entry: &Entry| text.get(entry.value.clone()).unwrap_or_default();
-    let Some(at) = array.entries.iter().rposition(|entry| is_ours(value(entry))) else {
-        return Ok(None);
-    };
+    let Some((array, at)) = last_of_ours(text, array, inner, is_ours)? else { return Ok(None) };
     let mut text = cut(text, &array, at);
     // Whether the array or an object around it is empty now.
     for depth in (0..path.len()).rev() {
@@ -74,7 +73,46 @@ pub(super) fn without(
         let Some((at, _)) = outer.get(name) else { break };
         text = cut(&text, &outer, at);
     }
-    Ok(Some(without(&text, path, is_ours)?.unwrap_or(text)))
+    Ok(Some(without(&text, path, inner, is_ours)?.unwrap_or(text)))
+}
+
+/// Returns the array with the last value that is ours, and the position of the value in it.
+fn last_of_ours(
+    text: &str,
+    array: Container,
+    inner: &str,
+    is_ours: &impl Fn(&str) -> bool,
+) -> Result<Option<(Container, usize)>, String> {
+    let is_own = |entry: &Entry| is_ours(text.get(entry.value.clone()).unwrap_or_default());
+    let mut last = None;
+    for (at, entry) in array.entries.iter().enumerate().filter(|(_, entry)| is_own(entry)) {
+        let Some(group) = array_in(text, entry, inner)? else {
+            last = Some((None, at));
+            continue;
+        };
+        match group.entries.iter().rposition(is_own) {
+            Some(_) if group.entries.iter().all(is_own) => last = Some((None, at)),
+            Some(at) => last = Some((Some(group), at)),
+            // Something else of the group has the text by which ours are recognised.
+            None => {}
+        }
+    }
+    Ok(last.map(|(group, at)| (group.unwrap_or(array), at)))
+}
+
+/// Returns the array with this name in an entry, if the entry is an object that has it.
+fn array_in(text: &str, entry: &Entry, name: &str) -> Result<Option<Container>, String> {
+    let begins = |at: usize, bracket: u8| text.as_bytes().get(at) == Some(&bracket);
+    if !begins(entry.value.start, b'{') {
+        return Ok(None);
+    }
+    let object = container(text, entry.value.start, b'{', 0)?;
+    match object.get(name) {
+        Some((_, inner)) if begins(inner.value.start, b'[') => {
+            container(text, inner.value.start, b'[', 0).map(Some)
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Returns the values of the array that `path` names.
@@ -257,20 +295,39 @@ mod tests {
         ] {
             let after = with(before, &PATH, "{\"command\": \"ours\"}").unwrap();
             assert_eq!(values(&after, &PATH).unwrap().last().unwrap(), &"{\"command\": \"ours\"}");
-            assert_eq!(without(&after, &PATH, &is_ours).unwrap().unwrap(), before);
-            assert_eq!(without(before, &PATH, &is_ours).unwrap(), None, "{before}");
+            assert_eq!(without(&after, &PATH, "hooks", &is_ours).unwrap().unwrap(), before);
+            assert_eq!(without(before, &PATH, "hooks", &is_ours).unwrap(), None, "{before}");
         }
         let new = with("", &PATH, "\"ours\"").unwrap();
         let expected = "{\n  \"hooks\": {\n    \"Stop\": [\n      \"ours\"\n    ]\n  }\n}\n";
         assert_eq!(new, expected);
-        assert_eq!(without(&new, &PATH, &is_ours).unwrap().unwrap(), "{}\n");
+        assert_eq!(without(&new, &PATH, "hooks", &is_ours).unwrap().unwrap(), "{}\n");
     }
 
     #[test]
     fn what_came_later_stays() {
         let text = "{\"hooks\": {\"Stop\": [\"ours\", 1, \"ours\"], \"b\": []}}";
-        let without = without(text, &PATH, &is_ours).unwrap().unwrap();
+        let without = without(text, &PATH, "hooks", &is_ours).unwrap().unwrap();
         assert_eq!(without, "{\"hooks\": {\"Stop\": [1], \"b\": []}}");
+    }
+
+    #[test]
+    fn another_hook_of_the_same_group_stays() {
+        for (text, rest) in [
+            (
+                r#"{"hooks": {"Stop": [{"hooks": ["mine", "ours"]}]}}"#,
+                r#"{"hooks": {"Stop": [{"hooks": ["mine"]}]}}"#,
+            ),
+            (
+                r#"{"hooks": {"Stop": [{"hooks": ["ours", "ours", "mine"]}, 1]}}"#,
+                r#"{"hooks": {"Stop": [{"hooks": ["mine"]}, 1]}}"#,
+            ),
+            (r#"{"hooks": {"Stop": [{"hooks": ["ours"]}, 1]}}"#, r#"{"hooks": {"Stop": [1]}}"#),
+        ] {
+            assert_eq!(without(text, &PATH, "hooks", &is_ours).unwrap().unwrap(), rest);
+        }
+        let other = r#"{"hooks": {"Stop": [{"matcher": "ours", "hooks": ["mine"]}]}}"#;
+        assert_eq!(without(other, &PATH, "hooks", &is_ours).unwrap(), None);
     }
 
     #[test]

@@ -12,7 +12,11 @@ pub(super) fn with(text: &str, words: &[String]) -> Result<String, String> {
     let rest = without(text)?.unwrap_or_else(|| text.to_owned());
     if let Some(other) = parsed(&rest)?.get(KEY) {
         let other = other.to_string();
-        return Err(format!("codex notifies one program, and that is {}", other.trim()));
+        return Err(format!(
+            "codex notifies one program, and that is {}; forklore import --watch --files records \
+             the files without a hook",
+            other.trim()
+        ));
     }
     let words: Array = words.iter().map(String::as_str).collect();
     Ok(format!("{KEY} = {words}\n{rest}"))

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use forklore::Engine;
 use forklore::core::ErrorKind;
 use forklore::core::agent_format::AgentFormat;
-use forklore::import::{ImportOptions, Importer};
+use forklore::import::{ImportOptions, ImportReport, Importer};
+use forklore_workspace::{WorkspaceFiles, project_folder};
 
 use self::followed::{Followed, Next};
 use self::news::News;
@@ -36,7 +37,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let engine = app.engine_or_new()?;
     let mut followed = Followed::new(&paths);
     let ended = interrupts::gently(&options.stop, followed.stopper())?;
-    let mut watch = Watch { engine, options, news: News::new(output) };
+    let files = args.files.then(|| app.files()).transpose()?;
+    let mut watch = Watch { engine, options, files, news: News::new(output), has_looked: false };
 
     watch.news.begin(&paths)?;
     let mut paths: Vec<_> = paths.iter().filter(|location| location.exists()).cloned().collect();
@@ -74,7 +76,12 @@ fn paths(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
 struct Watch<'a> {
     engine: &'a Engine,
     options: ImportOptions,
+    /// Records the files of a session's folder when its agent has written.
+    files: Option<WorkspaceFiles>,
     news: News<'a>,
+    /// Whether the files that were there at the begin were imported. What they say of a folder is
+    /// old, so it belongs to no present state.
+    has_looked: bool,
 }
 
 /// Checks, from the path alone, whether the agent with the record format `dialect` may have written
@@ -102,9 +109,30 @@ impl Watch<'_> {
             return Ok(false);
         }
         match Importer::new(self.engine).import(&to_read, &self.options, &mut |_| {}) {
-            Ok(report) => self.news.tell(&report).map(|()| false),
+            Ok(report) => {
+                self.news.tell(&report)?;
+                self.record_files(&report)?;
+                self.has_looked = true;
+                Ok(false)
+            }
             Err(error) => self.news.refused(&error).map(|()| true),
         }
+    }
+
+    /// Records the files of the folders of those sessions that have grown.
+    fn record_files(&mut self, report: &ImportReport) -> Result<()> {
+        let Some(files) = self.files.as_ref().filter(|_| self.has_looked) else { return Ok(()) };
+        for grown in report.sessions.iter().filter(|session| session.appended > 0) {
+            let Ok(header) = self.engine.show(&grown.session_id) else { continue };
+            let folder = project_folder(Path::new(header.workspace.as_str()));
+            let Some(folder) = folder else { continue };
+            match files.snapshot(self.engine, &header, &folder) {
+                Ok(recorded) if recorded.unchanged => {}
+                Ok(recorded) => self.news.recorded(recorded)?,
+                Err(error) => self.news.not_recorded(&error.to_string()),
+            }
+        }
+        Ok(())
     }
 
     /// Checks whether to import a changed path. Accepts a folder, and a file that can belong to an

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use forklore::api::{NamedPath, ShownSnapshot};
 use forklore::core::Selector;
+use forklore_sanitize::shell;
 use forklore_workspace::Moment;
 
 use super::super::arguments;
@@ -41,8 +42,12 @@ pub(super) fn run(shown: &Shown<'_>, app: &App, output: &mut Output) -> Result<(
     let answer = files.show(engine, &moment)?;
     output.answer(&answer, |page| facts(page, &answer))?;
     let id = &header.id;
-    let at = answer.recorded.seq.unwrap_or_default();
-    output.hint(&format!("forklore rewind {id} --at seq:{at} --files"), "go back to these files");
+    // What was recorded while an agent worked has no position of its own.
+    let at = match (answer.recorded.seq, shown.at) {
+        (Some(seq), _) => format!("seq:{seq}"),
+        (None, at) => shell::quoted(at.unwrap_or("end")),
+    };
+    output.hint(&format!("forklore rewind {id} --at {at} --files"), "go back to these files");
     Ok(())
 }
 

@@ -31,6 +31,9 @@ pub(super) fn run(_: &Args, app: &App, output: &mut Output) -> Result<()> {
                 WorktreeState::Missing => {
                     page.put(Tone::Warn, "  missing");
                 }
+                WorktreeState::Removing => {
+                    page.put(Tone::Warn, "  its removal was interrupted");
+                }
             }
             page.end();
         }

@@ -113,10 +113,13 @@ def measured(tab, url, weighed, is_live):
     return measure
 
 
-def test_the_list(measured):
+def test_the_list(tab, measured):
     measured("/")
     measured("/?workspace=7")
+    # The first search answers before everything is searched, and the page reads on.
     measured("/?q=retry", is_following=False)
+    expect(tab.locator("[data-unfinished]")).to_have_count(0, timeout=300_000)
+    expect(tab.locator("#fragment [data-row]")).not_to_have_count(0)
 
 
 def test_a_long_session(measured):

@@ -1,39 +1,15 @@
 """Takes pictures of the pages of `forklore serve`, in light and dark.
 
-If FORKLORE_PICTURES names a folder, they are written there; otherwise the test checks only that the
-pages show what the pictures are about. The sessions are those of the folder `demo`, and branches of the
-first. The other variables are those of conftest.py.
+They are written where conftest.py says; the tests check that the pages show what the pictures are about.
+The sessions are those of the folder `demo`, and branches of the first.
 """
-
-import os
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 MAIN = "01a1fff4-d592-70cf-b9b1-000000000001"
-# A picture in a page of the documentation is scaled down to about this.
-SIZE = {"width": 1080, "height": 680}
-LARGEST = 100_000
 
 pytestmark = pytest.mark.parametrize("width", [1080])
-
-
-@pytest.fixture
-def picture(tab, theme):
-    """A function that takes a picture of the tab as it is now."""
-
-    def take(name):
-        # Nothing is marked because the pointer or the focus happens to be there.
-        tab.mouse.move(0, 0)
-        png = tab.screenshot(animations="disabled", caret="hide")
-        assert len(png) < LARGEST, f"{name}: {len(png)} bytes"
-        if folder := os.environ.get("FORKLORE_PICTURES"):
-            Path(folder).mkdir(exist_ok=True)
-            (Path(folder) / f"{name}-{theme}.png").write_bytes(png)
-
-    tab.set_viewport_size(SIZE)
-    return take
 
 
 def test_sessions(tab, url, picture):

@@ -21,7 +21,10 @@ words! {
 }
 
 fields! {
-    Continuation { session_id, label, model, prompt, answer, state, usage, seconds, score, error }
+    Continuation { session_id, label, model, prompt, answer, state, usage, seconds, score, error,
+        work }
+    AgentWork { agent, folder, tests, files, added, removed }
+    TestCounts { passed, failed }
     Discovery { agents, command }
     Exploration { session_id, root_session_id, at, tries, best }
     FoundAgent { agent, dialect, paths, survey, command }
@@ -51,7 +54,7 @@ impl<T: Any> Any for Envelope<T> {
 
 impl Any for WatchLine {
     fn any(dice: &mut Dice) -> Self {
-        match dice.below(7) {
+        match dice.below(8) {
             0 => Self::Watching { paths: any(dice) },
             1 => Self::Imported {
                 path: any(dice),
@@ -70,6 +73,13 @@ impl Any for WatchLine {
             3 => Self::Gone { path: any(dice), stored: any(dice) },
             4 => Self::Problem(any(dice)),
             5 => Self::Refused { kind: any(dice), message: any(dice) },
+            6 => Self::Snapshot {
+                session_id: any(dice),
+                folder: any(dice),
+                snapshot: any(dice),
+                files: any(dice),
+                bytes: any(dice),
+            },
             _ => Self::Stopped { files: any(dice), events: any(dice) },
         }
     }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use forklore::Error;
-use forklore::api::{FileChange, WatchLine};
+use forklore::api::{FileChange, RecordedSnapshot, WatchLine};
 use forklore::core::SessionId;
 use forklore::import::{
     ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem, ProblemKind,
@@ -113,6 +113,29 @@ impl<'a> News<'a> {
             page.put(Tone::Good, format!("{what:<34}")).put(Tone::Dim, &first.dialect);
             page.put(Tone::Plain, format!("  {}", agents::typed(Path::new(&file.path)))).end();
         })
+    }
+
+    pub(super) fn recorded(&mut self, recorded: RecordedSnapshot) -> Result<()> {
+        let RecordedSnapshot { session_id, folder, snapshot, files, bytes: size, .. } = recorded;
+        let line = WatchLine::Snapshot {
+            session_id,
+            folder: folder.clone(),
+            snapshot,
+            files,
+            bytes: size,
+        };
+        self.say(&line, |page| {
+            let what = format!("{:<10}{} ({})", "files", count(files, "file"), bytes(size));
+            page.put(Tone::Good, format!("{what:<34}"));
+            page.put(Tone::Plain, agents::typed(&folder)).end();
+        })
+    }
+
+    /// Reports why the files of a folder could not be recorded. The watch goes on.
+    pub(super) fn not_recorded(&mut self, why: &str) {
+        if self.is_new(&why) {
+            self.output.remark(&format!("files were not recorded: {why}"));
+        }
     }
 
     pub(super) fn gone(&mut self, path: &Path, sessions: &[SessionId]) -> Result<()> {

@@ -1,0 +1,122 @@
+//! `explore --agent`: coding agents go on with a session, each in a folder of its own.
+
+use std::num::NonZeroU16;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use forklore::core::ErrorKind;
+use forklore_explore::{Explored, Plan, SessionFile, Stores, WriteSessionFile, explore};
+use forklore_host::CancellationToken;
+use forklore_host::explore::{Judge, Row, tries};
+
+use super::{Args, Shown, cut_of, failure_of};
+use crate::app::App;
+use crate::commands::resume_in;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, count};
+use crate::session_ref::SessionRef;
+use crate::{interrupts, wiring};
+
+/// The agents that can go on by themselves.
+pub(super) const NAMES: [&str; 4] = ["claude", "codex", "gemini", "pi"];
+/// The number of agents that work at once.
+const JOBS: usize = 2;
+/// The pattern that allows everything.
+const EVERYTHING: &str = "*";
+
+pub(super) fn run(
+    agent: &str,
+    args: &Args,
+    session: &SessionRef,
+    app: &App,
+    output: &mut Output,
+) -> Result<()> {
+    let everything = match args.allow.as_slice() {
+        [] => false,
+        [all] if all.to_string() == EVERYTHING => true,
+        _ => {
+            let message = "coding agents ask by rules of their own; --allow can only be '*'";
+            return Err(Failure::invalid(message).or_try("--allow '*'"));
+        }
+    };
+    let header = app.session(session, output)?;
+    let request = args.options.request(header.id.clone(), None)?;
+    let models = match request.models.as_slice() {
+        [] => vec![agent.to_owned()],
+        named => named.to_vec(),
+    };
+    let judge = request.judge.as_deref().map(Judge::parse).transpose()?;
+    let timeout = Duration::from_secs(request.judge_timeout_seconds);
+    let plan = Plan {
+        at: request.at.clone(),
+        agent: agent.to_owned(),
+        tries: tries(&request.prompts, &models, request.n)?,
+        everything,
+        judge: judge.map(|judge| judge.within(timeout)),
+        label: request.label.clone(),
+        jobs: request.jobs.map_or(JOBS, |jobs| usize::from(NonZeroU16::get(jobs))),
+        timeout: Duration::from_secs(args.timeout),
+        max_cost: args.max_cost,
+        prices: wiring::prices(app),
+        session: header,
+    };
+    let at = cut_of(app, &plan.session, plan.at.as_ref())?;
+    let engine = app.engine()?.clone();
+    let stores = Stores { files: Arc::new(app.files()?), write: writer(&engine), engine };
+    let (Explored { rows, over_budget }, stopped) = explored(&stores, &plan, output)?;
+    let most = plan.max_cost.filter(|_| over_budget);
+    let refusal =
+        most.map(|most| format!("the agents cost more than {most}, so they were stopped"));
+    let failure = failure_of(&rows, stopped, refusal);
+    let (judged, currency) = (plan.judge.is_some(), plan.prices.currency.clone());
+    let shown = Shown { from: &plan.session, at: &at, rows: &rows, judged, currency };
+    shown.show(None, failure.as_ref(), output)?;
+    failure.map_or(Ok(()), |failure| Err(Failure::Answered(failure.kind())))
+}
+
+/// Runs the agents and shows their progress. Returns the result, and whether a signal stopped them.
+fn explored(stores: &Stores, plan: &Plan, output: &mut Output) -> Result<(Explored, bool)> {
+    let failed = |source| Failure::File { doing: "starting threads".to_owned(), source };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    let cancel = CancellationToken::new();
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopping = cancel.clone();
+    interrupts::gently(&stop, move || stopping.cancel())?;
+    let agents = format!("{} of {}", count(plan.tries.len() as u64, "run"), plan.agent);
+    output.note(&format!("{agents} in worktrees of their own; Ctrl-C stops them"));
+    let shown = output.tries(plan.tries.len());
+    let mut changed = |at: usize, row: &Row| shown.show(at, row);
+    let explored = runtime.block_on(explore(stores, plan, &cancel, &mut changed));
+    drop(shown);
+    Ok((explored.map_err(failure)?, cancel.is_cancelled()))
+}
+
+/// Returns the function that writes a session for an agent.
+fn writer(engine: &forklore::Engine) -> WriteSessionFile {
+    let engine = engine.clone();
+    Arc::new(move |request, run| {
+        let written = resume_in::write_for(request, Some(run), &engine);
+        let written = written.map_err(|failure| failure.to_string())?;
+        let path = std::path::absolute(&written.answer.path).map_err(|error| error.to_string())?;
+        let agent = &request.to.dialect;
+        let commands =
+            written.unattended.ok_or_else(|| format!("{agent} cannot go on without a person"))?;
+        Ok(SessionFile { path, commands })
+    })
+}
+
+fn failure(error: forklore_explore::Error) -> Failure {
+    use forklore_explore::Error;
+    match error {
+        Error::Engine(error) => error.into(),
+        Error::Files(error) => error.into(),
+        Error::Host(error) => error.into(),
+        missing @ Error::NoProgram { .. } => Failure::invalid(missing.to_string()),
+        other => Failure::refused(ErrorKind::Internal, other.to_string()),
+    }
+}

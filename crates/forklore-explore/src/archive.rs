@@ -1,0 +1,86 @@
+//! Takes over what an agent wrote: its records as events, its files as a snapshot.
+
+use std::path::Path;
+
+use forklore_api::event::TurnUsage;
+use forklore_api::{FilesState, UsageScope};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Header, Message, Role, Usage};
+use forklore_engine::{Engine, UsageOptions};
+use forklore_host::explore::Row;
+use forklore_import::{ImportOptions, ImportReport, Importer};
+
+use crate::attempt::Prepared;
+use crate::{Error, Plan, Result, Stores};
+
+/// Imports a file of an agent, or a folder of its files.
+fn import(engine: &Engine, agent: &str, path: &Path) -> Result<ImportReport> {
+    let workspace = Workspace::new(&path.parent().unwrap_or(path).to_string_lossy());
+    let options =
+        ImportOptions { from: Some(agent.to_owned()), ..ImportOptions::in_workspace(workspace) };
+    Ok(Importer::new(engine).import(&[path.to_owned()], &options, &mut |_| {})?)
+}
+
+/// Imports what the agent has written since the last time, and updates the row.
+pub(crate) fn follow(stores: &Stores, plan: &Plan, of: &Prepared, row: &mut Row) -> Result<()> {
+    let report = import(&stores.engine, &plan.agent, &of.archive)?;
+    let mut latest = stores.engine.show(&of.session)?;
+    for imported in report.sessions {
+        let header = stores.engine.show(&imported.session_id)?;
+        if header.root_id == latest.root_id && header.updated > latest.updated {
+            latest = header;
+        }
+    }
+    if let Some(answer) = last_answer(&stores.engine, &latest)? {
+        row.answer = answer;
+    }
+    let options = UsageOptions { prices: plan.prices.clone(), ..UsageOptions::default() };
+    let scope = UsageScope::Session(latest.id.clone());
+    let usage = stores.engine.usage_report_with(&scope, &options)?.usage;
+    let cost = Some(usage.cost).filter(|cost| *cost > 0.0);
+    let Usage { input, output, cached, .. } = usage;
+    row.usage = TurnUsage { input, output, cached, cost };
+    row.session_id = Some(latest.id);
+    Ok(())
+}
+
+/// Checks that the folder of the attempt is still a folder. A link in its place would lead to files
+/// that are none of the attempt's.
+pub(crate) fn has_folder(of: &Prepared) -> Result<()> {
+    let folder = &of.worktree.folder;
+    match folder.symlink_metadata() {
+        Ok(found) if found.is_dir() => Ok(()),
+        _ => Err(Error::NoFolder { path: folder.clone() }),
+    }
+}
+
+/// Records the files of the attempt, and how they differ from those with which it began.
+pub(crate) fn files(stores: &Stores, of: &Prepared, row: &mut Row) -> Result<()> {
+    has_folder(of)?;
+    let session = row.session_id.as_ref().unwrap_or(&of.session);
+    let header = stores.engine.show(session)?;
+    let folder = &of.worktree.folder;
+    let after = stores.files.snapshot(&stores.engine, &header, folder)?.snapshot;
+    let state = |snapshot: String| FilesState {
+        session_id: None,
+        seq: None,
+        folder: folder.clone(),
+        snapshot,
+    };
+    let before = state(of.worktree.snapshot.to_string());
+    let found = stores.files.diff(before, state(after), false)?.answer;
+    if let Some(work) = &mut row.work {
+        work.files = found.changes.len() as u64;
+        (work.added, work.removed) = (found.added, found.removed);
+    }
+    Ok(())
+}
+
+/// Returns the last text of the agent in the events of a branch itself.
+fn last_answer(engine: &Engine, header: &Header) -> Result<Option<String>> {
+    let own = header.counts.index.saturating_sub(header.inherited.index);
+    let messages = engine.inspect(&header.id)?.messages;
+    let own = messages.iter().rev().take(usize::try_from(own).unwrap_or(usize::MAX));
+    let texts = own.filter(|message| message.role == Role::Assistant);
+    Ok(texts.map(Message::plain_text).find(|text| !text.trim().is_empty()))
+}

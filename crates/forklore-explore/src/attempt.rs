@@ -1,0 +1,138 @@
+//! One attempt: an agent works, its work is archived and judged.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use forklore_core::SessionId;
+use forklore_host::CancellationToken;
+use forklore_host::explore::{Judge, Row, State, record_mark};
+use forklore_workspace::Worktree;
+
+use crate::program::Program;
+use crate::{Error, Plan, Result, Stores, archive};
+
+/// An attempt, with its row in the result. `prepared` is `None` if it cannot begin.
+pub(crate) struct Attempt {
+    pub(crate) row: Row,
+    pub(crate) prepared: Option<Prepared>,
+}
+
+/// The branch and the folder of an attempt, and the commands of its agent.
+#[derive(Clone)]
+pub(crate) struct Prepared {
+    pub(crate) session: SessionId,
+    pub(crate) worktree: Worktree,
+    pub(crate) commands: Vec<Vec<String>>,
+    /// The file that the agent writes, or the folder of its files.
+    pub(crate) archive: PathBuf,
+}
+
+impl Attempt {
+    /// Runs the attempt to its end, and passes each new state of the row to `report`.
+    pub(crate) async fn run(
+        self,
+        stores: &Stores,
+        plan: &Plan,
+        cancel: &CancellationToken,
+        report: &(dyn Fn(&Row) + Sync),
+    ) {
+        let Self { mut row, prepared } = self;
+        report(&row);
+        let Some(prepared) = prepared else { return };
+        if cancel.is_cancelled() {
+            row.state = State::Interrupted;
+            return report(&row);
+        }
+        row.state = State::Requested;
+        report(&row);
+        let began = Instant::now();
+        let ran = work(stores, plan, &prepared, &mut row, cancel, report).await;
+        let ran = ran.and_then(|()| archive::has_folder(&prepared));
+        row.seconds = (began.elapsed().as_secs_f64() * 100.0).round() / 100.0;
+        let archived = blocking(stores, plan, &prepared, &row, |stores, plan, of, row| {
+            archive::follow(stores, plan, of, row)?;
+            archive::files(stores, of, row)
+        });
+        let archived = archived.await.map(|archived| row = archived);
+        row.state = match &ran {
+            Ok(()) => State::Done,
+            Err(Error::Interrupted) => State::Interrupted,
+            Err(_) => State::Failed,
+        };
+        let failed = ran.err().filter(|error| !matches!(error, Error::Interrupted));
+        row.error = failed.or(archived.err()).map(|error| error.to_string());
+        if let Some(judge) = plan.judge.as_ref().filter(|_| row.state == State::Done) {
+            judged(stores, judge, &prepared, &mut row, cancel, report).await;
+        }
+        report(&row);
+    }
+}
+
+/// Runs the agent. Takes over what it writes while it works.
+async fn work(
+    stores: &Stores,
+    plan: &Plan,
+    prepared: &Prepared,
+    row: &mut Row,
+    cancel: &CancellationToken,
+    report: &(dyn Fn(&Row) + Sync),
+) -> Result<()> {
+    let folder = &prepared.worktree.folder;
+    for command in &prepared.commands {
+        let mut running = Program::start(command, folder)?;
+        while !running.has_ended(plan.timeout, cancel).await? {
+            let followed = blocking(stores, plan, prepared, row, |stores, plan, of, row| {
+                archive::follow(stores, plan, of, row)
+            });
+            // What cannot be read now is read at the end.
+            if let Ok(followed) = followed.await {
+                *row = followed;
+            }
+            if !row.answer.is_empty() {
+                row.state = State::Answering;
+            }
+            report(row);
+        }
+    }
+    Ok(())
+}
+
+/// Gives a mark to the files of the attempt, and records the mark.
+async fn judged(
+    stores: &Stores,
+    judge: &Judge,
+    prepared: &Prepared,
+    row: &mut Row,
+    cancel: &CancellationToken,
+    report: &(dyn Fn(&Row) + Sync),
+) {
+    row.state = State::Judging;
+    report(row);
+    match judge.judge_folder(&prepared.worktree.folder, &row.answer, cancel).await {
+        Ok(verdict) => {
+            row.score = Some(verdict.score);
+            row.error = verdict.why.or(row.error.take());
+            if let Some(work) = &mut row.work {
+                work.tests = verdict.tests;
+            }
+        }
+        Err(error) => row.error = Some(error),
+    }
+    row.state = State::Done;
+    if let Err(why) = record_mark(&stores.engine, &judge.line(), row).await {
+        row.error.get_or_insert(why);
+    }
+}
+
+/// Runs a step that reads or writes the store, and returns the row as it is then.
+async fn blocking(
+    stores: &Stores,
+    plan: &Plan,
+    prepared: &Prepared,
+    row: &Row,
+    step: impl Fn(&Stores, &Plan, &Prepared, &mut Row) -> Result<()> + Send + 'static,
+) -> Result<Row> {
+    let (stores, plan, of, mut row) = (stores.clone(), plan.clone(), prepared.clone(), row.clone());
+    let step = move || step(&stores, &plan, &of, &mut row).map(|()| row);
+    tokio::task::spawn_blocking(step).await.map_err(|_| Error::Panicked)?
+}

@@ -1,0 +1,153 @@
+//! Prepares the attempts: a branch, a session file and a worktree each.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use forklore_api::{ExportTo, ResumeInRequest};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Cut, Label, Selector, SessionId};
+use forklore_engine::{Delete, DeleteMode};
+use forklore_host::CancellationToken;
+use forklore_host::explore::{Labels, Row, State, Try};
+use forklore_import::{Importer, WrittenFrom};
+use forklore_workspace::snapshots::SnapshotId;
+use forklore_workspace::{NewWorktree, Worktree};
+
+use crate::attempt::{Attempt, Prepared};
+use crate::{Error, Plan, Result, SessionFile, Stores};
+
+/// Where all attempts begin.
+struct Start {
+    cut: Cut,
+    snapshot: SnapshotId,
+    commit: Option<String>,
+}
+
+/// Prepares all attempts. One that cannot be prepared has its error in its row.
+pub(crate) fn all(
+    stores: &Stores,
+    plan: &Plan,
+    rows: Vec<Row>,
+    cancel: &CancellationToken,
+) -> Result<Vec<Attempt>> {
+    let Stores { engine, files, .. } = stores;
+    let selector = plan.at.clone().unwrap_or(Selector::End);
+    let cut = engine.cut(&plan.session, &selector)?;
+    let mut labels = Labels::of(engine, &plan.session, plan.label.as_deref())?;
+    // Nothing removes the snapshot before the worktrees name it.
+    let _shared = files.share()?;
+    let (snapshot, commit) = files.state_to_begin_with(engine, &plan.session, plan.at.as_ref())?;
+    let start = Start { cut, snapshot, commit };
+    let mut attempts = Vec::with_capacity(rows.len());
+    for (tried, mut row) in plan.tries.iter().zip(rows) {
+        let prepared = if cancel.is_cancelled() {
+            Err(Error::Interrupted)
+        } else {
+            labels.next_label().map_err(Error::from).and_then(|label| {
+                let prepared = one(stores, plan, &start, tried, &label)?;
+                row.label = Some(label);
+                Ok(prepared)
+            })
+        };
+        let prepared = match prepared {
+            Ok(prepared) => {
+                row.session_id = Some(prepared.session.clone());
+                if let Some(work) = &mut row.work {
+                    work.folder = Some(prepared.worktree.folder.clone());
+                }
+                Some(prepared)
+            }
+            Err(error) => {
+                let is_stopped = matches!(error, Error::Interrupted);
+                row.state = if is_stopped { State::Interrupted } else { State::Failed };
+                row.error = (!is_stopped).then(|| error.to_string());
+                None
+            }
+        };
+        attempts.push(Attempt { row, prepared });
+    }
+    Ok(attempts)
+}
+
+fn one(
+    stores: &Stores,
+    plan: &Plan,
+    start: &Start,
+    tried: &Try,
+    label: &Label,
+) -> Result<Prepared> {
+    let workspace = PathBuf::from(plan.session.workspace.as_str());
+    let folder = stores.files.folder_of_fork(&plan.session, label);
+    let cwd = Some(folder.to_string_lossy().into_owned());
+    let at = Some(start.cut.selector());
+    let request = ResumeInRequest {
+        session_id: plan.session.id.clone(),
+        to: ExportTo { dialect: plan.agent.clone(), at, cwd },
+        home: None,
+        share: false,
+        dry_run: false,
+    };
+    let written = (stores.write)(&request, &plan.unattended(tried)).map_err(Error::SessionFile)?;
+    let from = WrittenFrom {
+        session: plan.session.id.clone(),
+        at: start.cut.selector(),
+        workspace: Workspace::new(&folder.to_string_lossy()),
+    };
+    let made = branch(stores, plan, from, &written, label).and_then(|session| {
+        let new = NewWorktree {
+            session: session.clone(),
+            workspace,
+            folder,
+            snapshot: start.snapshot,
+            commit: start.commit.clone(),
+        };
+        match stores.files.create_worktree(&new) {
+            Ok(worktree) => Ok((session, worktree)),
+            Err(error) => {
+                discard(stores, session);
+                Err(error.into())
+            }
+        }
+    });
+    match made {
+        Ok((session, worktree)) => Ok(prepared(plan, session, worktree, written)),
+        Err(error) => {
+            // The agent has not seen the file. A file that stays is only one more session there.
+            let _ = fs::remove_file(&written.path);
+            Err(error)
+        }
+    }
+}
+
+fn prepared(plan: &Plan, session: SessionId, worktree: Worktree, written: SessionFile) -> Prepared {
+    // Gemini goes on in another file once the minute has changed.
+    let is_folder = plan.agent == "gemini";
+    let parent = written.path.parent().filter(|_| is_folder);
+    let archive = parent.map_or_else(|| written.path.clone(), Path::to_path_buf);
+    Prepared { session, worktree, commands: written.commands, archive }
+}
+
+/// Makes the branch of an attempt: imports the session file that was written for it.
+fn branch(
+    stores: &Stores,
+    plan: &Plan,
+    from: WrittenFrom,
+    written: &SessionFile,
+    label: &Label,
+) -> Result<SessionId> {
+    let importer = Importer::new(&stores.engine);
+    let imported = importer.import_written(&plan.agent, &written.path, from)?;
+    let session = imported.ok_or_else(|| Error::NoSession { path: written.path.clone() })?;
+    if let Err(error) = stores.engine.label(&session, label) {
+        discard(stores, session);
+        return Err(error.into());
+    }
+    Ok(session)
+}
+
+/// Puts the branch of an attempt that cannot begin into the trash.
+fn discard(stores: &Stores, session: SessionId) {
+    let mode = DeleteMode::default();
+    // A branch that stays is empty.
+    let _ = stores.engine.delete(&Delete { session, mode, dry_run: false, erase: false });
+}

@@ -1,0 +1,204 @@
+//! Merges of the files of a branch, with real folders and the real git.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests: a broken expectation ends the case"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use forklore_api::{Create, Fork, NewEvent};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Header, SessionId};
+use forklore_engine::Engine;
+use forklore_store::memory::MemoryStore;
+use forklore_workspace::{Error, WorkspaceFiles, Worktree};
+
+/// A session with a folder, and a store of snapshots.
+struct World {
+    folder: tempfile::TempDir,
+    engine: Engine,
+    files: WorkspaceFiles,
+    session: SessionId,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = fs::canonicalize(folder.path()).unwrap();
+        let work = path.join("work");
+        fs::create_dir(&work).unwrap();
+        fs::write(work.join("mine"), "1").unwrap();
+        let engine = Engine::new(Arc::new(MemoryStore::default()));
+        let workspace = Workspace::new(work.to_str().unwrap());
+        let session = engine.create(&Create::in_workspace(workspace)).unwrap().id;
+        engine.append(&session, &NewEvent::user("begin").unwrap().into()).unwrap();
+        let files = WorkspaceFiles::open(&path.join("snapshots"), Vec::new());
+        Self { folder, engine, files, session }
+    }
+
+    fn work(&self) -> PathBuf {
+        fs::canonicalize(self.folder.path()).unwrap().join("work")
+    }
+
+    fn header(&self, session: &SessionId) -> Header {
+        self.engine.show(session).unwrap()
+    }
+
+    fn record(&self) {
+        self.files.snapshot(&self.engine, &self.header(&self.session), &self.work()).unwrap();
+    }
+
+    /// Forks the session into a folder of its own.
+    fn fork(&self) -> Worktree {
+        let (parent, fork) = (self.header(&self.session), Fork::of(self.session.clone()));
+        self.files.fork_into(&self.engine, &parent, &fork, None).unwrap().1
+    }
+
+    /// Writes a file in the folder of a fork, and records it.
+    fn work_in(&self, fork: &Worktree, name: &str) {
+        fs::write(fork.folder.join(name), name).unwrap();
+        self.files.snapshot(&self.engine, &self.header(&fork.session), &fork.folder).unwrap();
+    }
+
+    fn bring(&self, from: &SessionId) -> Result<(String, u64), Error> {
+        let (from, into) = (self.header(from), self.header(&self.session));
+        let brought = self.files.bring(&self.engine, &from, &into, &self.work())?;
+        Ok((brought.base, brought.restored.written))
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.work().join(name)).ok()
+    }
+}
+
+#[test]
+fn a_branch_is_merged_from_the_state_with_which_its_removed_folder_began() {
+    let world = World::new();
+    world.record();
+    // The log of the session does not name this state, with which the fork begins.
+    fs::write(world.work().join("later"), "1").unwrap();
+    let fork = world.fork();
+    world.work_in(&fork, "result");
+    world.files.remove_worktree_of_fork(&world.engine, &fork.folder).unwrap();
+    // Nothing that a merge needs is removed.
+    world.files.collect(&world.engine, false).unwrap();
+    fs::write(world.work().join("later"), "2").unwrap();
+
+    assert_eq!(world.bring(&fork.session).unwrap(), (fork.snapshot.to_string(), 1));
+    assert_eq!(world.read("result").as_deref(), Some("result"));
+    assert_eq!(world.read("later").as_deref(), Some("2"));
+}
+
+/// Takes the record of worktrees back to the line of a kind, as a kill after it leaves it.
+fn killed_after(world: &World, kind: &str) {
+    let record = world.work().with_file_name("snapshots").join("worktrees/record.jsonl");
+    let text = fs::read_to_string(&record).unwrap();
+    let mut lines: Vec<_> = text.lines().collect();
+    while !lines.last().unwrap().contains(&format!("\"{kind}\"")) {
+        lines.pop();
+    }
+    fs::write(&record, lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn a_removal_that_was_interrupted_names_no_half_of_the_files() {
+    let world = World::new();
+    world.record();
+    let fork = world.fork();
+    world.work_in(&fork, "result");
+    world.work_in(&fork, "second");
+    let remove = || world.files.remove_worktree_of_fork(&world.engine, &fork.folder);
+    let removed = remove().unwrap();
+    killed_after(&world, "moved");
+    let aside = fork.folder.with_file_name(".forklore-removed-1-0");
+    fs::create_dir(&aside).unwrap();
+    fs::write(aside.join("second"), "second").unwrap();
+    let listed = world.files.worktrees().unwrap();
+    assert_eq!(listed.iter().map(|made| made.removing).collect::<Vec<_>>(), [true]);
+
+    // Somebody made a folder at the old name since: it stays.
+    fs::create_dir(&fork.folder).unwrap();
+    fs::write(fork.folder.join("theirs"), "1").unwrap();
+    // So does a repository in the rest.
+    fs::create_dir_all(aside.join("nested/.git")).unwrap();
+    let refused = remove().unwrap_err();
+    assert!(matches!(refused, Error::WouldBeLost { .. }), "{refused}");
+    fs::remove_dir_all(aside.join("nested")).unwrap();
+
+    assert_eq!(remove().unwrap().snapshot, removed.snapshot);
+    assert_eq!(world.files.worktrees().unwrap(), []);
+    assert_eq!((aside.exists(), fork.folder.join("theirs").exists()), (false, true));
+    assert_eq!(world.bring(&fork.session).unwrap(), (fork.snapshot.to_string(), 2));
+    assert_eq!([world.read("mine"), world.read("result")].map(Option::unwrap), ["1", "result"]);
+}
+
+#[test]
+fn a_removal_that_moved_nothing_is_begun_anew() {
+    let world = World::new();
+    world.record();
+    let fork = world.fork();
+    let remove = || world.files.remove_worktree_of_fork(&world.engine, &fork.folder);
+    remove().unwrap();
+    killed_after(&world, "removing");
+    fs::create_dir(&fork.folder).unwrap();
+    fs::create_dir_all(fork.folder.join("nested/.git")).unwrap();
+    let refused = remove().unwrap_err();
+    assert!(matches!(refused, Error::WouldBeLost { .. }), "{refused}");
+    fs::remove_dir_all(fork.folder.join("nested")).unwrap();
+    fs::write(fork.folder.join("mine"), "1").unwrap();
+    fs::write(fork.folder.join("later"), "later").unwrap();
+    remove().unwrap();
+    assert!(!fork.folder.exists());
+    assert_eq!(world.bring(&fork.session).unwrap().1, 1);
+    assert_eq!(world.read("later").as_deref(), Some("later"));
+}
+
+#[test]
+fn a_branch_without_new_messages_brings_its_files() {
+    let world = World::new();
+    world.record();
+    let fork = world.fork();
+    world.work_in(&fork, "result");
+    assert_eq!(world.bring(&fork.session).unwrap().1, 1);
+    assert_eq!(world.read("result").as_deref(), Some("result"));
+}
+
+#[test]
+fn a_plan_is_what_is_brought_and_spares_what_changed_since() {
+    let world = World::new();
+    world.record();
+    let fork = world.fork();
+    world.work_in(&fork, "result");
+    world.work_in(&fork, "other");
+    let (from, into) = (world.header(&fork.session), world.header(&world.session));
+    let plan = world.files.plan_to_bring(&world.engine, &from, &into, &world.work()).unwrap();
+    let shown = world.files.show_planned(&plan).unwrap();
+    let paths = shown.restored.changes.iter().map(|change| change.path.as_str());
+    assert_eq!(paths.collect::<Vec<_>>(), ["other", "result"]);
+    assert_eq!((shown.number, world.read("result")), (None, None));
+
+    fs::write(world.work().join("other"), "mine").unwrap();
+    let brought = world.files.bring_planned(plan).unwrap();
+    assert_eq!((brought.number, brought.restored.written), (Some(1), 1));
+    let skipped = brought.restored.skipped.iter().map(|path| (&*path.path, &*path.reason));
+    assert_eq!(skipped.collect::<Vec<_>>(), [("other", "changed")]);
+    assert_eq!([world.read("other"), world.read("result")].map(Option::unwrap), ["mine", "result"]);
+}
+
+#[test]
+fn a_branch_without_a_common_state_is_refused_and_nothing_is_recorded() {
+    let world = World::new();
+    let request = Fork { label: Some("other".parse().unwrap()), ..Fork::of(world.session.clone()) };
+    let fork = world.engine.fork(&request).unwrap().child_session_id;
+    world.files.snapshot(&world.engine, &world.header(&fork), &world.work()).unwrap();
+    let error = world.bring(&fork).unwrap_err();
+    assert!(matches!(error, Error::NoCommonSnapshot { .. }), "{error}");
+    let undo = world.files.undo(&world.engine, &world.work(), None).unwrap_err();
+    assert!(matches!(undo, Error::NothingToUndo { .. }), "{undo}");
+}

@@ -1,0 +1,124 @@
+//! Rewinds of a folder and their undo, with real folders and the real git.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests: a broken expectation ends the case"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use forklore_api::{Create, NewEvent, RewindScope, Rewound, Undo};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Selector, SessionId};
+use forklore_engine::{Clock, Engine, SystemClock};
+use forklore_store::memory::MemoryStore;
+use forklore_workspace::{Rewind, WorkspaceFiles};
+use jiff::Timestamp;
+
+/// A session whose folder had the file `a` with "then", and has it with "now".
+struct World {
+    _folder: tempfile::TempDir,
+    work: PathBuf,
+    engine: Engine,
+    files: WorkspaceFiles,
+    session: SessionId,
+}
+
+/// A clock that writes a file once, when the engine looks at the time.
+struct Edits {
+    path: PathBuf,
+    armed: Arc<AtomicBool>,
+}
+
+impl Clock for Edits {
+    fn now(&self) -> Timestamp {
+        if self.armed.swap(false, Ordering::SeqCst) {
+            fs::write(&self.path, "meanwhile").unwrap();
+        }
+        SystemClock.now()
+    }
+
+    fn random(&self) -> [u8; 10] {
+        SystemClock.random()
+    }
+}
+
+impl World {
+    fn new(armed: &Arc<AtomicBool>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = fs::canonicalize(folder.path()).unwrap();
+        let work = path.join("work");
+        fs::create_dir(&work).unwrap();
+        let clock = Edits { path: work.join("a"), armed: Arc::clone(armed) };
+        let engine = Engine::new(Arc::new(MemoryStore::default())).with_clock(Arc::new(clock));
+        let workspace = Workspace::new(work.to_str().unwrap());
+        let session = engine.create(&Create::in_workspace(workspace)).unwrap().id;
+        let files = WorkspaceFiles::open(&path.join("snapshots"), Vec::new());
+        for (text, state) in [("one", "then"), ("two", "now")] {
+            engine.append(&session, &NewEvent::user(text).unwrap().into()).unwrap();
+            fs::write(work.join("a"), state).unwrap();
+            files.snapshot(&engine, &engine.show(&session).unwrap(), &work).unwrap();
+        }
+        Self { _folder: folder, work, engine, files, session }
+    }
+
+    fn rewind(&self) -> Rewound {
+        let rewind = Rewind {
+            at: "turn:1".parse::<Selector>().unwrap(),
+            scope: RewindScope::Both,
+            folder: self.work.clone(),
+            label: None,
+            paths: Vec::new(),
+        };
+        let header = self.engine.show(&self.session).unwrap();
+        self.files.rewind(&self.engine, &header, &rewind).unwrap()
+    }
+
+    fn read(&self) -> String {
+        fs::read_to_string(self.work.join("a")).unwrap()
+    }
+}
+
+#[test]
+fn what_is_edited_while_the_fork_is_made_stays() {
+    let armed = Arc::new(AtomicBool::new(false));
+    let world = World::new(&armed);
+    armed.store(true, Ordering::SeqCst);
+    let rewound = world.rewind();
+    assert!(!armed.load(Ordering::SeqCst));
+    let skipped = rewound.files.unwrap().skipped;
+    assert_eq!(skipped.iter().map(|left| left.path.as_str()).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(world.read(), "meanwhile");
+}
+
+#[test]
+fn the_files_come_back_though_the_fork_was_gone_on_with() {
+    let world = World::new(&Arc::default());
+    let fork = world.rewind().forked.unwrap().child_session_id;
+    assert_eq!(world.read(), "then");
+    world.engine.append(&fork, &NewEvent::user("on").unwrap().into()).unwrap();
+    let undone = world.files.undo(&world.engine, &world.work, None).unwrap();
+    assert_eq!((undone.fork, undone.fork_left), (None, Some(fork.clone())));
+    assert_eq!(world.read(), "now");
+    assert!(world.engine.show(&fork).is_ok());
+    // The redo leaves the fork as it is too.
+    world.files.undo(&world.engine, &world.work, Some(undone.number)).unwrap();
+    assert_eq!(world.read(), "then");
+    assert!(world.engine.show(&fork).is_ok());
+}
+
+#[test]
+fn the_files_come_back_though_the_operation_was_undone_already() {
+    let world = World::new(&Arc::default());
+    let fork = world.rewind().forked.unwrap().child_session_id;
+    world.engine.undo(&Undo { operation: None, partial: false, dry_run: false }).unwrap();
+    let undone = world.files.undo(&world.engine, &world.work, None).unwrap();
+    assert_eq!((undone.fork, undone.fork_left), (Some(fork), None));
+    assert_eq!(world.read(), "now");
+}
