@@ -121,7 +121,7 @@ fn default_url() -> Result<StoreUrl> {
 pub(crate) fn files_of(path: &Path) -> Vec<PathBuf> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let path = path.canonicalize().unwrap_or(path);
-    let others = ["", "-wal", "-shm", "-attachments", "-cache", "-snapshots"];
+    let others = ["", "-wal", "-shm", "-lock", "-queue", "-attachments", "-cache", "-snapshots"];
     let other = |end: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);

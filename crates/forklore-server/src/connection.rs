@@ -2,6 +2,7 @@
 
 mod lasting;
 mod requests;
+mod unread;
 
 use std::sync::Arc;
 use std::time::Duration;

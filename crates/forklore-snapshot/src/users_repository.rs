@@ -1,5 +1,6 @@
 //! What a snapshot takes from the git repository of the user. It is only read.
 
+use std::fs;
 use std::path::Path;
 
 use bstr::{BString, ByteSlice};
@@ -19,11 +20,19 @@ pub(crate) struct Base {
 /// Returns whether a folder is in a work tree of git, after checking that nobody would wait for what
 /// git reads first.
 pub(crate) fn contains(folder: &Path) -> Result<bool> {
-    let Some(top) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
+    let Some(top) = folder.ancestors().find(|folder| is_repository(&folder.join(".git"))) else {
         return Ok(false);
     };
     let mut inside = folder.ancestors().take_while(|above| above.starts_with(top));
     inside.try_for_each(rules::check).map(|()| true)
+}
+
+/// Returns whether git looks no further: for an empty folder it does, and sandboxes put one there.
+pub(crate) fn is_repository(git: &Path) -> bool {
+    match fs::read_dir(git) {
+        Ok(mut inside) => inside.next().is_some(),
+        Err(_) => git.exists(),
+    }
 }
 
 /// Returns the commit and the branch that are checked out. A repository without a commit has a

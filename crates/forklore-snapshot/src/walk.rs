@@ -138,39 +138,32 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
     });
     let tracked = std::thread::scope(|scope| {
         // git needs as long as the walk.
-        let tracked = scope.spawn(|| match in_git {
-            true => users_repository::tracked(root),
-            false => Ok(Vec::new()),
-        });
+        let tracked = scope.spawn(|| in_git.then(|| users_repository::tracked(root)));
         builder.build_parallel().run(|| {
             let mut mine = Found { seen: &seen, listing: Listing::default(), nested: Vec::new() };
             Box::new(move |entry| mine.add(entry))
         });
-        tracked.join().map_err(|_| panicked(root))?
+        tracked.join().map_err(|_| panicked(root))
     })?;
     drop(builder);
     std::mem::replace(&mut *unusable.lock().map_err(|_| panicked(root))?, Ok(()))?;
     let Seen { listing, nested, .. } = seen;
     let mut listing = listing.into_inner().map_err(|_| panicked(root))?;
-    listing.add_tracked(root, root, &tracked, taking);
+    if let Some(tracked) = tracked {
+        listing.add_tracked(root, root, tracked, taking)?;
+    }
     for path in &taking.also {
         let Ok(below) = path.to_path() else { continue };
         let metadata = root.join(below).symlink_metadata();
         listing.add(path.clone(), metadata.ok().as_ref(), taking);
     }
     let nested = nested.into_inner().map_err(|_| panicked(root))?;
-    for repository in nested.iter().filter(|repository| *repository != root) {
-        match users_repository::tracked(repository) {
-            Ok(tracked) => listing.add_tracked(root, repository, &tracked, taking),
-            // One that git does not read must not prevent that the others are recorded. Its files are
-            // found without git; only what it tracks although its rules ignore it is missing.
-            Err(_) => {
-                let git = relative(root, &repository.join(".git"));
-                listing
-                    .left_out
-                    .extend(git.map(|path| LeftOut { path, reason: Reason::Unreadable }));
-            }
-        }
+    let is_nested = |folder: &&PathBuf| {
+        *folder != root && users_repository::is_repository(&folder.join(".git"))
+    };
+    for repository in nested.iter().filter(is_nested) {
+        let tracked = users_repository::tracked(repository);
+        listing.add_tracked(root, repository, tracked, taking)?;
     }
     listing.found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
     listing.found.dedup_by(|(left, _), (right, _)| left == right);
@@ -289,8 +282,24 @@ impl Listing {
     }
 
     /// Adds the paths that a repository tracks although its rules ignore them: those that the walk
-    /// did not find.
-    fn add_tracked(&mut self, root: &Path, repository: &Path, paths: &[BString], taking: &Taking) {
+    /// did not find. They are missing if git does not read the repository, which must not prevent
+    /// that the rest is recorded.
+    fn add_tracked(
+        &mut self,
+        root: &Path,
+        repository: &Path,
+        tracked: Result<Vec<BString>>,
+        taking: &Taking,
+    ) -> Result<()> {
+        let paths = match tracked {
+            Ok(paths) => paths,
+            Err(Error::Git { .. }) => {
+                let git = relative(root, &repository.join(".git"));
+                self.leave_out(git.unwrap_or_default(), Reason::Unreadable);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
         let found: HashSet<&BStr> = self.found.iter().map(|(path, _)| path.as_bstr()).collect();
         let below =
             paths.iter().filter_map(|path| relative(root, &repository.join(path.to_path().ok()?)));
@@ -306,5 +315,6 @@ impl Listing {
                 self.add(path.clone(), metadata.ok().as_ref(), taking);
             }
         }
+        Ok(())
     }
 }

@@ -30,8 +30,9 @@ pub struct PlannedBring {
 }
 
 impl WorkspaceFiles {
-    /// Merges the last snapshot of the branch `from` into a folder: what the branch changed since
-    /// the snapshot that it has in common with the session `into`. The present state is recorded
+    /// Merges the files of the branch `from` into a folder. If a folder was made for the branch, these
+    /// are its present files, and what changed since it began is merged. Otherwise it is the last
+    /// snapshot of the branch, and what changed since the one that it has in common with `into`. The present state is recorded
     /// first, so `undo` takes the merge back. A file that was changed here and there in a different
     /// way gets git's conflict markers.
     ///
@@ -76,8 +77,10 @@ impl WorkspaceFiles {
         // Nothing removes the snapshots before the record names them.
         let shared = self.snapshots.share()?;
         let (common, theirs) = parted(self, engine, from, into)?;
-        // A worktree began with the user's changes of that moment, which the log may not have.
-        let base = self.began_with(&from.id)?.or(common);
+        // A worktree began with the user's changes of that moment, and has those of its agent now. The
+        // logs may have neither.
+        let own = self.branch_folder(from, folder)?;
+        let (base, theirs) = (own.began.or(common), own.now.or(theirs));
         let (from, into) = (from.id.clone(), into.id.clone());
         let no_common = || Error::NoCommonSnapshot { from: from.clone(), into: into.clone() };
         let base = base.ok_or_else(no_common)?;

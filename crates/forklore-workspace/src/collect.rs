@@ -1,6 +1,7 @@
 //! `gc --files`: removes the snapshots that no session and no undo needs.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use forklore_api::CollectedFiles;
 use forklore_core::{EventType, SessionId};
@@ -11,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::record::needed_by_undo;
 use crate::snapshot::{Named, PAGE};
+use crate::worktree::path;
 use crate::worktree_record::WorktreeRecord;
 use crate::{Result, WorkspaceFiles};
 
@@ -41,15 +43,19 @@ impl WorkspaceFiles {
         needed.extend(self.agent_snapshots()?);
         needed.extend(self.expected()?);
         needed.extend(self.worktrees()?.into_iter().map(|made| made.snapshot));
-        let began = WorktreeRecord::open(self.folder())?.began;
+        let made = WorktreeRecord::open(self.folder())?.made;
         let store = engine.store();
         for trash in [false, true] {
             let filter = Filter { trash, ..Filter::default() };
             let found = store.sessions(&filter, None, 0).and_then(Headers::all);
             for header in found.map_err(forklore_engine::Error::from)? {
                 named_by(engine, &header.id, &mut needed)?;
-                let own = began.iter().filter(|(session, _)| *session == header.id);
-                needed.extend(own.map(|(_, snapshot)| *snapshot));
+                // `bring` merges from the state with which the folder of a branch began.
+                let folder = Path::new(header.workspace.as_str());
+                let own = made.iter().filter(|begun| {
+                    begun.session == header.id || path(&begun.folder) == folder
+                });
+                needed.extend(own.map(|begun| begun.snapshot));
             }
         }
         Ok(needed)

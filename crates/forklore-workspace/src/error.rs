@@ -122,6 +122,22 @@ pub enum Error {
         /// Where it is.
         path: PathBuf,
     },
+    /// A worktree has commits that are in no branch, and its removal would lose them.
+    #[error("{} has commits that are in no branch, such as {commit}; name them first: git branch NAME {commit}", folder.display())]
+    CommitsOfNoBranch {
+        /// The folder.
+        folder: PathBuf,
+        /// The first that was found.
+        commit: String,
+    },
+    /// The user locked a worktree.
+    #[error("{} is locked{}; git worktree unlock it first", folder.display(), shown(reason))]
+    Locked {
+        /// The folder.
+        folder: PathBuf,
+        /// The reason that the user gave; empty if none.
+        reason: String,
+    },
     /// A command of git in the user's repository failed.
     #[error("git {command} failed in {}: {message}", folder.display())]
     Git {
@@ -164,13 +180,20 @@ impl Error {
             | Self::NoPath { .. } => ErrorKind::NotFound,
             Self::Outside { .. } | Self::InsideWorkspace { .. } => ErrorKind::InvalidArgs,
             Self::InUse { .. } => ErrorKind::AlreadyExists,
-            Self::UndoneAlready { .. } | Self::WouldBeLost { .. } => ErrorKind::Conflict,
+            Self::UndoneAlready { .. }
+            | Self::WouldBeLost { .. }
+            | Self::CommitsOfNoBranch { .. }
+            | Self::Locked { .. } => ErrorKind::Conflict,
             Self::Git { .. } => ErrorKind::Internal,
             Self::Stopped { source, .. } => kind_of(source),
             Self::Record { source, .. } => kind_of_file(source),
             Self::Payload(_) => ErrorKind::Internal,
         }
     }
+}
+
+fn shown(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(" ({reason})") }
 }
 
 /// Returns a function that makes an error of a file.

@@ -8,7 +8,6 @@ use forklore_core::{Header, Label, Selector, SessionId};
 use forklore_engine::Engine;
 use forklore_snapshot::{Shared, SnapshotId};
 
-use crate::worktree_record::WorktreeRecord;
 use crate::{Moment, NewWorktree, RemovedWorktree, Result, WorkspaceFiles, Worktree};
 
 impl WorkspaceFiles {
@@ -118,15 +117,6 @@ impl WorkspaceFiles {
         let moment = Moment { header: parent, at, folder: workspace.to_path_buf() };
         let named = self.named_at(engine, &moment)?;
         Ok((self.on_this_machine(&named)?, named.commit))
-    }
-
-    /// Returns the state with which the folder of a fork began, if one was made for it. The folder
-    /// may be gone.
-    pub(crate) fn began_with(&self, session: &SessionId) -> Result<Option<SnapshotId>> {
-        let record = WorktreeRecord::open(self.folder())?;
-        let mut made = record.began.into_iter().rev();
-        let state = made.find(|(of, _)| of == session).map(|(_, snapshot)| snapshot);
-        Ok(state.filter(|&snapshot| self.snapshots.has(snapshot)))
     }
 }
 

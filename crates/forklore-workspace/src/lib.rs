@@ -7,6 +7,7 @@
 //! nothing needs.
 
 mod belonging;
+mod branch_folder;
 mod bring;
 mod collect;
 mod error;
@@ -23,6 +24,7 @@ mod snapshot;
 mod state;
 mod turns;
 mod undo;
+mod users_commits;
 mod users_git;
 mod worktree;
 mod worktree_losses;

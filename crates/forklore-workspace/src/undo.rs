@@ -1,6 +1,6 @@
 //! `undo`: takes the rewind of a folder back, or an undo.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forklore_api::{RewindUndone, Undo};
 use forklore_core::operation::OperationId;
@@ -13,6 +13,19 @@ use crate::rewind::stopped;
 use crate::{Error, Result, WorkspaceFiles};
 
 impl WorkspaceFiles {
+    /// Returns the folder itself, or else the nearest one above it, in which something was rewound.
+    ///
+    /// # Errors
+    /// If the folder does not exist.
+    pub fn rewound_above(&self, folder: &Path) -> Result<Option<PathBuf>> {
+        for above in folder.ancestors() {
+            if Record::exists(self.folder(), &self.snapshots.key_of(above)?) {
+                return Ok(Some(above.to_path_buf()));
+            }
+        }
+        Ok(None)
+    }
+
     /// Takes a rewind or an undo of a folder back: the one with this number, or else the latest
     /// rewind. Files that were changed since are skipped and named. A fork that was changed since,
     /// for example gone on with, stays as it is, and the answer says so.

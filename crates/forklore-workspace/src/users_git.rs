@@ -27,13 +27,6 @@ pub(crate) fn head(folder: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&done).trim().to_owned())
 }
 
-/// Returns whether a branch, tag or other ref has a commit.
-pub(crate) fn is_in_a_ref(folder: &Path, commit: &str) -> Result<bool> {
-    let mut git = git(folder);
-    git.args(["for-each-ref", "--count=1", "--contains", commit]);
-    Ok(!run(folder, "for-each-ref", &mut git)?.is_empty())
-}
-
 /// Makes a work tree without files, detached at a commit: no ref is written. Its index is that of
 /// the commit, so `git status` shows what the files change. git has the lock too, because it goes on
 /// if this process is killed.
@@ -90,20 +83,32 @@ fn lines(answer: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Removes the entry of a worktree from the repository. Unlike `git worktree prune`, touches no
 /// other entry; unlike `git worktree remove`, one whose creation was killed can be removed.
 pub(crate) fn remove_entry(repository: &Path, folder: &Path) -> Result<()> {
-    let entries = repository.join("worktrees");
-    let found = match fs::read_dir(&entries) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        found => found.map_err(failed("read", &entries))?,
-    };
-    for entry in found {
-        let entry = entry.map_err(failed("read", &entries))?.path();
-        if is_of(&entry, folder) {
-            fs::remove_dir_all(&entry).map_err(failed("remove", &entry))?;
-        }
+    for entry in entries_of(repository, folder)? {
+        fs::remove_dir_all(&entry).map_err(failed("remove", &entry))?;
     }
     // Git removes the folder with the last entry too.
-    fs::remove_dir(&entries).ok();
+    fs::remove_dir(repository.join("worktrees")).ok();
     Ok(())
+}
+
+/// Returns why the user locked a worktree with `git worktree lock`; empty if no reason was given.
+pub(crate) fn lock_reason(repository: &Path, folder: &Path) -> Result<Option<String>> {
+    let entries = entries_of(repository, folder)?.into_iter();
+    let mut reasons = entries.filter_map(|entry| fs::read_to_string(entry.join("locked")).ok());
+    Ok(reasons.next().map(|reason| reason.trim().to_owned()))
+}
+
+fn entries_of(repository: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = repository.join("worktrees");
+    let found = match fs::read_dir(&entries) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found.map_err(failed("read", &entries))?,
+    };
+    let paths = found.map(|entry| match entry {
+        Ok(entry) => Ok(entry.path()),
+        Err(error) => Err(failed("read", &entries)(error)),
+    });
+    paths.filter(|entry| entry.as_ref().map_or(true, |entry| is_of(entry, folder))).collect()
 }
 
 /// Returns whether an entry is that of a worktree. Git writes `gitdir` at first; an entry without
@@ -121,13 +126,13 @@ fn path(bytes: &[u8]) -> PathBuf {
 }
 
 /// Returns git as the user has it, except that worktrees have full paths.
-fn git(folder: &Path) -> Command {
+pub(crate) fn git(folder: &Path) -> Command {
     let mut git = forklore_snapshot::users_git(folder);
     git.args(["-c", "worktree.useRelativePaths=false"]);
     git
 }
 
-fn run(folder: &Path, command: &'static str, git: &mut Command) -> Result<Vec<u8>> {
+pub(crate) fn run(folder: &Path, command: &'static str, git: &mut Command) -> Result<Vec<u8>> {
     let done = git.output().map_err(failed("run git in", folder))?;
     if done.status.success() {
         return Ok(done.stdout);

@@ -5,23 +5,27 @@ use std::io;
 use std::path::Path;
 
 use crate::error::failed;
-use crate::users_git;
+use crate::worktree::path;
 use crate::worktree_record::Present;
-use crate::{Error, Result};
+use crate::{Error, Result, users_commits, users_git};
 
-/// Refuses if a folder of a worktree has a repository of its own, or commits that are in no branch.
+/// Refuses if a folder of a worktree has a repository of its own, commits that are in no branch, or
+/// a lock of the user.
 pub(crate) fn refuse_losses(folder: &Path, present: &Present) -> Result<()> {
     let is_git = present.begun.git.is_some();
     refuse_repositories(folder, is_git && folder.join(".git").is_file())?;
-    if let Some((_, commit)) = present.begun.git.as_ref().filter(|_| present.complete) {
-        // Without it, git would answer for a repository that has the folder.
-        let head = folder.join(".git").exists().then(|| users_git::head(folder)).flatten();
-        if let Some(head) = head.filter(|head| head != commit)
-            && !users_git::is_in_a_ref(folder, &head)?
-        {
-            let what = "commits that are in no branch and";
-            return Err(Error::WouldBeLost { what, path: folder.to_path_buf() });
-        }
+    let Some((repository, commit)) = present.begun.git.as_ref().filter(|_| present.complete) else {
+        return Ok(());
+    };
+    let (repository, folder) = (path(repository), folder.to_path_buf());
+    if let Some(reason) = users_git::lock_reason(&repository, &path(&present.begun.folder))? {
+        return Err(Error::Locked { folder, reason });
+    }
+    // Without it, git would answer for a repository that has the folder.
+    if folder.join(".git").exists()
+        && let Some(commit) = users_commits::of_no_branch(&repository, &folder, commit)?
+    {
+        return Err(Error::CommitsOfNoBranch { folder, commit });
     }
     Ok(())
 }

@@ -78,16 +78,16 @@ pub(crate) struct WorktreeRecord {
     record: JsonLines<Line>,
     lines: u64,
     pub(crate) present: BTreeMap<u64, Present>,
-    /// The sessions that have or had a complete worktree, each with the state with which it began.
-    pub(crate) began: Vec<(SessionId, SnapshotId)>,
+    /// The worktrees that were completed, also those that are gone.
+    pub(crate) made: Vec<Begun>,
 }
 
 impl WorktreeRecord {
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let folder = folder.join("worktrees");
         let (record, lines) = JsonLines::open(&folder.join("record.jsonl"))?;
-        let (present, began) = (BTreeMap::new(), Vec::new());
-        let mut opened = Self { folder, record, lines: 0, present, began };
+        let (present, made) = (BTreeMap::new(), Vec::new());
+        let mut opened = Self { folder, record, lines: 0, present, made };
         lines.into_iter().for_each(|line| opened.apply(line));
         Ok(opened)
     }
@@ -109,7 +109,7 @@ impl WorktreeRecord {
             Line::Complete { number } => {
                 if let Some(present) = self.present.get_mut(&number) {
                     present.complete = true;
-                    self.began.push((present.begun.session.clone(), present.begun.snapshot));
+                    self.made.push(present.begun.clone());
                 }
             }
             Line::Removing { number, snapshot, aside } => {

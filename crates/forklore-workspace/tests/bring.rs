@@ -202,3 +202,22 @@ fn a_branch_without_a_common_state_is_refused_and_nothing_is_recorded() {
     let undo = world.files.undo(&world.engine, &world.work(), None).unwrap_err();
     assert!(matches!(undo, Error::NothingToUndo { .. }), "{undo}");
 }
+
+#[test]
+fn what_nobody_recorded_in_the_folder_of_a_branch_is_brought_too() {
+    let world = World::new();
+    let fork = world.fork();
+    fs::write(fork.folder.join("result"), "1").unwrap();
+    assert_eq!(world.bring(&fork.session).unwrap(), (fork.snapshot.to_string(), 1));
+    assert_eq!(world.read("result").as_deref(), Some("1"));
+
+    // A branch that goes on in the folder of the fork, as `resume-in` makes one.
+    let branch = world.engine.fork(&Fork::of(fork.session.clone())).unwrap().child_session_id;
+    fs::write(fork.folder.join("result"), "2").unwrap();
+    fs::remove_file(fork.folder.join("mine")).unwrap();
+    // The first merge wrote the same file, so both have changed it.
+    fs::remove_file(world.work().join("result")).unwrap();
+    assert_eq!(world.bring(&branch).unwrap(), (fork.snapshot.to_string(), 1));
+    assert_eq!((world.read("result").as_deref(), world.read("mine")), (Some("2"), None));
+    assert_eq!(world.header(&branch).workspace.as_str(), fork.folder.to_str().unwrap());
+}

@@ -223,7 +223,7 @@ fn what_no_snapshot_contains_is_not_removed() {
     let folder = files.create_worktree(&world.request("tree")).unwrap().folder;
     git(&folder, &["commit", "-q", "--allow-empty", "-m", "mine"]);
     let refused = files.remove_worktree(&folder);
-    assert!(matches!(refused, Err(Error::WouldBeLost { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::CommitsOfNoBranch { .. })), "{refused:?}");
     git(&folder, &["branch", "mine"]);
     git(&folder, &["init", "-q", "nested"]);
     let refused = files.remove_worktree(&folder);
@@ -231,6 +231,50 @@ fn what_no_snapshot_contains_is_not_removed() {
     fs::remove_dir_all(folder.join("nested")).unwrap();
     files.remove_worktree(&folder).unwrap();
     assert_eq!(world.git(&["log", "-1", "--format=%s", "mine"]), "mine\n");
+}
+
+#[test]
+fn commits_that_only_the_worktree_remembers_are_named_and_not_removed() {
+    let world = World::new();
+    let before = all(&world.path("work"));
+    let files = world.files();
+    let folder = files.create_worktree(&world.request("tree")).unwrap().folder;
+    let commit = |arguments: &[&str], text: &str| {
+        git(&folder, &[&["commit", "-q", "--allow-empty", "-m", text], arguments].concat());
+        git(&folder, &["rev-parse", "HEAD"]).trim().to_owned()
+    };
+    commit(&[], "frist");
+    let first = commit(&["--amend"], "first");
+    // The agent went back, so that only the log of its HEAD has the commit.
+    git(&folder, &["checkout", "-q", "--detach", "main"]);
+    let refused = |expected: &str| {
+        let Err(Error::CommitsOfNoBranch { commit, .. }) = files.remove_worktree(&folder) else {
+            panic!("it was removed")
+        };
+        assert_eq!(commit, expected);
+    };
+    refused(&first);
+    git(&folder, &["branch", "first", &first]);
+    // A commit that only a ref of the worktree has.
+    let second = git(&folder, &["commit-tree", "-p", "HEAD", "-m", "second", "HEAD^{tree}"]);
+    git(&folder, &["update-ref", "refs/worktree/second", second.trim()]);
+    refused(second.trim());
+    git(&folder, &["update-ref", "-d", "refs/worktree/second"]);
+
+    git(&folder, &["worktree", "lock", "--reason", "on a disk", "."]);
+    let locked = files.remove_worktree(&folder).unwrap_err();
+    assert!(matches!(&locked, Error::Locked { reason, .. } if reason == "on a disk"), "{locked}");
+    git(&folder, &["worktree", "unlock", "."]);
+    // What was amended is no loss: the user replaced it.
+    files.remove_worktree(&folder).unwrap();
+    world.git(&["branch", "-q", "-D", "first"]);
+    fs::remove_dir(world.path("work/.git/logs/refs/heads/first")).ok();
+    let objects = Path::new(".git/objects");
+    let but_objects = |mut tree: Tree| {
+        tree.retain(|path, _| !path.starts_with(objects));
+        tree
+    };
+    assert_eq!(but_objects(all(&world.path("work"))), but_objects(before));
 }
 
 #[test]

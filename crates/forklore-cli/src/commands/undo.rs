@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// The number of the rewind or undo [default: the last rewind]
     #[arg(value_name = "NUMBER")]
     number: Option<u64>,
-    /// The folder with the files [default: this one]
+    /// The folder with the files [default: this one, or the nearest one above that was rewound]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Do not ask
@@ -35,15 +35,19 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let files = app.files()?;
     let folder = match &args.folder {
-        Some(folder) => workspace::of(Some(folder))?,
-        None => app.workspace()?,
+        Some(folder) => PathBuf::from(workspace::of(Some(folder))?.as_str()),
+        None => {
+            let here = PathBuf::from(app.workspace()?.as_str());
+            // As with git, a folder inside of the project will do.
+            files.rewound_above(&here)?.unwrap_or(here)
+        }
     };
-    let folder = PathBuf::from(folder.as_str());
     let question = format!("Take back the rewind in {}?", folder.display());
     confirm::confirm_change(&question, args.yes, output)?;
     let engine = app.engine()?;
-    let undone = app.files()?.undo(engine, &folder, args.number)?;
+    let undone = files.undo(engine, &folder, args.number)?;
     output.answer(&undone, |page| {
         page.put(Tone::Good, "Undid ").put(Tone::Strong, undone.undid);
         page.put(Tone::Plain, " in ").put(Tone::Plain, undone.folder.display()).end();

@@ -191,6 +191,21 @@ fn edits_after_a_rewind_survive_its_undo_and_are_named() {
 }
 
 #[test]
+fn a_folder_inside_of_the_project_will_do_for_an_undo() {
+    let project = Project::new("sqlite");
+    project.write("inside/a", "then");
+    project.turn("one");
+    project.write("inside/a", "now");
+    project.json(&["rewind", "work", "--at", "turn:1", "--files"]);
+    let inside = project.folder().join("inside");
+    let words = ["--store", project.store(), "--workspace", inside.to_str().unwrap(), "undo"];
+    let undone = ran(project.sandbox.command(&[&words[..], &["--json"]].concat()));
+    let answer: Value = serde_json::from_str(&undone.out).unwrap();
+    assert_eq!(answer["folder"], json!(project.folder().canonicalize().unwrap()));
+    assert_eq!(project.read("inside/a"), "now");
+}
+
+#[test]
 fn an_ignored_file_that_a_rewind_replaces_comes_back_with_its_undo() {
     let project = Project::new("sqlite");
     project.write("data", "then");

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use axum::Router;
-use axum::body::Body;
+use axum::http::header::EXPECT;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
+use super::unread::Drained;
 use super::{HEAD, lasting};
 
 /// Answers requests until the client has no more or the server stops. When an answer lasts, returns it
@@ -34,7 +35,9 @@ pub(super) async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let (router, slot) = (router.clone(), Arc::clone(&slot));
         async move {
             let may_last = lasting::may_be_wanted(&request);
-            let response = match router.oneshot(request.map(Body::new)).await {
+            let waits = request.headers().contains_key(EXPECT);
+            let request = request.map(|body| Drained::new(body, waits));
+            let response = match router.oneshot(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             };

@@ -168,6 +168,29 @@ async fn a_client_that_is_slow_or_gone_holds_nothing_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_sends_before_reading_gets_the_answer_that_came_early() {
+    let server = Running::start().await;
+    let host = server.url.strip_prefix("http://").unwrap();
+    let mut stream = server.connect().await;
+    // Nobody is named, so the answer does not wait for the body.
+    let length = 5 << 20;
+    let head = format!(
+        "POST /api/v1/sessions HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.readable().await.unwrap();
+    stream.write_all(&vec![b' '; length]).await.unwrap();
+    // The connection is whole, and has the next request.
+    let next = format!("GET /health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(next.as_bytes()).await.unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).await.unwrap();
+    assert!(answers.starts_with("HTTP/1.1 401 "), "{answers}");
+    assert!(answers.contains("HTTP/1.1 200 ") && answers.ends_with("ok\n"), "{answers}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn slow_uploads_hold_no_reader_up() {
     let server = Running::start().await;
     server.create("plan").await;

@@ -183,13 +183,35 @@ fn a_nested_repository_that_git_does_not_read_is_named_and_its_files_belong_to_i
         let snapshot = world.take();
         let left_out: Vec<_> =
             snapshot.left_out.iter().map(|it| (it.path.to_string(), it.reason)).collect();
-        let unreadable = |path: &str| (path.to_owned(), Reason::Unreadable);
         // An empty `.git` is none: for git, the folder belongs to the repository above.
-        let expected = if in_git { &["other/.git"][..] } else { &["other/.git", "sub/.git"] };
-        assert_eq!(left_out, expected.iter().map(|path| unreadable(path)).collect::<Vec<_>>());
+        assert_eq!(left_out, [("other/.git".to_owned(), Reason::Unreadable)]);
         for (path, text) in [("sub/a.txt", "a"), ("other/b.txt", "b")] {
             let contents = world.snapshots.contents(snapshot.id, path.into()).unwrap();
             assert_eq!(contents.as_deref(), Some(text.as_bytes()));
         }
     }
+}
+
+#[test]
+fn what_git_does_not_read_at_the_top_prevents_no_snapshot() {
+    for damage in ["HEAD", "index"] {
+        let world = World::with_git();
+        world.write("untracked", "1");
+        world.write("ignored/cache", "warm");
+        fs::write(world.root().join(".git").join(damage), "damaged").unwrap();
+        let snapshot = world.take();
+        let left_out: Vec<_> =
+            snapshot.left_out.iter().map(|it| (it.path.to_string(), it.reason)).collect();
+        assert_eq!(left_out, [(".git".to_owned(), Reason::Unreadable)], "{damage}");
+        assert_eq!(snapshot.files, 3, "{damage}");
+        fs::remove_file(world.root().join("untracked")).unwrap();
+        world.restore(snapshot.id);
+        assert_eq!((world.read("untracked"), world.read("ignored/cache")), ("1".into(), "warm".into()));
+    }
+    // An empty folder, as sandboxes put it there, is no repository.
+    let world = World::new();
+    fs::create_dir(world.root().join(".git")).unwrap();
+    world.write("file", "1");
+    let snapshot = world.take();
+    assert_eq!((snapshot.files, snapshot.left_out), (1, Vec::new()));
 }

@@ -2,6 +2,7 @@
 
 use forklore_api::RewindUndone;
 use forklore_core::{Header, SessionId};
+use forklore_workspace::Error as FilesError;
 use maud::{Markup, html};
 
 use super::done::One;
@@ -60,7 +61,14 @@ pub(super) fn undo(
     let (files, folder) =
         means(pages, rights, &header).map_err(|obstacle| Problem::forbidden(obstacle.as_str()))?;
     let mut done = files.done().open();
-    let undone = files.files().undo(&pages.engine, &folder, Some(number))?;
+    let undone = match files.files().undo(&pages.engine, &folder, Some(number)) {
+        Err(FilesError::UndoneAlready { number, by }) => {
+            // A second click leads where the first one did.
+            let first = done.one(&folder, by).map(|one| one.address);
+            return first.ok_or_else(|| FilesError::UndoneAlready { number, by }.into());
+        }
+        undone => undone?,
+    };
     let RewindUndone { number, session_id, fork, files: restored, .. } = undone;
     // An undo of an undo brings the fork back.
     let fork = fork.filter(|fork| pages.engine.show(fork).is_ok());

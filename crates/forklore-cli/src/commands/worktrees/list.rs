@@ -1,6 +1,6 @@
 //! `worktrees list`: lists the folders that were made for forks.
 
-use forklore::api::{WorktreeState, Worktrees};
+use forklore::api::{Worktree, WorktreeState, Worktrees};
 
 use crate::app::App;
 use crate::failure::Result;
@@ -13,12 +13,19 @@ pub(crate) struct Args {}
 pub(super) fn run(_: &Args, app: &App, output: &mut Output) -> Result<()> {
     let made = app.files()?.worktrees()?;
     let answer = Worktrees { worktrees: made.into_iter().map(Into::into).collect() };
+    let engine = app.engine()?;
+    // A session may be deleted.
+    let label = |made: &Worktree| engine.show(&made.session_id).ok().map(|header| header.label);
+    let labels: Vec<_> = answer.worktrees.iter().map(label).collect();
     output.answer(&answer, |page| {
         if answer.worktrees.is_empty() {
             page.put(Tone::Dim, "no fork has a folder of its own").end();
         }
-        for made in &answer.worktrees {
+        for (made, label) in answer.worktrees.iter().zip(&labels) {
             page.put(Tone::Strong, made.folder.display()).put(Tone::Plain, "  ");
+            if let Some(label) = label {
+                page.put(Tone::Label, format!("@{label}")).put(Tone::Plain, "  ");
+            }
             page.put(Tone::Id, &made.session_id);
             match made.state {
                 WorktreeState::Ready => {}
