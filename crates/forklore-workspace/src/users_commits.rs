@@ -23,9 +23,10 @@ pub(crate) fn of_no_branch(
     if own.is_empty() {
         return Ok(None);
     }
-    // The repository has no HEAD of the worktree, so that is no ref.
     let mut list = git(repository);
-    list.args(["rev-list", "--max-count=1", "--ignore-missing", "--stdin", "--not", "--all"]);
+    list.args(["rev-list", "--max-count=1", "--ignore-missing", "--stdin"]);
+    // The HEADs of worktrees would count as refs otherwise.
+    list.args(["--single-worktree", "--not", "--all"]);
     list.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = list.spawn().map_err(failed("run git in", repository))?;
     let mut wanted: String = own.iter().map(|commit| format!("{commit}\n")).collect();
