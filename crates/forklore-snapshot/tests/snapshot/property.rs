@@ -210,6 +210,8 @@ fn a_file_that_changes_while_it_is_read_is_as_it_was_once_or_named() {
         steps.iter().for_each(|step| step.run(&world.root()));
         let (then, busy) = (world.state(), world.root().join("busy"));
         let stop = AtomicBool::new(false);
+        // The snapshot may be complete before the thread has begun.
+        fs::write(&busy, [0; 1000]).unwrap();
         let snapshot = thread::scope(|scope| {
             scope.spawn(|| {
                 // Each version has one byte and a length of its own.
