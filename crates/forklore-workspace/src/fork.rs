@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use forklore_api::{Fork, Forked};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Header, Label, Selector, SessionId};
+use forklore_core::{Header, Label, Selector};
 use forklore_engine::Engine;
 use forklore_snapshot::{Shared, SnapshotId};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::sync::{Condvar, Mutex, mpsc};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 
 use serde_json::{Value, json};
 
@@ -20,37 +20,64 @@ const EACH: usize = 40;
 /// How many servers are killed.
 const KILLS: usize = 3;
 
-/// The server that runs now, and how many events servers have acknowledged.
+/// The server that runs now, and what its clients have done.
 struct Load {
-    now: Mutex<(Serving, usize, usize)>,
+    now: Mutex<Now>,
     changed: Condvar,
 }
 
+struct Now {
+    server: Serving,
+    /// How many servers were killed.
+    number: usize,
+    /// How many events servers have acknowledged.
+    acknowledged: usize,
+    /// Whether a client has panicked: the others would wait for it.
+    has_failed: bool,
+}
+
 impl Load {
+    fn new(server: Serving) -> Self {
+        let now = Now { server, number: 0, acknowledged: 0, has_failed: false };
+        Self { now: Mutex::new(now), changed: Condvar::new() }
+    }
+
+    /// Waits as long as this is so.
+    fn wait_while(&self, is_so: impl Fn(&Now) -> bool) -> MutexGuard<'_, Now> {
+        let now = self.now.lock().unwrap();
+        let mut now = self.changed.wait_while(now, |now| !now.has_failed && is_so(now)).unwrap();
+        if !now.has_failed {
+            return now;
+        }
+        // Those who follow wait for the server.
+        now.server.kill();
+        drop(now);
+        panic!("another client has failed")
+    }
+
     /// Returns the server that runs, once it is another than the one with this number.
     fn server(&self, other_than: Option<usize>) -> (usize, Serving) {
-        let now = self.now.lock().unwrap();
-        let now = self.changed.wait_while(now, |now| Some(now.1) == other_than).unwrap();
-        (now.1, now.0.address())
+        let now = self.wait_while(|now| Some(now.number) == other_than);
+        (now.number, now.server.address())
     }
 
     fn acknowledged(&self) {
-        self.now.lock().unwrap().2 += 1;
+        self.now.lock().unwrap().acknowledged += 1;
         self.changed.notify_all();
     }
 
     /// Kills the server as soon as this many events are acknowledged, and starts another.
     fn kill_at(&self, acknowledged: usize, start: impl Fn() -> Serving) {
-        let now = self.now.lock().unwrap();
-        let mut now = self.changed.wait_while(now, |now| now.2 < acknowledged).unwrap();
-        now.0.kill();
-        now.0 = start();
-        now.1 += 1;
+        let mut now = self.wait_while(|now| now.acknowledged < acknowledged);
+        now.server.kill();
+        now.server = start();
+        now.number += 1;
         self.changed.notify_all();
     }
 
     /// Writes the events of a session. What a killed server did not acknowledge is sent again.
     fn write(&self, session: &str) {
+        let _client = Client(self);
         let (mut number, mut server) = self.server(None);
         for at in 0..EACH {
             let event = json!({"type": "user_message", "id": format!("{session}-{at}"),
@@ -71,6 +98,7 @@ impl Load {
 
     /// Follows a session until all of its events came. Returns their texts.
     fn follow(&self, session: &str) -> Vec<String> {
+        let _client = Client(self);
         let (mut number, mut server) = self.server(None);
         let mut texts = Vec::new();
         loop {
@@ -94,13 +122,25 @@ impl Load {
     }
 }
 
+/// Somebody for whom others wait.
+struct Client<'a>(&'a Load);
+
+impl Drop for Client<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.now.lock().unwrap_or_else(PoisonError::into_inner).has_failed = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
 fn survives(sandbox: &Sandbox, store: &str) {
     let sessions: Vec<_> = (0..WRITERS).map(|number| format!("plan-{number}")).collect();
     for session in &sessions {
         sandbox.ok(&["--store", store, "new", "--id", session]);
     }
     let start = || Serving::with(sandbox, &["--store", store]);
-    let load = Load { now: Mutex::new((start(), 0, 0)), changed: Condvar::new() };
+    let load = Load::new(start());
     let seen = std::thread::scope(|scope| {
         let load = &load;
         let followers = sessions.iter().flat_map(|session| [session; FOLLOWERS]);

@@ -115,9 +115,10 @@ impl Serving {
 
     /// Kills the server, as an accident would.
     pub(crate) fn kill(&mut self) {
-        let mut process = self.process.take().unwrap();
-        process.kill().unwrap();
-        process.wait().unwrap();
+        if let Some(mut process) = self.process.take() {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
     }
 }
 
