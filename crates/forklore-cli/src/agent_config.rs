@@ -23,20 +23,32 @@ pub(crate) fn or_home(variable: &str, below: &str) -> Result<PathBuf> {
 /// Returns this program and the option that names the store, if the user named one.
 ///
 /// # Errors
-/// When the URL of the store has a password, which belongs into no other file.
+/// When the URL of the store has a password, which others would see in a file or in the arguments of
+/// a program.
 pub(crate) fn this_program(app: &App) -> Result<Vec<String>> {
     let program = std::env::current_exe()
         .map_err(|source| Failure::File { doing: "looking for this program".into(), source })?;
     let mut words = vec![program.to_string_lossy().into_owned()];
     if let Some(url) = app.globals().store.as_deref().filter(|url| !url.is_empty()) {
         if forklore::without_password(url) != url {
-            let message = "the URL of the store has a password, which belongs into no other file";
+            let message = "the URL of the store has a password, which others could read there";
             return Err(Failure::invalid(message)
                 .or_try("name the store without it, and the password in PGPASSWORD or ~/.pgpass"));
         }
-        words.extend(["--store".to_owned(), url.to_owned()]);
+        words.extend(["--store".to_owned(), from_anywhere(url)?]);
     }
     Ok(words)
+}
+
+/// Returns the URL of a store with a full path: the program may be started in another folder.
+fn from_anywhere(url: &str) -> Result<String> {
+    match url.split_once(':') {
+        Some((kind @ ("sqlite" | "files" | "graph"), path)) => {
+            let full = std::path::absolute(path).map_err(new_file::failed(Path::new(path)))?;
+            Ok(format!("{kind}:{}", full.display()))
+        }
+        _ => Ok(url.to_owned()),
+    }
 }
 
 /// Returns the text of a file, or `None` if it does not exist.

@@ -23,20 +23,24 @@ fn import(engine: &Engine, agent: &str, path: &Path) -> Result<ImportReport> {
 
 /// Imports what the agent has written since the last time, and updates the row.
 pub(crate) fn follow(stores: &Stores, plan: &Plan, of: &Prepared, row: &mut Row) -> Result<()> {
-    let report = import(&stores.engine, &plan.agent, &of.archive)?;
-    let mut latest = stores.engine.show(&of.session)?;
-    for imported in report.sessions {
-        let header = stores.engine.show(&imported.session_id)?;
+    let engine = &stores.engine;
+    let imported = match &of.archive {
+        Some(archive) => import(engine, &plan.agent, archive)?.sessions,
+        None => Vec::new(),
+    };
+    let mut latest = engine.show(&of.session)?;
+    for imported in imported {
+        let header = engine.show(&imported.session_id)?;
         if header.root_id == latest.root_id && header.updated > latest.updated {
             latest = header;
         }
     }
-    if let Some(answer) = last_answer(&stores.engine, &latest)? {
+    if let Some(answer) = last_answer(engine, &latest)? {
         row.answer = answer;
     }
     let options = UsageOptions { prices: plan.prices.clone(), ..UsageOptions::default() };
     let scope = UsageScope::Session(latest.id.clone());
-    let usage = stores.engine.usage_report_with(&scope, &options)?.usage;
+    let usage = engine.usage_report_with(&scope, &options)?.usage;
     let cost = Some(usage.cost).filter(|cost| *cost > 0.0);
     let Usage { input, output, cached, .. } = usage;
     row.usage = TurnUsage { input, output, cached, cost };

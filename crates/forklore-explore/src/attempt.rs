@@ -23,8 +23,8 @@ pub(crate) struct Prepared {
     pub(crate) session: SessionId,
     pub(crate) worktree: Worktree,
     pub(crate) commands: Vec<Vec<String>>,
-    /// The file that the agent writes, or the folder of its files.
-    pub(crate) archive: PathBuf,
+    /// The file that the agent writes, or the folder of its files. `None` if it writes into the store.
+    pub(crate) archive: Option<PathBuf>,
 }
 
 impl Attempt {

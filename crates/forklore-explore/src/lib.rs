@@ -3,7 +3,8 @@
 //! Each attempt is a branch of the session. It begins with the history and the files of the cut: the
 //! history is written as a session file of the agent, the files are put into a worktree. The agent
 //! then works there without a person. What it writes into its file becomes events of the branch,
-//! while it works and at the end (docs/semantics.md, Sources). A judge gives marks to the files.
+//! while it works and at the end (docs/semantics.md, Sources). Forklore's own agent works on the branch
+//! itself. A judge gives marks to the files.
 //!
 //! [`explore`] runs the attempts of a [`Plan`]. Nothing is removed at the end, not even after an
 //! interruption: branches can be gone on with, and worktrees are in the list of worktrees.
@@ -25,7 +26,7 @@ use futures_util::future::join_all;
 use tokio::sync::{Semaphore, mpsc};
 
 pub use self::error::{Error, Result};
-pub use self::plan::{Plan, SessionFile, WriteSessionFile};
+pub use self::plan::{Continuation, GoOnInStore, Plan, SessionFile, WriteSessionFile};
 
 /// Where the attempts are stored, and how the agent gets the session.
 #[derive(Clone)]
@@ -34,8 +35,8 @@ pub struct Stores {
     pub engine: Engine,
     /// The states of files.
     pub files: Arc<WorkspaceFiles>,
-    /// Writes a session as a file of the agent.
-    pub write: WriteSessionFile,
+    /// How the agent gets a session.
+    pub continuation: Continuation,
 }
 
 /// The result of an exploration.
@@ -65,8 +66,8 @@ pub async fn explore(
     if let Some(judge) = &plan.judge {
         judge.find()?;
     }
-    // The program of each agent has the agent's name.
-    if !is_installed(&plan.agent) {
+    // The program of each agent that has files of its own has the agent's name.
+    if matches!(stores.continuation, Continuation::File(_)) && !is_installed(&plan.agent) {
         return Err(Error::NoProgram { program: plan.agent.clone() });
     }
     let mut rows: Vec<Row> = plan.tries.iter().map(|tried| plan.waiting(tried)).collect();

@@ -7,8 +7,17 @@ use std::time::Duration;
 use forklore_api::{AgentWork, ResumeInRequest};
 use forklore_core::export::Unattended;
 use forklore_core::price::PriceTable;
-use forklore_core::{Header, Selector};
+use forklore_core::{Header, Selector, SessionId};
 use forklore_host::explore::{Judge, Row, Try};
+
+/// How an agent gets the session that it goes on with.
+#[derive(Clone)]
+pub enum Continuation {
+    /// As a session file of its own, which this function writes.
+    File(WriteSessionFile),
+    /// It works on the store itself: forklore's own agent. This function returns its command.
+    Store(GoOnInStore),
+}
 
 /// The session file of an agent, and how the agent goes on with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +27,9 @@ pub struct SessionFile {
     /// The commands, in order. Each is a program and its arguments.
     pub commands: Vec<Vec<String>>,
 }
+
+/// Returns the program and the arguments that go on with a session of the store.
+pub type GoOnInStore = Arc<dyn Fn(&SessionId, &Unattended) -> Vec<String> + Send + Sync>;
 
 /// Writes a session as a new file of an agent. Fails with a message for the user.
 pub type WriteSessionFile =

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forklore_api::{ExportTo, ResumeInRequest};
+use forklore_api::{ExportTo, Fork, ResumeInRequest};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Label, Selector, SessionId};
 use forklore_engine::{Delete, DeleteMode};
@@ -14,7 +14,7 @@ use forklore_workspace::snapshots::SnapshotId;
 use forklore_workspace::{NewWorktree, Worktree};
 
 use crate::attempt::{Attempt, Prepared};
-use crate::{Error, Plan, Result, SessionFile, Stores};
+use crate::{Continuation, Error, Plan, Result, SessionFile, Stores};
 
 /// Where all attempts begin.
 struct Start {
@@ -76,8 +76,24 @@ fn one(
     tried: &Try,
     label: &Label,
 ) -> Result<Prepared> {
-    let workspace = PathBuf::from(plan.session.workspace.as_str());
     let folder = stores.files.folder_of_fork(&plan.session, label);
+    let run = plan.unattended(tried);
+    let write = match &stores.continuation {
+        Continuation::File(write) => write,
+        Continuation::Store(go_on) => {
+            let fork = Fork {
+                at: Some(start.cut.selector()),
+                label: Some(label.clone()),
+                workspace: Some(Workspace::new(&folder.to_string_lossy())),
+                ..Fork::of(plan.session.id.clone())
+            };
+            let session = stores.engine.fork(&fork)?.child_session_id;
+            let commands = vec![go_on(&session, &run)];
+            let worktree = worktree(stores, plan, start, session, folder)?;
+            let session = worktree.session.clone();
+            return Ok(Prepared { session, worktree, commands, archive: None });
+        }
+    };
     let cwd = Some(folder.to_string_lossy().into_owned());
     let at = Some(start.cut.selector());
     let request = ResumeInRequest {
@@ -87,30 +103,16 @@ fn one(
         share: false,
         dry_run: false,
     };
-    let written = (stores.write)(&request, &plan.unattended(tried)).map_err(Error::SessionFile)?;
+    let written = write(&request, &run).map_err(Error::SessionFile)?;
     let from = WrittenFrom {
         session: plan.session.id.clone(),
         at: start.cut.selector(),
         workspace: Workspace::new(&folder.to_string_lossy()),
     };
-    let made = branch(stores, plan, from, &written, label).and_then(|session| {
-        let new = NewWorktree {
-            session: session.clone(),
-            workspace,
-            folder,
-            snapshot: start.snapshot,
-            commit: start.commit.clone(),
-        };
-        match stores.files.create_worktree(&new) {
-            Ok(worktree) => Ok((session, worktree)),
-            Err(error) => {
-                discard(stores, session);
-                Err(error.into())
-            }
-        }
-    });
+    let made = branch(stores, plan, from, &written, label)
+        .and_then(|session| worktree(stores, plan, start, session, folder));
     match made {
-        Ok((session, worktree)) => Ok(prepared(plan, session, worktree, written)),
+        Ok(worktree) => Ok(prepared(plan, worktree, written)),
         Err(error) => {
             // The agent has not seen the file. A file that stays is only one more session there.
             let _ = fs::remove_file(&written.path);
@@ -119,12 +121,33 @@ fn one(
     }
 }
 
-fn prepared(plan: &Plan, session: SessionId, worktree: Worktree, written: SessionFile) -> Prepared {
+/// Makes the folder of an attempt. If that fails, its branch goes too.
+fn worktree(
+    stores: &Stores,
+    plan: &Plan,
+    start: &Start,
+    session: SessionId,
+    folder: PathBuf,
+) -> Result<Worktree> {
+    let new = NewWorktree {
+        session,
+        workspace: PathBuf::from(plan.session.workspace.as_str()),
+        folder,
+        snapshot: start.snapshot,
+        commit: start.commit.clone(),
+    };
+    stores.files.create_worktree(&new).map_err(|error| {
+        discard(stores, new.session);
+        error.into()
+    })
+}
+
+fn prepared(plan: &Plan, worktree: Worktree, written: SessionFile) -> Prepared {
     // Gemini goes on in another file once the minute has changed.
     let is_folder = plan.agent == "gemini";
     let parent = written.path.parent().filter(|_| is_folder);
-    let archive = parent.map_or_else(|| written.path.clone(), Path::to_path_buf);
-    Prepared { session, worktree, commands: written.commands, archive }
+    let archive = Some(parent.map_or_else(|| written.path.clone(), Path::to_path_buf));
+    Prepared { session: worktree.session.clone(), worktree, commands: written.commands, archive }
 }
 
 /// Makes the branch of an attempt: imports the session file that was written for it.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::answers;
 use crate::rewind::Project;
 use crate::sandbox::{Ran, of, ran};
+use crate::scripted::{Answer, Scripted};
 
 /// Does what its prompt names, as Pi does with a tool of its own and at the end with a text.
 const PI: &str = r#"#!/usr/bin/env python3
@@ -295,4 +296,61 @@ fn ends(folder: &Path) {
 fn interrupt(child: &Child) {
     let id = rustix::process::Pid::from_child(child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+}
+
+/// An MCP server whose tool writes its text into the file `made` of the folder in which it runs.
+const TOOL: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
+  answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+  case $line in
+    *'"initialize"'*) answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"t","version":"1"}}' ;;
+    *'"tools/list"'*) answer '{"tools":[{"name":"put","inputSchema":{"type":"object"}}]}' ;;
+    *'"tools/call"'*) echo yes > made; answer '{"content":[{"type":"text","text":"done"}]}' ;;
+  esac
+done
+"#;
+
+#[test]
+fn forklores_own_agent_races_too() {
+    let race = Race::new("sqlite");
+    let call = Answer::Calls("files__put", "{}");
+    let says = Answer::Says;
+    let script = [call, says("made it"), says("made none"), call, says("it was refused")];
+    let model = Scripted::with_usage(&script);
+    let server = race.0.sandbox.file("server.sh", TOOL);
+    let tool = format!("[tools.files]\ncommand = \"sh\"\nargs = {}\n", json!([server]));
+    let config = race.0.sandbox.file("config.toml", &(model.config() + &tool));
+    let explore = |words: &[&str]| {
+        let fixed = ["explore", "work", "make it", "--agent", "chat", "--judge", "test -f made"];
+        let mut command = race.command(&[&fixed, words].concat());
+        command.env("FORKLORE_CONFIG", &config);
+        let ran = ran(command);
+        (ran.code, serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}")))
+    };
+    let (code, answer): (i32, Value) = explore(&["-n", "2", "--jobs", "1", "--allow", "files.*"]);
+    assert_eq!(code, 0, "{answer}");
+    let rows = answer["tries"].as_array().unwrap().iter();
+    let found: Vec<_> = rows
+        .map(|row| {
+            let texts = race.texts(row["session_id"].as_str().unwrap());
+            let count = |what: &str| texts.iter().filter(|text| *text == what).count();
+            let counts = [count("begin"), count("make it")];
+            json!([row["state"], row["score"], row["answer"], row["work"]["files"], counts])
+        })
+        .collect();
+    let expected = [
+        json!(["done", 1.0, "made it", 1, [1, 1]]),
+        json!(["done", 0.0, "made none", 0, [1, 1]]),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(race.worktrees().len(), 2);
+    assert_eq!(race.0.read("made"), "missing");
+
+    // Without its approval, the tool is not called. A model that is missing makes nothing.
+    let (_, answer) = explore(&["-n", "1"]);
+    let row = &answer["tries"][0];
+    assert_eq!((&row["score"], &row["answer"]), (&json!(0.0), &json!("it was refused")));
+    let (code, answer) = explore(&["-n", "1", "--models", "none"]);
+    assert_eq!((code, race.worktrees().len()), (2, 3), "{answer}");
 }

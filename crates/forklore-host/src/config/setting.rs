@@ -86,6 +86,12 @@ impl Setting {
         is_public(&self.key, &self.value).then_some(self.typed.as_str())
     }
 
+    /// Returns the setting as the user typed it. It may have a secret: show it nowhere.
+    #[must_use]
+    pub fn typed(&self) -> &str {
+        &self.typed
+    }
+
     /// Checks whether an error at `path` may come from this setting. That is so if `path` begins
     /// with the key of the setting, or the key begins with `path`.
     pub(super) fn concerns(&self, path: &[String]) -> bool {

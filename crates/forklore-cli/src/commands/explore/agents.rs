@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use forklore::core::ErrorKind;
-use forklore_explore::{Explored, Plan, SessionFile, Stores, WriteSessionFile, explore};
+use forklore_explore::{
+    Continuation, Explored, GoOnInStore, Plan, SessionFile, Stores, WriteSessionFile, explore,
+};
 use forklore_host::CancellationToken;
 use forklore_host::explore::{Judge, Row, tries};
 
@@ -16,10 +18,12 @@ use crate::commands::resume_in;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 use crate::session_ref::SessionRef;
-use crate::{interrupts, wiring};
+use crate::{agent_config, interrupts, wiring};
 
 /// The agents that can go on by themselves.
-pub(super) const NAMES: [&str; 4] = ["claude", "codex", "gemini", "pi"];
+pub(super) const NAMES: [&str; 5] = ["chat", "claude", "codex", "gemini", "pi"];
+/// Forklore's own agent, which goes on in the store itself.
+const CHAT: &str = "chat";
 /// The number of agents that work at once.
 const JOBS: usize = 2;
 /// The pattern that allows everything.
@@ -33,6 +37,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<()> {
     let everything = match args.allow.as_slice() {
+        _ if agent == CHAT => false,
         [] => false,
         [all] if all.to_string() == EVERYTHING => true,
         _ => {
@@ -63,7 +68,11 @@ pub(super) fn run(
     };
     let at = cut_of(app, &plan.session, plan.at.as_ref())?;
     let engine = app.engine()?.clone();
-    let stores = Stores { files: Arc::new(app.files()?), write: writer(&engine), engine };
+    let continuation = match agent {
+        CHAT => Continuation::Store(chat(args, request.models.as_slice(), app, output)?),
+        _ => Continuation::File(writer(&engine)),
+    };
+    let stores = Stores { files: Arc::new(app.files()?), continuation, engine };
     let (Explored { rows, over_budget }, stopped) = explored(&stores, &plan, output)?;
     let most = plan.max_cost.filter(|_| over_budget);
     let refusal =
@@ -94,6 +103,36 @@ fn explored(stores: &Stores, plan: &Plan, output: &mut Output) -> Result<(Explor
     let explored = runtime.block_on(explore(stores, plan, &cancel, &mut changed));
     drop(shown);
     Ok((explored.map_err(failure)?, cancel.is_cancelled()))
+}
+
+/// Returns the function that has forklore's own agent go on with a branch: a turn of `forklore chat`
+/// with the configuration of this run.
+///
+/// # Errors
+/// When the configuration is invalid or lacks a model, or the URL of the store has a password: other
+/// users of the machine see the arguments of programs.
+fn chat(args: &Args, models: &[String], app: &App, output: &mut Output) -> Result<GoOnInStore> {
+    let configured = wiring::configured(app, output)?;
+    let named = models.iter().map(|model| Some(model.as_str()));
+    for model in named.chain(models.is_empty().then_some(None)) {
+        configured.model(model).map_err(forklore_host::Error::from)?;
+        let limits = args.max_cost.is_some();
+        configured.check_budget(model, limits).map_err(forklore_host::Error::from)?;
+    }
+    let mut fixed = agent_config::this_program(app)?;
+    fixed.push("--quiet".to_owned());
+    for setting in app.settings() {
+        fixed.extend(["-c".to_owned(), setting.typed().to_owned()]);
+    }
+    fixed.push(CHAT.to_owned());
+    fixed.extend(args.allow.iter().map(|pattern| format!("--allow={pattern}")));
+    fixed.extend(args.max_cost.map(|most| format!("--max-cost={most}")));
+    Ok(Arc::new(move |session, run| {
+        let mut words = fixed.clone();
+        words.extend(run.model.iter().map(|model| format!("--model={model}")));
+        words.extend([session.to_string(), format!("--prompt={}", run.prompt)]);
+        words
+    }))
 }
 
 /// Returns the function that writes a session for an agent.
