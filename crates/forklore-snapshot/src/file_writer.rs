@@ -47,20 +47,39 @@ impl<'a> FileWriter<'a> {
         mode: u32,
         contents: &mut dyn BufRead,
     ) -> Result<()> {
-        self.put(path, |folder, name| {
-            let flags =
-                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let private = Mode::from_raw_mode(0o600);
-            let mut file: File = openat(folder, name.as_bytes(), flags, private)?.into();
+        let written = self.put(path, |folder, name| {
+            let mut file = create(folder, name)?;
             copy(contents, &mut file)?;
             // The user's umask does not apply to what is restored.
+            Ok(fchmod(&file, Mode::from_raw_mode(mode))?)
+        });
+        written.map_err(Error::file("write", self.root.full(path)))
+    }
+
+    /// Writes a file that shares its contents with another one.
+    ///
+    /// # Errors
+    /// If the file system cannot do that; nothing is written then.
+    pub(crate) fn shared(&mut self, path: &BStr, mode: u32, with: &File) -> io::Result<()> {
+        self.put(path, |folder, name| {
+            let file = create(folder, name)?;
+            share(&file, with)?;
             Ok(fchmod(&file, Mode::from_raw_mode(mode))?)
         })
     }
 
+    /// Removes a file that was written.
+    pub(crate) fn remove(&mut self, path: &BStr) {
+        if let Ok((folder, name)) = self.open(path, false) {
+            unlinkat(folder, name.as_bytes(), AtFlags::empty()).ok();
+        }
+    }
+
     /// Writes a symbolic link.
     pub(crate) fn link(&mut self, path: &BStr, target: &[u8]) -> Result<()> {
-        self.put(path, |folder, name| Ok(symlinkat(target, folder, name.as_bytes())?))
+        let written =
+            self.put(path, |folder, name| Ok(symlinkat(target, folder, name.as_bytes())?));
+        written.map_err(Error::file("write", self.root.full(path)))
     }
 
     /// Calls a function that creates something, and gives that the name of the path.
@@ -68,7 +87,7 @@ impl<'a> FileWriter<'a> {
         &mut self,
         path: &BStr,
         create: impl FnOnce(&OwnedFd, &BStr) -> io::Result<()>,
-    ) -> Result<()> {
+    ) -> io::Result<()> {
         let unfinished = self.unfinished.take();
         let opened = self.open(path, true);
         let done = opened.map_err(io::Error::from).and_then(|(folder, name)| {
@@ -84,7 +103,7 @@ impl<'a> FileWriter<'a> {
             })
         });
         self.unfinished = unfinished;
-        done.map_err(Error::file("write", self.root.full(path)))
+        done
     }
 
     /// Returns the folder of a path, and the last component of the path.
@@ -99,6 +118,22 @@ impl<'a> FileWriter<'a> {
         let (_, folder) = self.folder.as_ref().ok_or(Errno::NOENT)?;
         Ok((folder, BStr::new(name)))
     }
+}
+
+/// Creates a file that only its owner can read.
+fn create(folder: &OwnedFd, name: &BStr) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(folder, name.as_bytes(), flags, Mode::from_raw_mode(0o600))?.into())
+}
+
+#[cfg(target_os = "linux")]
+fn share(file: &File, with: &File) -> io::Result<()> {
+    Ok(rustix::fs::ioctl_ficlone(file, with)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn share(_: &File, _: &File) -> io::Result<()> {
+    Err(Errno::OPNOTSUPP.into())
 }
 
 fn copy(from: &mut dyn BufRead, to: &mut File) -> io::Result<()> {

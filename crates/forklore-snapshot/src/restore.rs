@@ -1,6 +1,7 @@
 //! Restores a snapshot: what a workspace had then, and nothing that it had not.
 
 mod apply;
+mod original;
 mod plan;
 mod write;
 
@@ -11,6 +12,7 @@ use bstr::{BString, ByteSlice};
 use rustix::fs::FileType;
 
 use self::apply::Apply;
+use self::original::Original;
 use self::plan::Plan;
 use crate::index::Index;
 use crate::journal::Journal;
@@ -132,12 +134,13 @@ impl Snapshots {
 
     /// Writes a snapshot into a folder that does not exist, is empty, or has nothing but the `.git` of
     /// a new work tree. Returns the number of files and links. As with `git checkout`, they need not be
-    /// on the disk yet; the snapshot is.
+    /// on the disk yet; the snapshot is. If `workspace` still has the files, and the file system
+    /// shares contents, the new files share theirs with those.
     ///
     /// # Errors
     /// If the snapshot is missing, the folder is not empty ([`Error::NotEmpty`]), or a file cannot be
     /// written; what was written then remains.
-    pub fn copy_to(&self, folder: &Path, id: SnapshotId) -> Result<u64> {
+    pub fn copy_to(&self, folder: &Path, id: SnapshotId, workspace: Option<&Path>) -> Result<u64> {
         let _shared = self.share()?;
         let plan = Plan::of_empty(self.git(), id)?;
         std::fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
@@ -149,7 +152,9 @@ impl Snapshots {
             }
         }
         let (root, taking) = (Root::open(folder)?, Taking::default());
-        let (written, ..) = Apply::new(self.git(), folder, root, None, &taking).run(&plan)?;
+        let original = workspace.and_then(|workspace| Original::of(self, workspace, id));
+        let apply = Apply::new(self.git(), folder, root, None, &taking).sharing(original);
+        let (written, ..) = apply.run(&plan)?;
         Ok(written)
     }
 

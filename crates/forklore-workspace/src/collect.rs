@@ -52,9 +52,9 @@ impl WorkspaceFiles {
                 named_by(engine, &header.id, &mut needed)?;
                 // `bring` merges from the state with which the folder of a branch began.
                 let folder = Path::new(header.workspace.as_str());
-                let own = made.iter().filter(|begun| {
-                    begun.session == header.id || path(&begun.folder) == folder
-                });
+                let own = made
+                    .iter()
+                    .filter(|begun| begun.session == header.id || path(&begun.folder) == folder);
                 needed.extend(own.map(|begun| begun.snapshot));
             }
         }

@@ -107,7 +107,7 @@ impl WorkspaceFiles {
         if let Some((repository, commit)) = &begun.git {
             users_git::add(&path(repository), &path(&begun.workspace), &folder, commit, lock)?;
         }
-        self.snapshots.copy_to(&folder, begun.snapshot)?;
+        self.snapshots.copy_to(&folder, begun.snapshot, Some(&path(&begun.workspace)))?;
         Ok(())
     }
 

@@ -230,7 +230,7 @@ fn kill_the_removal_of_a_worktree_at_each_step_and_the_next_command_completes_it
             assert_eq!((&listed.folder, listed.busy), (&made.folder, false), "{step:?}");
             let removed = files.remove_worktree(&folder).unwrap();
             let snapshots = Snapshots::open(&world.path("snapshots")).unwrap();
-            snapshots.copy_to(&world.path("again"), removed.snapshot.unwrap()).unwrap();
+            snapshots.copy_to(&world.path("again"), removed.snapshot.unwrap(), None).unwrap();
             assert_eq!(tree(&world.path("again")), last, "{step:?}");
         }
         assert_eq!((files.worktrees().unwrap(), folder.exists()), (Vec::new(), false), "{step:?}");

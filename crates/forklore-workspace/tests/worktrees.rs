@@ -148,7 +148,7 @@ fn the_dirty_state_arrives_and_the_repository_is_as_before_after_the_removal() {
     assert_eq!(all(&work), before);
     assert_eq!(files.worktrees().unwrap(), []);
     let snapshots = Snapshots::open(&world.path("snapshots")).unwrap();
-    snapshots.copy_to(&world.path("again"), removed.snapshot.unwrap()).unwrap();
+    snapshots.copy_to(&world.path("again"), removed.snapshot.unwrap(), None).unwrap();
     assert_eq!(tree(&world.path("again")), last);
 }
 

@@ -339,10 +339,8 @@ fn forklores_own_agent_races_too() {
             json!([row["state"], row["score"], row["answer"], row["work"]["files"], counts])
         })
         .collect();
-    let expected = [
-        json!(["done", 1.0, "made it", 1, [1, 1]]),
-        json!(["done", 0.0, "made none", 0, [1, 1]]),
-    ];
+    let expected =
+        [json!(["done", 1.0, "made it", 1, [1, 1]]), json!(["done", 0.0, "made none", 0, [1, 1]])];
     assert_eq!(found, expected);
     assert_eq!(race.worktrees().len(), 2);
     assert_eq!(race.0.read("made"), "missing");

@@ -36,7 +36,7 @@ pub(super) async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         async move {
             let may_last = lasting::may_be_wanted(&request);
             let waits = request.headers().contains_key(EXPECT);
-            let request = request.map(|body| Drained::new(body, waits));
+            let request = request.map(|body| Drained::over(body, waits));
             let response = match router.oneshot(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},

@@ -26,7 +26,7 @@ pub(super) struct Drained(Option<Incoming>);
 impl Drained {
     /// Wraps the body of a request. With `waits`, its client sends nothing before it is asked to
     /// (`Expect: 100-continue`), and asking for what nobody reads would be wrong.
-    pub(super) fn new(body: Incoming, waits: bool) -> axum::body::Body {
+    pub(super) fn over(body: Incoming, waits: bool) -> axum::body::Body {
         match waits {
             true => axum::body::Body::new(body),
             false => axum::body::Body::new(Self(Some(body))),

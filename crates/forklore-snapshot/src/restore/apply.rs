@@ -6,6 +6,7 @@ use std::path::Path;
 use bstr::{BStr, BString, ByteSlice as _};
 use rustix::fs::FileType;
 
+use super::original::Original;
 use super::plan::Plan;
 use super::write::{Destination, refusal};
 use crate::git::Git;
@@ -23,6 +24,7 @@ pub(super) struct Apply<'a> {
     /// What the snapshot of the state before found, and the name of unfinished files. `None` in a new
     /// folder.
     before: Option<(Index, &'a str)>,
+    original: Option<Original>,
     taking: &'a Taking,
     written: u64,
     removed: u64,
@@ -41,7 +43,12 @@ impl<'a> Apply<'a> {
         taking: &'a Taking,
     ) -> Self {
         let (written, removed, skipped) = (0, 0, Vec::new());
-        Self { git, workspace, root, before, taking, written, removed, skipped }
+        Self { git, workspace, root, before, original: None, taking, written, removed, skipped }
+    }
+
+    /// Shares the contents of files with those of the original, where that is possible.
+    pub(super) fn sharing(self, original: Option<Original>) -> Self {
+        Self { original, ..self }
     }
 
     /// Makes the changes. Folders are opened first and get their permissions last.
@@ -130,7 +137,8 @@ impl<'a> Apply<'a> {
 
     fn write(&mut self, plan: &Plan) -> Result<()> {
         let before = self.before.as_ref().map(|(index, token)| (index, *token));
-        let destination = Destination { git: self.git, root: &self.root, before };
+        let original = self.original.as_ref();
+        let destination = Destination { git: self.git, root: &self.root, before, original };
         let written = destination.write(&plan.write)?;
         self.written += written.files;
         self.skipped.extend(written.skipped);

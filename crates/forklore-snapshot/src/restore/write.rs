@@ -7,6 +7,7 @@ use std::thread;
 use bstr::{BStr, BString, ByteSlice};
 use rustix::fs::{FileType, Stat};
 
+use super::original::Original;
 use crate::contents::read_all;
 use crate::file_writer::FileWriter;
 use crate::git::Git;
@@ -31,6 +32,8 @@ pub(super) struct Destination<'a> {
     /// What the snapshot of the state before found, and the name of unfinished files. `None` in a new
     /// folder.
     pub(super) before: Option<(&'a Index, &'a str)>,
+    /// Where the files of a new folder may be, too.
+    pub(super) original: Option<&'a Original>,
 }
 
 /// What was written.
@@ -76,8 +79,19 @@ impl Destination<'_> {
             None => FileWriter::into_new(self.root),
         };
         let mut written = Written::default();
-        let ids: Vec<_> = files.iter().map(|(_, entry, _)| entry.blob.as_str()).collect();
-        let mut files = files.iter();
+        let mut others = Vec::with_capacity(files.len());
+        for file @ (path, entry, mode) in files.iter().copied() {
+            let share = |original: &Original| {
+                !entry.is_link && original.share(&mut writer, path.as_bstr(), *mode)
+            };
+            if !stop.load(Ordering::Relaxed) && self.original.is_some_and(share) {
+                written.files += 1;
+            } else {
+                others.push(file);
+            }
+        }
+        let ids: Vec<_> = others.iter().map(|(_, entry, _)| entry.blob.as_str()).collect();
+        let mut files = others.iter();
         read_all(self.git, &ids, |contents| {
             let Some((path, entry, mode)) = files.next() else { return Ok(()) };
             let path = path.as_bstr();

@@ -206,7 +206,10 @@ fn what_git_does_not_read_at_the_top_prevents_no_snapshot() {
         assert_eq!(snapshot.files, 3, "{damage}");
         fs::remove_file(world.root().join("untracked")).unwrap();
         world.restore(snapshot.id);
-        assert_eq!((world.read("untracked"), world.read("ignored/cache")), ("1".into(), "warm".into()));
+        assert_eq!(
+            (world.read("untracked"), world.read("ignored/cache")),
+            ("1".into(), "warm".into())
+        );
     }
     // An empty folder, as sandboxes put it there, is no repository.
     let world = World::new();

@@ -190,7 +190,7 @@ fn a_restored_snapshot_is_the_state_of_then_and_its_undo_that_of_before() {
 
         // What is ignored is in no snapshot, so a copy has it not.
         let copy = world.folder().join("copy");
-        world.snapshots.copy_to(&copy, snapshot.id).unwrap();
+        world.snapshots.copy_to(&copy, snapshot.id, Some(&world.root())).unwrap();
         let not_ignored = |(path, _): &(&Vec<u8>, _)| !path.starts_with(b"ignored");
         let expected = then.iter().filter(not_ignored);
         assert!(expected.eq(state(&copy).iter()), "a copy differs");

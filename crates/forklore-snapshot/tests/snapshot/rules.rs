@@ -165,12 +165,12 @@ fn a_snapshot_is_copied_into_an_empty_folder_only() {
     fs::set_permissions(world.root().join("secret"), private).unwrap();
     let snapshot = world.take();
     let copy = world.folder().join("copy");
-    assert_eq!(world.snapshots.copy_to(&copy, snapshot.id).unwrap(), 4);
+    assert_eq!(world.snapshots.copy_to(&copy, snapshot.id, None).unwrap(), 4);
     let mut wanted = world.state();
     wanted.retain(|path, _| !path.starts_with(b".git/") && path != b".git");
     assert_eq!(crate::world::state(&copy), wanted);
 
-    let error = world.snapshots.copy_to(&copy, snapshot.id).unwrap_err();
+    let error = world.snapshots.copy_to(&copy, snapshot.id, None).unwrap_err();
     assert!(matches!(error, Error::NotEmpty { .. }), "{error}");
 }
 
@@ -182,8 +182,15 @@ fn the_parts_of_many_threads_are_one_state() {
     }
     let (then, snapshot) = (world.state(), world.take());
     let copy = world.folder().join("copy");
-    assert_eq!(world.snapshots.copy_to(&copy, snapshot.id).unwrap(), 300);
+    assert_eq!(world.snapshots.copy_to(&copy, snapshot.id, None).unwrap(), 300);
     assert_eq!(state(&copy), then);
+    // Where the file system shares contents, the files of the workspace are used, if they are as then.
+    world.write("part-0/of/file-1", "x");
+    fs::remove_file(world.root().join("part-0/of/file-2")).unwrap();
+    let shared = world.folder().join("shared");
+    let workspace = world.root();
+    assert_eq!(world.snapshots.copy_to(&shared, snapshot.id, Some(&workspace)).unwrap(), 300);
+    assert_eq!(state(&shared), then);
     for number in 0..43 {
         fs::remove_dir_all(world.root().join(format!("part-{number}"))).unwrap();
     }

@@ -145,7 +145,7 @@ fn copies(tree: &Tree, folder: &Path) -> Result<(Samples, Samples)> {
             Ok(took)
         },
         || {
-            let took = timed(|| Ok(tree.snapshots.copy_to(&ours, id)?))?;
+            let took = timed(|| Ok(tree.snapshots.copy_to(&ours, id, None)?))?;
             fs::remove_dir_all(&ours).doing("cannot remove", &ours)?;
             Ok(took)
         },
