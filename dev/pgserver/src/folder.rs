@@ -64,9 +64,13 @@ impl Folder {
         fs::create_dir(home)
     }
 
-    /// Removes the folder, because no server could be started.
+    /// Removes the folder, because no server could be started. It is moved first: who comes meanwhile
+    /// would lock a file of a folder that is half removed.
     pub(crate) fn remove(&self) -> Result<()> {
-        fs::remove_dir_all(&self.path)
+        let mut aside = self.path.clone().into_os_string();
+        aside.push(format!(".{}", std::process::id()));
+        fs::rename(&self.path, &aside)?;
+        fs::remove_dir_all(aside)
     }
 
     /// Returns the port that was written down under this name.

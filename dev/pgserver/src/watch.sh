@@ -39,5 +39,6 @@ fi
 # The folder of a server that ended while it was in use remains, with its log, until another server
 # starts in it.
 if is_unused; then
-    rm -rf "$folder"
+    # Moved first: who comes meanwhile would lock a file of a folder that is half removed.
+    mv "$folder" "$folder.$$" && rm -rf "$folder.$$"
 fi
