@@ -1,11 +1,11 @@
 //! Takes over what an agent wrote: its records as events, its files as a snapshot.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use forklore_api::event::TurnUsage;
 use forklore_api::{FilesState, UsageScope};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Header, Message, Role, Usage};
+use forklore_core::{Header, Message, Role, SessionKind, Usage};
 use forklore_engine::{Engine, UsageOptions};
 use forklore_host::explore::Row;
 use forklore_import::{ImportOptions, ImportReport, Importer};
@@ -13,8 +13,23 @@ use forklore_import::{ImportOptions, ImportReport, Importer};
 use crate::attempt::Prepared;
 use crate::{Error, Plan, Result, Stores};
 
-/// Imports a file of an agent, or a folder of its files.
-fn import(engine: &Engine, agent: &str, path: &Path) -> Result<ImportReport> {
+/// Where an agent writes the session of an attempt.
+#[derive(Clone, Debug)]
+pub(crate) enum Archive {
+    /// Into a file, or into files of a folder.
+    Files(PathBuf),
+    /// Into a database, as the session with this id.
+    Database { path: PathBuf, id: String },
+}
+
+/// Imports what an agent wrote.
+fn import(engine: &Engine, agent: &str, archive: &Archive) -> Result<ImportReport> {
+    let path = match archive {
+        Archive::Files(path) => path,
+        Archive::Database { path, id } => {
+            return Ok(Importer::new(engine).import_only(agent, path, id)?);
+        }
+    };
     let workspace = Workspace::new(&path.parent().unwrap_or(path).to_string_lossy());
     let options =
         ImportOptions { from: Some(agent.to_owned()), ..ImportOptions::in_workspace(workspace) };
@@ -27,7 +42,8 @@ pub(crate) fn follow(stores: &Stores, plan: &Plan, of: &Prepared, row: &mut Row)
     let mut latest = stores.engine.show(&of.session)?;
     for imported in report.sessions {
         let header = stores.engine.show(&imported.session_id)?;
-        if header.root_id == latest.root_id && header.updated > latest.updated {
+        let is_delegate = header.kind == SessionKind::Delegate;
+        if header.root_id == latest.root_id && header.updated > latest.updated && !is_delegate {
             latest = header;
         }
     }

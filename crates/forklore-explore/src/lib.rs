@@ -11,6 +11,7 @@
 mod archive;
 mod attempt;
 mod error;
+mod opencode;
 mod plan;
 mod prepare;
 mod program;

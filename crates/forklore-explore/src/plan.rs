@@ -17,6 +17,9 @@ pub struct SessionFile {
     pub path: PathBuf,
     /// The commands, in order. Each is a program and its arguments.
     pub commands: Vec<Vec<String>>,
+    /// What the last command reads from its standard input. The commands before it prepare: if one
+    /// of them fails, the attempt has not begun.
+    pub input: Option<String>,
 }
 
 /// Writes a session as a new file of an agent. Fails with a message for the user.

@@ -19,7 +19,7 @@ use crate::session_ref::SessionRef;
 use crate::{interrupts, wiring};
 
 /// The agents that can go on by themselves.
-pub(super) const NAMES: [&str; 4] = ["claude", "codex", "gemini", "pi"];
+pub(super) const NAMES: [&str; 5] = ["claude", "codex", "gemini", "opencode", "pi"];
 /// The number of agents that work at once.
 const JOBS: usize = 2;
 /// The pattern that allows everything.
@@ -106,7 +106,8 @@ fn writer(engine: &forklore::Engine) -> WriteSessionFile {
         let agent = &request.to.dialect;
         let commands =
             written.unattended.ok_or_else(|| format!("{agent} cannot go on without a person"))?;
-        Ok(SessionFile { path, commands })
+        let input = written.reads_prompt.then(|| run.prompt.clone());
+        Ok(SessionFile { path, commands, input })
     })
 }
 
@@ -116,6 +117,9 @@ fn failure(error: forklore_explore::Error) -> Failure {
         Error::Engine(error) => error.into(),
         Error::Files(error) => error.into(),
         Error::Host(error) => error.into(),
+        stopped @ Error::Interrupted => {
+            Failure::refused(ErrorKind::Interrupted, stopped.to_string())
+        }
         missing @ Error::NoProgram { .. } => Failure::invalid(missing.to_string()),
         other => Failure::refused(ErrorKind::Internal, other.to_string()),
     }
