@@ -71,6 +71,12 @@ pub trait Export: Send + Sync {
         None
     }
 
+    /// Checks whether the last of the commands of [`Export::unattended`] reads the prompt from its
+    /// standard input. Otherwise the prompt is one of its arguments.
+    fn reads_prompt(&self) -> bool {
+        false
+    }
+
     /// Returns what the user types into the agent to open the new session, after the commands of
     /// [`Export::start`]. `None` if these commands open it.
     fn first_input(&self, file: &NewFile) -> Option<String> {

@@ -33,6 +33,24 @@ pub trait Inside {
     /// If the sessions cannot be read.
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError>;
 
+    /// Returns the session `id`, if the file has it, and the sessions that it called as sub-agents,
+    /// directly or through others. An implementation reads less than for all sessions.
+    ///
+    /// # Errors
+    /// If the sessions cannot be read.
+    fn family(&mut self, id: &str) -> Result<Vec<Found>, ExpandError> {
+        let all = self.sessions()?;
+        let mut family = vec![id.to_owned()];
+        let mut at = 0;
+        while let Some(caller) = family.get(at).cloned() {
+            at += 1;
+            let called = all.iter().filter(|found| found.caller.as_deref() == Some(&*caller));
+            let called: Vec<_> = called.map(|found| found.id.clone()).collect();
+            family.extend(called.into_iter().filter(|id| !family.contains(id)).collect::<Vec<_>>());
+        }
+        Ok(all.into_iter().filter(|found| family.contains(&found.id)).collect())
+    }
+
     /// Converts the session `id` to lines, and writes to `out` those that `earlier` does not
     /// contain. `earlier` has the lines that earlier calls wrote for this session. Returns the
     /// problems found in the session.

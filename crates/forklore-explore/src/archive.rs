@@ -1,37 +1,54 @@
 //! Takes over what an agent wrote: its records as events, its files as a snapshot.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use forklore_api::event::TurnUsage;
 use forklore_api::{FilesState, UsageScope};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Header, Message, Role, Usage};
+use forklore_core::{Header, Message, Role, SessionId, SessionKind, Usage};
 use forklore_engine::{Engine, UsageOptions};
 use forklore_host::explore::Row;
-use forklore_import::{ImportOptions, ImportReport, Importer};
+use forklore_import::{ImportOptions, Importer};
 
 use crate::attempt::Prepared;
 use crate::{Error, Plan, Result, Stores};
 
-/// Imports a file of an agent, or a folder of its files.
-fn import(engine: &Engine, agent: &str, path: &Path) -> Result<ImportReport> {
-    let workspace = Workspace::new(&path.parent().unwrap_or(path).to_string_lossy());
-    let options =
-        ImportOptions { from: Some(agent.to_owned()), ..ImportOptions::in_workspace(workspace) };
-    Ok(Importer::new(engine).import(&[path.to_owned()], &options, &mut |_| {})?)
+/// Where an agent writes the session of an attempt.
+#[derive(Clone, Debug)]
+pub(crate) enum Archive {
+    /// Into a file, or into files of a folder.
+    Files(PathBuf),
+    /// Into a database, as the session with this id.
+    Database { path: PathBuf, id: String },
+    /// Into the store itself.
+    Store,
+}
+
+/// Imports what an agent wrote. Returns the sessions that got something.
+fn import(engine: &Engine, agent: &str, archive: &Archive) -> Result<Vec<SessionId>> {
+    let importer = Importer::new(engine);
+    let report = match archive {
+        Archive::Store => return Ok(Vec::new()),
+        Archive::Database { path, id } => importer.import_only(agent, path, id)?,
+        Archive::Files(path) => {
+            let workspace = Workspace::new(&path.parent().unwrap_or(path).to_string_lossy());
+            let from = Some(agent.to_owned());
+            let options = ImportOptions { from, ..ImportOptions::in_workspace(workspace) };
+            importer.import(&[path.to_owned()], &options, &mut |_| {})?
+        }
+    };
+    Ok(report.sessions.into_iter().map(|imported| imported.session_id).collect())
 }
 
 /// Imports what the agent has written since the last time, and updates the row.
 pub(crate) fn follow(stores: &Stores, plan: &Plan, of: &Prepared, row: &mut Row) -> Result<()> {
     let engine = &stores.engine;
-    let imported = match &of.archive {
-        Some(archive) => import(engine, &plan.agent, archive)?.sessions,
-        None => Vec::new(),
-    };
+    let imported = import(engine, &plan.agent, &of.archive)?;
     let mut latest = engine.show(&of.session)?;
-    for imported in imported {
-        let header = engine.show(&imported.session_id)?;
-        if header.root_id == latest.root_id && header.updated > latest.updated {
+    for session in imported {
+        let header = engine.show(&session)?;
+        let is_delegate = header.kind == SessionKind::Delegate;
+        if header.root_id == latest.root_id && header.updated > latest.updated && !is_delegate {
             latest = header;
         }
     }

@@ -28,6 +28,19 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// opencode did not name its database.
+    #[error(
+        "opencode names no database that can be opened, but {printed:?}: {source}; check what `opencode db path` prints"
+    )]
+    NoDatabase {
+        /// What it printed.
+        printed: String,
+        /// Why that is no database.
+        source: io::Error,
+    },
+    /// It is not clear which model opencode would use.
+    #[error("opencode has no model for this session; name one with --models PROVIDER/MODEL")]
+    NoModel,
     /// There is no such program.
     #[error("there is no program {program}; install it, or put its folder into PATH")]
     NoProgram {

@@ -12,6 +12,7 @@
 mod archive;
 mod attempt;
 mod error;
+mod opencode;
 mod plan;
 mod prepare;
 mod program;

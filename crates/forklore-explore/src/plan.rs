@@ -26,6 +26,9 @@ pub struct SessionFile {
     pub path: PathBuf,
     /// The commands, in order. Each is a program and its arguments.
     pub commands: Vec<Vec<String>>,
+    /// What the last command reads from its standard input. The commands before it prepare: if one
+    /// of them fails, the attempt has not begun.
+    pub input: Option<String>,
 }
 
 /// Returns the program and the arguments that go on with a session of the store.

@@ -2,25 +2,32 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use forklore_api::{ExportTo, Fork, ResumeInRequest};
+use forklore_core::export::Unattended;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Label, Selector, SessionId};
 use forklore_engine::{Delete, DeleteMode};
 use forklore_host::CancellationToken;
 use forklore_host::explore::{Labels, Row, State, Try};
-use forklore_import::{Importer, WrittenFrom};
+use forklore_import::{AwaitedSession, Importer, WrittenFrom};
 use forklore_workspace::snapshots::SnapshotId;
 use forklore_workspace::{NewWorktree, Worktree};
+use tempfile::TempDir;
 
+use crate::archive::Archive;
 use crate::attempt::{Attempt, Prepared};
-use crate::{Continuation, Error, Plan, Result, SessionFile, Stores};
+use crate::opencode::{self, Opencode};
+use crate::{Continuation, Error, Plan, Result, SessionFile, Stores, WriteSessionFile};
 
 /// Where all attempts begin.
 struct Start {
     cut: Cut,
     snapshot: SnapshotId,
     commit: Option<String>,
+    /// The agent, if it is opencode.
+    opencode: Option<Opencode>,
 }
 
 /// Prepares all attempts. One that cannot be prepared has its error in its row.
@@ -34,10 +41,16 @@ pub(crate) fn all(
     let selector = plan.at.clone().unwrap_or(Selector::End);
     let cut = engine.cut(&plan.session, &selector)?;
     let mut labels = Labels::of(engine, &plan.session, plan.label.as_deref())?;
+    let is_opencode = plan.agent == opencode::NAME;
+    let opencode = is_opencode.then(|| {
+        let folder = Path::new(plan.session.workspace.as_str());
+        Opencode::find(folder, cancel)
+    });
+    let opencode = opencode.transpose()?;
     // Nothing removes the snapshot before the worktrees name it.
     let _shared = files.share()?;
     let (snapshot, commit) = files.state_to_begin_with(engine, &plan.session, plan.at.as_ref())?;
-    let start = Start { cut, snapshot, commit };
+    let start = Start { cut, snapshot, commit, opencode };
     let mut attempts = Vec::with_capacity(rows.len());
     for (tried, mut row) in plan.tries.iter().zip(rows) {
         let prepared = if cancel.is_cancelled() {
@@ -90,20 +103,12 @@ fn one(
             let session = stores.engine.fork(&fork)?.child_session_id;
             let commands = vec![go_on(&session, &run)];
             let worktree = worktree(stores, plan, start, session, folder)?;
-            let session = worktree.session.clone();
-            return Ok(Prepared { session, worktree, commands, archive: None });
+            let (session, archive) = (worktree.session.clone(), Archive::Store);
+            let (input, document) = (None, None);
+            return Ok(Prepared { session, worktree, commands, input, archive, document });
         }
     };
-    let cwd = Some(folder.to_string_lossy().into_owned());
-    let at = Some(start.cut.selector());
-    let request = ResumeInRequest {
-        session_id: plan.session.id.clone(),
-        to: ExportTo { dialect: plan.agent.clone(), at, cwd },
-        home: None,
-        share: false,
-        dry_run: false,
-    };
-    let written = write(&request, &run).map_err(Error::SessionFile)?;
+    let written = Written::of(write, plan, start, &run, &folder)?;
     let from = WrittenFrom {
         session: plan.session.id.clone(),
         at: start.cut.selector(),
@@ -112,10 +117,10 @@ fn one(
     let made = branch(stores, plan, from, &written, label)
         .and_then(|session| worktree(stores, plan, start, session, folder));
     match made {
-        Ok(worktree) => Ok(prepared(plan, worktree, written)),
+        Ok(worktree) => Ok(written.prepared(plan, worktree)),
         Err(error) => {
             // The agent has not seen the file. A file that stays is only one more session there.
-            let _ = fs::remove_file(&written.path);
+            let _ = fs::remove_file(&written.file.path);
             Err(error)
         }
     }
@@ -142,30 +147,90 @@ fn worktree(
     })
 }
 
-fn prepared(plan: &Plan, worktree: Worktree, written: SessionFile) -> Prepared {
-    // Gemini goes on in another file once the minute has changed.
-    let is_folder = plan.agent == "gemini";
-    let parent = written.path.parent().filter(|_| is_folder);
-    let archive = Some(parent.map_or_else(|| written.path.clone(), Path::to_path_buf));
-    Prepared { session: worktree.session.clone(), worktree, commands: written.commands, archive }
+/// The session file of an attempt.
+struct Written {
+    file: SessionFile,
+    /// The session that opencode will have of the file, and the folder of the file.
+    awaited: Option<(AwaitedSession, TempDir)>,
 }
 
-/// Makes the branch of an attempt: imports the session file that was written for it.
+impl Written {
+    /// Writes the session file of an attempt.
+    fn of(
+        write: &WriteSessionFile,
+        plan: &Plan,
+        start: &Start,
+        run: &Unattended,
+        folder: &Path,
+    ) -> Result<Self> {
+        let private = start.opencode.as_ref().map(|_| opencode::document_folder()).transpose()?;
+        let request = ResumeInRequest {
+            session_id: plan.session.id.clone(),
+            to: ExportTo {
+                dialect: plan.agent.clone(),
+                at: Some(start.cut.selector()),
+                cwd: Some(folder.to_string_lossy().into_owned()),
+            },
+            home: private.as_ref().map(|private| private.path().to_owned()),
+            share: false,
+            dry_run: false,
+        };
+        let mut file = write(&request, run).map_err(Error::SessionFile)?;
+        let awaited = match start.opencode.as_ref().zip(private) {
+            Some((opencode, private)) => {
+                Some((opencode.complete(&mut file, run.model.is_some())?, private))
+            }
+            None => None,
+        };
+        Ok(Self { file, awaited })
+    }
+
+    fn prepared(self, plan: &Plan, worktree: Worktree) -> Prepared {
+        let SessionFile { path, commands, input } = self.file;
+        // Gemini goes on in another file once the minute has changed.
+        let is_folder = plan.agent == "gemini";
+        let parent = path.parent().filter(|_| is_folder).map(Path::to_path_buf);
+        let (archive, document) = match self.awaited {
+            Some((AwaitedSession { container, id, .. }, document)) => {
+                (Archive::Database { path: container, id }, Some(Arc::new(document)))
+            }
+            None => (Archive::Files(parent.unwrap_or(path)), None),
+        };
+        let session = worktree.session.clone();
+        Prepared { session, worktree, commands, input, archive, document }
+    }
+}
+
+/// Makes the branch of an attempt: imports the session file that was written for it, or begins the
+/// branch of the session that the agent will have.
 fn branch(
     stores: &Stores,
     plan: &Plan,
     from: WrittenFrom,
-    written: &SessionFile,
+    written: &Written,
     label: &Label,
 ) -> Result<SessionId> {
     let importer = Importer::new(&stores.engine);
-    let imported = importer.import_written(&plan.agent, &written.path, from)?;
-    let session = imported.ok_or_else(|| Error::NoSession { path: written.path.clone() })?;
+    let session = match &written.awaited {
+        Some((awaited, _)) => importer.begin_awaited(&plan.agent, awaited, from)?,
+        None => {
+            let path = &written.file.path;
+            let imported = importer.import_written(&plan.agent, path, from)?;
+            imported.ok_or_else(|| Error::NoSession { path: path.clone() })?
+        }
+    };
     if let Err(error) = stores.engine.label(&session, label) {
         discard(stores, session);
         return Err(error.into());
     }
     Ok(session)
+}
+
+/// Takes back what was made for an attempt whose agent did not begin.
+pub(crate) fn take_back(stores: &Stores, prepared: Prepared) {
+    // A folder that stays is listed.
+    let _ = stores.files.remove_worktree(&prepared.worktree.folder);
+    discard(stores, prepared.session);
 }
 
 /// Puts the branch of an attempt that cannot begin into the trash.

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use forklore_host::{CancellationToken, ProcessGroup};
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -16,6 +16,8 @@ use crate::{Error, Result};
 const LOOK: Duration = Duration::from_secs(2);
 /// The time that a program gets to end by itself when it is stopped.
 const GRACE: Duration = Duration::from_secs(5);
+/// The time that a command has which only prints something.
+const SHORT: Duration = Duration::from_secs(120);
 /// The largest number of bytes of the output that are remembered.
 const REMEMBERED: usize = 4 << 10;
 
@@ -30,14 +32,16 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts a command in a folder, without a terminal.
-    pub(crate) fn start(command: &[String], folder: &Path) -> Result<Self> {
+    /// Starts a command in a folder, without a terminal. It reads `input` and then the end.
+    pub(crate) fn start(command: &[String], folder: &Path, input: Option<&str>) -> Result<Self> {
         let (name, arguments) =
             command.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
         let child = Command::new(name)
             .args(arguments)
             .current_dir(folder)
-            .stdin(Stdio::null())
+            // As a shell sets it. opencode works in this folder.
+            .env("PWD", folder)
+            .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -49,6 +53,11 @@ impl Program {
             Err(source) => return Err(Error::Start { program: name, source }),
         };
         let group = ProcessGroup::of(&child);
+        if let Some((mut stdin, input)) = child.stdin.take().zip(input) {
+            let input = input.to_owned();
+            // A program that ends before it has read everything says itself why.
+            tokio::spawn(async move { stdin.write_all(input.as_bytes()).await.ok() });
+        }
         let errors = tokio::spawn(end_of(child.stderr.take()));
         let output = tokio::spawn(end_of(child.stdout.take()));
         Ok(Self { name, child, group, began: Instant::now(), errors, output })
@@ -104,6 +113,33 @@ impl Program {
         self.group.terminate();
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
     }
+}
+
+/// Runs a short command of an agent in a folder to its end, and returns what it printed.
+pub(crate) async fn printed(
+    command: &[&str],
+    folder: &Path,
+    cancel: &CancellationToken,
+) -> Result<String> {
+    let (name, arguments) =
+        command.split_first().map_or(("", &[][..]), |(name, rest)| (*name, rest));
+    let program = || name.to_owned();
+    let mut command = Command::new(name);
+    command.args(arguments).current_dir(folder).env("PWD", folder);
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let output = tokio::select! {
+        output = command.output() => output,
+        () = cancel.cancelled() => return Err(Error::Interrupted),
+        () = tokio::time::sleep(SHORT) => {
+            return Err(Error::TooLong { program: program(), seconds: SHORT.as_secs() });
+        }
+    };
+    let output = output.map_err(|source| Error::Start { program: program(), source })?;
+    if !output.status.success() {
+        let last = last_line(&output.stderr).or_else(|| last_line(&output.stdout));
+        return Err(Error::Ended { program: program(), status: output.status, last });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Reads all output of a program, which could otherwise block on a full pipe. Returns its end.

@@ -2,7 +2,8 @@
 //! were a separate file of lines that only grows (docs/semantics.md, Sources).
 
 use std::cell::RefCell;
-use std::io::{BufReader, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -14,12 +15,18 @@ use forklore_store::sources::{FindSource, SeenFile, Source};
 use jiff::Timestamp;
 
 use crate::opened::Opened;
+use crate::options::AwaitedSession;
 use crate::report::{OfFile as _, Problem, ProblemKind};
+
+/// The state of a session that its agent has not stored yet. A stored session has a hash instead.
+const NOT_YET: i64 = 0;
 
 /// One session in a container file (a file that contains several sessions), and how to read it.
 pub(crate) struct ContainedSession {
     inside: Rc<RefCell<Box<dyn Inside>>>,
     found: Found,
+    /// The ids of the records that the agent will store as the session's history.
+    awaited: Option<RangeInclusive<String>>,
 }
 
 /// The import status of a container file.
@@ -40,22 +47,40 @@ pub(crate) struct Look {
 }
 
 impl ContainedSession {
-    /// Returns the sessions in the container file at `path`. Each comes with the path that the
-    /// store records for it: `path`, `#` and the session's id.
+    /// Returns the sessions in the container file at `path`: all of them, or one with its
+    /// sub-agents. Each comes with the path that the store records for it.
     pub(crate) fn of(
         expander: &dyn SessionContainer,
         path: &Path,
+        only: Option<&str>,
     ) -> Result<Vec<(PathBuf, Self)>, ExpandError> {
         let mut inside = expander.open(path)?;
-        let all = inside.sessions()?;
+        let all = match only {
+            Some(id) => inside.family(id)?,
+            None => inside.sessions()?,
+        };
         let inside = Rc::new(RefCell::new(inside));
         let named = |found: Found| {
-            let mut name = path.as_os_str().to_owned();
-            name.push("#");
-            name.push(&found.id);
-            (PathBuf::from(name), Self { inside: inside.clone(), found })
+            let name = path_of(path, &found.id);
+            (name, Self { inside: inside.clone(), found, awaited: None })
         };
         Ok(all.into_iter().map(named).collect())
+    }
+
+    /// Describes a session that the agent has not stored yet. Returns it with the path that the
+    /// store records for it.
+    pub(crate) fn awaited(session: &AwaitedSession) -> (PathBuf, Self) {
+        let line = format!("{}\n", session.line);
+        let inside: Box<dyn Inside> = Box::new(NotYet { line });
+        let found = Found { id: session.id.clone(), caller: None, created: None, state: NOT_YET };
+        let awaited = session.records.clone();
+        let name = path_of(&session.container, &session.id);
+        (name, Self { inside: Rc::new(RefCell::new(inside)), found, awaited })
+    }
+
+    /// Returns the ids of the records that the agent will store as the session's history.
+    pub(crate) fn awaited_records(&self) -> Option<&RangeInclusive<String>> {
+        self.awaited.as_ref()
     }
 
     pub(crate) fn found(&self) -> &Found {
@@ -70,7 +95,7 @@ impl ContainedSession {
         expander: &dyn SessionContainer,
         path: &Path,
     ) -> Result<ImportStatus> {
-        let Ok(sessions) = Self::of(expander, path) else {
+        let Ok(sessions) = Self::of(expander, path, None) else {
             return Ok(ImportStatus { imported: false, to_read: true });
         };
         let mut status = ImportStatus::default();
@@ -139,6 +164,37 @@ impl ContainedSession {
     fn time(&self) -> Timestamp {
         self.found.created.unwrap_or(Timestamp::UNIX_EPOCH)
     }
+}
+
+/// What is stored of a session that the agent has not stored yet: a line about the session.
+struct NotYet {
+    line: String,
+}
+
+impl Inside for NotYet {
+    fn sessions(&mut self) -> Result<Vec<Found>, ExpandError> {
+        Ok(Vec::new())
+    }
+
+    fn lines(
+        &mut self,
+        _id: &str,
+        _earlier: &mut dyn BufRead,
+        out: &mut dyn Write,
+    ) -> Result<Vec<Trouble>, ExpandError> {
+        let failed = |source| ExpandError::Io { doing: "cannot write a line".to_owned(), source };
+        out.write_all(self.line.as_bytes()).map_err(failed)?;
+        Ok(Vec::new())
+    }
+}
+
+/// Returns the path that the store records for a session in a container file: the path of the file,
+/// `#` and the session's id.
+fn path_of(container: &Path, id: &str) -> PathBuf {
+    let mut name = container.as_os_str().to_owned();
+    name.push("#");
+    name.push(id);
+    PathBuf::from(name)
 }
 
 fn problem(path: &Path, trouble: Trouble) -> Problem {

@@ -195,7 +195,7 @@ impl<'a> Discovery<'a> {
         report: &mut ImportReport,
     ) {
         let Some(dialect) = self.engine.agent_formats().named(container.dialect()) else { return };
-        match ContainedSession::of(container, path) {
+        match ContainedSession::of(container, path, self.options.only.as_deref()) {
             Ok(sessions) => {
                 let sessions = sessions.into_iter();
                 self.found.extend(
@@ -233,7 +233,7 @@ impl<'a> Discovery<'a> {
 }
 
 /// Returns the agent format with this name. Fails if there is none.
-fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat> {
+pub(crate) fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat> {
     engine.agent_formats().named(name).ok_or_else(|| {
         Error::invalid("dialect", format!("a dialect is one of {}", names_of(engine)))
     })

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use forklore_core::SessionId;
 use forklore_core::operation::OperationKind;
 use forklore_core::workspace::Workspace;
-use forklore_engine::{Engine, Result};
+use forklore_engine::{Engine, Error, Result};
 
-use crate::options::{ImportOptions, WrittenFrom};
+use crate::candidate::Candidate;
+use crate::contained::ContainedSession;
+use crate::discovery;
+use crate::options::{AwaitedSession, ImportOptions, WrittenFrom};
 use crate::progress::Progressed;
 use crate::report::ImportReport;
 use crate::run::Run;
@@ -44,13 +47,22 @@ impl<'e> Importer<'e> {
         options: &ImportOptions,
         progress: &mut dyn FnMut(Progressed<'_>),
     ) -> Result<ImportReport> {
+        self.with_store(options, |run, behind| run.import(behind, paths, progress))
+    }
+
+    /// Runs an import. Its steps are stored at the end, or while it works.
+    fn with_store(
+        &self,
+        options: &ImportOptions,
+        import: impl FnOnce(&Run<'_>, &WriteBehind) -> Result<ImportReport>,
+    ) -> Result<ImportReport> {
         self.engine.sources()?;
         let behind = Arc::new(WriteBehind::over(
             self.engine.shared_store(),
             self.engine.new_operation(OperationKind::Import),
         ));
         let engine = self.engine.on_store(behind.clone());
-        let done = Run::new(&engine, options).import(&behind, paths, progress);
+        let done = import(&Run::new(&engine, options), &behind);
         // The steps are also written after an error, so that the next import need not read them
         // again.
         let ended = behind.end();
@@ -79,5 +91,45 @@ impl<'e> Importer<'e> {
         };
         let report = self.import(&[path.to_owned()], &options, &mut |_| {})?;
         Ok(report.sessions.into_iter().next().map(|session| session.session_id))
+    }
+
+    /// Begins the branch of a session that `agent` is about to store from a document that forklore
+    /// wrote (docs/semantics.md, Files that forklore wrote). The records of the document become no
+    /// events when they are imported later, by any import. Returns the branch.
+    ///
+    /// # Errors
+    /// The errors of [`import`](Self::import), and `invalid_args` if the line has no session.
+    pub fn begin_awaited(
+        &self,
+        agent: &str,
+        session: &AwaitedSession,
+        from: WrittenFrom,
+    ) -> Result<SessionId> {
+        let options = ImportOptions {
+            from: Some(agent.to_owned()),
+            ..ImportOptions::in_workspace(from.workspace.clone())
+        };
+        let options = ImportOptions { written_from: Some(from), ..options };
+        let dialect = discovery::format_named(self.engine, agent)?;
+        let (path, contained) = ContainedSession::awaited(session);
+        let candidate = Candidate::contained(path, dialect, contained);
+        let report = self.with_store(&options, |run, behind| run.begin(behind, &candidate))?;
+        let begun = report.sessions.into_iter().next().map(|begun| begun.session_id);
+        begun.ok_or_else(|| Error::invalid("source", "the line names no session of the agent"))
+    }
+
+    /// Imports one session of a file with many sessions, and the sessions that it called as
+    /// sub-agents. The others are not read.
+    ///
+    /// # Errors
+    /// The errors of [`import`](Self::import).
+    pub fn import_only(&self, agent: &str, container: &Path, id: &str) -> Result<ImportReport> {
+        let workspace = container.parent().unwrap_or(container).to_string_lossy();
+        let options = ImportOptions {
+            from: Some(agent.to_owned()),
+            only: Some(id.to_owned()),
+            ..ImportOptions::in_workspace(Workspace::new(&workspace))
+        };
+        self.import(&[container.to_owned()], &options, &mut |_| {})
     }
 }

@@ -122,7 +122,7 @@ mod writer;
 
 pub use forklore_engine::{Error, Result};
 pub use importer::Importer;
-pub use options::{ImportOptions, WrittenFrom};
+pub use options::{AwaitedSession, ImportOptions, WrittenFrom};
 pub use progress::{Overall, Progressed};
 pub use report::{
     ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind, SidecarTotals, StoredSidecar,

@@ -1,5 +1,7 @@
 //! The options of an import.
 
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,6 +27,22 @@ pub struct WrittenFrom {
     pub workspace: Workspace,
 }
 
+/// A session that an agent is about to store in a file with many sessions, such as a database,
+/// because forklore wrote a document that the agent imports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwaitedSession {
+    /// The path of the file with many sessions.
+    pub container: PathBuf,
+    /// The id that the agent gives the session.
+    pub id: String,
+    /// A line about the session in the agent's form, without records. It has no line feed.
+    pub line: String,
+    /// The ids of the first and last record that the document has, in the order of the ids. Records
+    /// with these ids and those between them are the history in the agent's form, so they become no
+    /// events. `None` if the document has no records.
+    pub records: Option<RangeInclusive<String>>,
+}
+
 /// Options of an import: the fields of the request [`Import`], and options that a request cannot
 /// contain.
 #[derive(Clone, Debug)]
@@ -41,6 +59,9 @@ pub struct ImportOptions {
     /// The session from which forklore wrote the imported file, in the first import of that file.
     /// The import must have no other file.
     pub written_from: Option<WrittenFrom>,
+    /// The agent's id of the only session that is imported of a file with many sessions, together with
+    /// the sessions that it called as sub-agents. `None` imports all sessions of such files.
+    pub only: Option<String>,
     /// Stops the import when it becomes `true`. The store retains everything written before, and
     /// the next import continues from there.
     pub stop: Arc<AtomicBool>,
@@ -57,6 +78,7 @@ impl ImportOptions {
             again: false,
             found: false,
             written_from: None,
+            only: None,
             stop: Arc::default(),
         }
     }

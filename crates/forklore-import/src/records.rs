@@ -1,6 +1,8 @@
 //! Imports the records of one file into its sessions. Each record continues a session, begins a
 //! branch, or repeats an event of another file or of an earlier revision.
 
+use std::ops::RangeInclusive;
+
 use bytestring::ByteString;
 use forklore_core::agent_format::{FileFacts, Parent, Record};
 use forklore_core::{Data, Event, EventId, SessionKind};
@@ -43,6 +45,8 @@ pub(crate) struct Records<'a> {
     route: RouteState,
     copied: CopiedPrefix,
     revision: Revision,
+    /// The ids of the records that are the history of a session which forklore wrote.
+    awaited: Option<RangeInclusive<String>>,
     output: Output<'a>,
 }
 
@@ -58,9 +62,9 @@ impl<'a> Records<'a> {
         output: Output<'a>,
     ) -> Self {
         let route = state.route();
-        let ResumeState { header, copying, comparison, .. } = state;
+        let ResumeState { header, copying, comparison, awaited, .. } = state;
         let (copied, revision) = (CopiedPrefix::new(copying), Revision::new(comparison));
-        Self { lookup, options, file, sessions, header, route, copied, revision, output }
+        Self { lookup, options, file, sessions, header, route, copied, revision, awaited, output }
     }
 
     pub(crate) fn file(&self) -> &AgentFile<'a> {
@@ -181,7 +185,10 @@ impl<'a> Records<'a> {
     /// Checks whether forklore wrote a record, so that it is a part of the inherited history in
     /// another form. Such a record gets no event of its own. Its bytes are stored with the file.
     pub(crate) fn was_written(&mut self, input: &mut Input, line: RecordLine<'_>) -> Result<bool> {
-        if self.options.written_from.is_none() {
+        let id = line.record.native_id.as_ref();
+        let is_awaited =
+            self.awaited.as_ref().zip(id).is_some_and(|(awaited, id)| awaited.contains(id));
+        if self.options.written_from.is_none() && !is_awaited {
             return Ok(false);
         }
         if self.sessions.is_empty() {
@@ -414,6 +421,7 @@ impl<'a> Records<'a> {
         state.unfinished = input.unfinished();
         state.copying = self.copied.progress().cloned();
         state.comparison = self.revision.comparison().cloned();
+        state.awaited = self.awaited.clone();
         state.header = self.header.clone();
         state.reader = input.reader_state();
         let appended = self.sessions.list().iter().map(|session| session.appended).collect();

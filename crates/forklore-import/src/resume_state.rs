@@ -1,5 +1,7 @@
 //! The state with which the next import of a file continues.
 
+use std::ops::RangeInclusive;
+
 use forklore_core::agent_format::FileFacts;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,10 @@ pub(crate) struct ResumeState {
     /// if it was not rewritten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
+    /// The ids of the records that are the history of a session which forklore wrote, and which the
+    /// agent stores later; `None` for all other sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) awaited: Option<RangeInclusive<String>>,
     /// The values that imports last wrote to the header of the file's first session.
     #[serde(rename = "told")]
     pub(crate) header: HeaderState,

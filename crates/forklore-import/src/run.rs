@@ -12,6 +12,7 @@ use forklore_store::Store;
 use forklore_store::sources::Source;
 
 use crate::candidate::Candidate;
+use crate::contained::ContainedSession;
 use crate::continued_from::MISSING_BASE;
 use crate::discovery::{Discovered, Discovery};
 use crate::earlier_steps::{EarlierSteps, Start};
@@ -107,6 +108,24 @@ impl<'a> Run<'a> {
         Ok(report)
     }
 
+    /// Begins the session of a file whose records its agent has not stored yet.
+    pub(crate) fn begin(
+        &self,
+        behind: &WriteBehind,
+        candidate: &Candidate,
+    ) -> Result<ImportReport> {
+        let sources = self.engine.sources()?;
+        let mut outcome =
+            self.import_file(sources, candidate, EarlierSteps::default(), &mut |_| {})?;
+        if !behind.end()?.is_empty() {
+            let earlier = outcome.before_last_step();
+            outcome = self.import_file(sources, candidate, earlier, &mut |_| {})?;
+        }
+        let mut report = ImportReport::default();
+        outcome.report(self.engine, candidate, &mut report)?;
+        Ok(report)
+    }
+
     /// Imports one file. Tries again if another writer changed the store meanwhile, or if a chosen
     /// id or label is in use. Makes up to [`ATTEMPTS`] attempts in total. `earlier` is what this
     /// import has already stored of the file.
@@ -196,7 +215,10 @@ impl<'a> Run<'a> {
         if let Some(title) = &candidate.title {
             facts.title = Some(title.clone());
         }
-        let start = StartReading { engine: self.engine, sources, options, conflicts, facts };
+        let awaited = candidate.expanded.as_ref().and_then(ContainedSession::awaited_records);
+        let awaited = awaited.cloned();
+        let start =
+            StartReading { engine: self.engine, sources, options, conflicts, facts, awaited };
         let mut reading = start.reading(&file, candidate.dialect, found)?;
         let start = Start { offset: reading.offset(), continued: reading.has_sessions() };
         let done = if unchanged { Ok(()) } else { reading.run(&file, options, progress) };

@@ -1,5 +1,7 @@
 //! Prepares the reading of one file from where the last import stopped.
 
+use std::ops::RangeInclusive;
+
 use forklore_core::agent_format::{AgentFormat, FileFacts};
 use forklore_engine::{Engine, Result};
 use forklore_sanitize::terminal;
@@ -33,6 +35,8 @@ pub(crate) struct StartReading<'a> {
     pub(crate) conflicts: &'a mut NameConflicts,
     /// Facts about the file's session that the agent stores outside of the file.
     pub(crate) facts: FileFacts,
+    /// The ids of the records that the agent will store as the history of a new session.
+    pub(crate) awaited: Option<RangeInclusive<String>>,
 }
 
 /// Where the import of a file begins to read, and with which state.
@@ -70,7 +74,8 @@ impl<'a> StartReading<'a> {
                     latest,
                 };
                 let comparison = earlier.map(|earlier| Comparison::of(revision, earlier.id));
-                let state = ResumeState::compared(comparison);
+                let mut state = ResumeState::compared(comparison);
+                state.awaited.clone_from(&self.awaited);
                 let position = Position::after(0, Sha256::new());
                 (StartPoint { target, position, state, sessions: Vec::new() }, dialect)
             }

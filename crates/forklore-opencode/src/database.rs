@@ -7,7 +7,7 @@ use std::path::Path;
 use forklore_core::session_container::{ExpandError, Found, Inside, Trouble};
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, ToSql};
 
 use crate::copy::Copy;
 use crate::journal::{self, Entry};
@@ -129,6 +129,22 @@ impl Opened {
         Ok((object(&fixed), all))
     }
 
+    /// Returns the sessions that a query selects by their ids and times.
+    fn found(&self, sql: &str, parameters: &[&dyn ToSql]) -> rusqlite::Result<Vec<Found>> {
+        let mut query = self.database.prepare(sql)?;
+        let all = query.query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut found = Vec::new();
+        for row in all {
+            let (id, created): (String, i64) = row?;
+            let (_, whole) = self.row(&id)?;
+            let state = self.state(&id, &whole)?;
+            let caller = text_field(&whole, "parentID");
+            let created = Timestamp::from_millisecond(created).ok();
+            found.push(Found { id, caller, created, state });
+        }
+        Ok(found)
+    }
+
     fn row(&self, id: &str) -> rusqlite::Result<(String, String)> {
         let sql = format!("SELECT {} FROM session WHERE id = ?", self.columns());
         let mut query = self.database.prepare_cached(&sql)?;
@@ -170,6 +186,12 @@ impl Opened {
         Ok(parts.iter().map(|part| part.object(&owners)).collect())
     }
 
+    /// Checks whether opencode still writes a message. It stores a message before its parts.
+    fn is_begun(&self, session: &str, message: &Stored) -> rusqlite::Result<bool> {
+        let is_unfinished = MessageState::of(&message.data).is_unfinished();
+        Ok(is_unfinished || self.parts(session, &message.id)?.is_empty())
+    }
+
     /// Reads the message parts of a session that belong to no existing message.
     fn orphans(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
         let sql = "SELECT id, time_created, data FROM part WHERE session_id = ? \
@@ -180,22 +202,21 @@ impl Opened {
 
 impl Inside for Opened {
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError> {
-        let read = || -> rusqlite::Result<Vec<Found>> {
-            let sql = "SELECT id, time_created FROM session ORDER BY time_created, id";
-            let mut query = self.database.prepare(sql)?;
-            let all = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let mut found = Vec::new();
-            for row in all {
-                let (id, created): (String, i64) = row?;
-                let (_, whole) = self.row(&id)?;
-                let state = self.state(&id, &whole)?;
-                let caller = text_field(&whole, "parentID");
-                let created = Timestamp::from_millisecond(created).ok();
-                found.push(Found { id, caller, created, state });
+        let sql = "SELECT id, time_created FROM session ORDER BY time_created, id";
+        self.found(sql, &[]).map_err(unreadable)
+    }
+
+    fn family(&mut self, id: &str) -> Result<Vec<Found>, ExpandError> {
+        let sql = match self.schema.session.iter().any(|column| column == "parent_id") {
+            true => {
+                "WITH RECURSIVE family(id) AS (SELECT ?1 UNION
+                    SELECT session.id FROM session JOIN family ON session.parent_id = family.id)
+                 SELECT id, time_created FROM session WHERE id IN (SELECT id FROM family)
+                 ORDER BY time_created, id"
             }
-            Ok(found)
+            false => "SELECT id, time_created FROM session WHERE id = ?1",
         };
-        read().map_err(unreadable)
+        self.found(sql, &[&id]).map_err(unreadable)
     }
 
     fn lines(
@@ -215,7 +236,10 @@ impl Inside for Opened {
         lines.deleted(&there)?;
         let unfinished = match entries.last() {
             Some(last) => last.is_unfinished(),
-            None => messages.last().is_some_and(|it| MessageState::of(&it.data).is_unfinished()),
+            None => match messages.last() {
+                Some(last) => self.is_begun(id, last).map_err(unreadable)?,
+                None => false,
+            },
         };
         if unfinished && !self.is_left(id).map_err(unreadable)? {
             if entries.pop().is_none() {

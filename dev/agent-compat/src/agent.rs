@@ -25,9 +25,8 @@ pub(crate) struct Agent {
     /// Returns the command that asks the agent a question in a new session. `None` if the agent is not
     /// tested with forklore's MCP server.
     pub(crate) ask: Option<fn(&Site, &str) -> Command>,
-    /// Returns the agent's program, with what makes it use the fake model. `None` if `forklore explore`
-    /// is not tested with the agent.
-    pub(crate) program: Option<fn(&Site) -> Command>,
+    /// Returns the agent's program, with what makes it use the fake model.
+    pub(crate) program: fn(&Site) -> Command,
     /// Returns the command with which the agent answers a prompt without a person and may do everything:
     /// in a new session, or, if the last argument is `true`, in its last one.
     pub(crate) turn: fn(&Site, &str, bool) -> Command,

@@ -18,25 +18,22 @@ use crate::site::Site;
 use crate::store::{Store, run};
 use crate::tools::{MADE, MAKE};
 
-/// Tests those of the agents that `explore` can start, one after the other. Returns whether each of
-/// them passed.
+/// Tests the agents, one after the other. Returns whether each of them passed.
 pub(crate) fn all(setting: &Setting, agents: &[&'static Agent]) -> Result<bool> {
     let mut is_well = true;
     for agent in agents {
-        if let Some(program) = agent.program {
-            is_well &= one(agent, program, setting)?;
-        }
+        is_well &= one(agent, setting)?;
     }
     Ok(is_well)
 }
 
-fn one(agent: &Agent, program: fn(&Site) -> Command, setting: &Setting) -> Result<bool> {
+fn one(agent: &Agent, setting: &Setting) -> Result<bool> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
     let site = Site::new(folder.path(), setting, mock.port)?;
     (agent.prepare)(&site)?;
     let programs = site.home.with_file_name("programs");
-    wrap(&program(&site), &programs.join(agent.name))?;
+    wrap(&(agent.program)(&site), &programs.join(agent.name))?;
     let store = Store { site: &site, setting };
     let workspace = site.project.to_string_lossy().into_owned();
     let mut printed = run(site.git(&["init", "--quiet"]))?;

@@ -49,7 +49,7 @@ usage: cargo xtask TASK [ARGS]
                 forks of its own sessions, offline, on a model of our own (Linux, x86-64);
                 --recall: has Claude, Codex and opencode find and fork an earlier session
                 with the tools of `forklore mcp`, nothing else;
-                --explore: has Claude, Codex, Gemini and Pi go on in worktrees, nothing else;
+                --explore: has the agents go on in worktrees, nothing else;
                 --files: takes back the files that each changes, nothing else
   soak [--minutes N]
                 the durability tests with the counts of a release, as far as N minutes

@@ -54,9 +54,9 @@ pub(crate) struct Args {
     /// configuration; sub-agents count too. Needs prices of the models
     #[arg(long, value_name = "AMOUNT", value_parser = wiring::amount, allow_hyphen_values = true)]
     max_cost: Option<f64>,
-    /// The coding agent that goes on, in a folder of its own: claude, codex, gemini or pi. --models
-    /// are then names that the agent has for them, and --allow '*' lets it do everything. Or chat:
-    /// forklore's own agent, with the models and tools of the configuration
+    /// The coding agent that goes on, in a folder of its own: claude, codex, gemini, opencode or pi.
+    /// --models are then names that the agent has for them, and --allow '*' lets it do everything. Or
+    /// chat: forklore's own agent, with the models and tools of the configuration
     #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(agents::NAMES), hide_possible_values = true)]
     agent: Option<String>,
     /// Stop a coding agent after this time

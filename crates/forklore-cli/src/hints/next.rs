@@ -94,10 +94,12 @@ pub(crate) fn files(error: &forklore_workspace::Error) -> Vec<String> {
             "forklore gc --files".into(),
             "raise snapshots.max_size in the configuration: forklore config edit".into(),
         ],
-        FilesError::Snapshot(SnapshotError::Damaged { what }) if what.ends_with(".restore") => vec![
-            format!("remove {what}; the rewind that was killed is then not completed"),
-            "forklore undo".into(),
-        ],
+        FilesError::Snapshot(SnapshotError::Damaged { what }) if what.ends_with(".restore") => {
+            vec![
+                format!("remove {what}; the rewind that was killed is then not completed"),
+                "forklore undo".into(),
+            ]
+        }
         FilesError::NothingAt { .. } => vec!["leave out --path, to see all that differs".into()],
         _ => Vec::new(),
     }

@@ -4,6 +4,7 @@
 
 mod absent;
 mod agents_at_once;
+mod agents_opencode;
 mod anchors;
 mod answers;
 mod attach;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use forklore_core::call::CallStep;
 use forklore_core::export::{
-    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage, Unattended,
 };
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
@@ -48,6 +48,20 @@ impl Export for super::Opencode {
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>> {
         let words = |words: [&str; 3]| words.map(str::to_owned).to_vec();
         vec![words(["opencode", "import", path]), words(["opencode", "-s", &session_id(file)])]
+    }
+
+    fn unattended(&self, file: &NewFile, path: &str, run: &Unattended) -> Option<Vec<Vec<String>>> {
+        let import = ["opencode", "import", path].map(str::to_owned).to_vec();
+        let mut words = ["opencode", "run", "-s", &session_id(file)].map(str::to_owned).to_vec();
+        run.add_model(&mut words, "-m");
+        words.extend(run.everything.then(|| "--auto".to_owned()));
+        Some(vec![import, words])
+    }
+
+    /// Returns `true`: opencode puts an argument with a space into quotation marks, and fails if an
+    /// argument is a number.
+    fn reads_prompt(&self) -> bool {
+        true
     }
 }
 

@@ -23,6 +23,7 @@ mod growth;
 mod many;
 mod matrix;
 mod opencode;
+mod opencode_awaited;
 mod opencode_journal;
 mod parallel;
 mod pi_lanes;

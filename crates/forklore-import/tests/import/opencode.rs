@@ -17,14 +17,14 @@ use crate::scene::Scene;
 
 static CONTAINERS: &[&dyn SessionContainer] = &[&Database, &Storage];
 
-fn scene() -> Scene {
+pub(crate) fn scene() -> Scene {
     let mut scene = Scene::new();
     scene.engine = scene.engine.with_containers(CONTAINERS);
     scene
 }
 
 /// Creates an opencode database with the columns that the import needs and some others.
-fn database(path: &Path) -> Connection {
+pub(crate) fn database(path: &Path) -> Connection {
     let database = Connection::open(path).unwrap();
     database
         .execute_batch(
@@ -40,7 +40,7 @@ fn database(path: &Path) -> Connection {
     database
 }
 
-fn say(database: &Connection, id: &str, role: &str, at: i64, done: bool) {
+pub(crate) fn say(database: &Connection, id: &str, role: &str, at: i64, done: bool) {
     let end = if done { format!(",\"completed\":{at}") } else { String::new() };
     let info = format!(r#"{{"role":"{role}","time":{{"created":{at}{end}}}}}"#);
     let message = "INSERT INTO message VALUES(?, 'ses_1', ?, ?, ?)";

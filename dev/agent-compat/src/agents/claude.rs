@@ -72,7 +72,7 @@ pub(super) const AGENT: Agent = Agent {
         command.args(["-c", ASK, question]);
         command
     }),
-    program: Some(program),
+    program,
     turn: |site, prompt, goes_on| {
         let mut command = program(site);
         command.arg("--dangerously-skip-permissions");

@@ -39,7 +39,7 @@ pub(super) const AGENT: Agent = Agent {
         command.arg(question);
         command
     }),
-    program: Some(program),
+    program,
     turn: |site, prompt, goes_on| {
         let mut command = exec(site);
         // Codex runs hooks of its settings only if the user has looked at them before.

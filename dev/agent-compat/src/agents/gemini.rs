@@ -26,7 +26,7 @@ pub(super) const AGENT: Agent = Agent {
         vec![command]
     },
     ask: None,
-    program: Some(program),
+    program,
     turn: |site, prompt, goes_on| {
         let mut command = program(site);
         command.args(["--skip-trust", "--yolo"]);

@@ -47,7 +47,7 @@ pub(super) const AGENT: Agent = Agent {
         run.args(["run", "-m", "mock/mock-model", question]);
         run
     }),
-    program: None,
+    program,
     turn: |site, prompt, goes_on| {
         let mut run = program(site);
         run.args(["run", "-m", "mock/mock-model"]).args(goes_on.then_some("-c")).arg(prompt);

@@ -37,7 +37,7 @@ pub(super) const AGENT: Agent = Agent {
         vec![command]
     },
     ask: None,
-    program: Some(program),
+    program,
     turn: |site, prompt, goes_on| {
         let mut command = program(site);
         command.args(goes_on.then_some("-c")).args(["-p", prompt]);

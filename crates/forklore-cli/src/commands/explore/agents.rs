@@ -21,7 +21,7 @@ use crate::session_ref::SessionRef;
 use crate::{agent_config, interrupts, wiring};
 
 /// The agents that can go on by themselves.
-pub(super) const NAMES: [&str; 5] = ["chat", "claude", "codex", "gemini", "pi"];
+pub(super) const NAMES: [&str; 6] = ["chat", "claude", "codex", "gemini", "opencode", "pi"];
 /// Forklore's own agent, which goes on in the store itself.
 const CHAT: &str = "chat";
 /// The number of agents that work at once.
@@ -145,7 +145,8 @@ fn writer(engine: &forklore::Engine) -> WriteSessionFile {
         let agent = &request.to.dialect;
         let commands =
             written.unattended.ok_or_else(|| format!("{agent} cannot go on without a person"))?;
-        Ok(SessionFile { path, commands })
+        let input = written.reads_prompt.then(|| run.prompt.clone());
+        Ok(SessionFile { path, commands, input })
     })
 }
 
@@ -155,6 +156,9 @@ fn failure(error: forklore_explore::Error) -> Failure {
         Error::Engine(error) => error.into(),
         Error::Files(error) => error.into(),
         Error::Host(error) => error.into(),
+        stopped @ Error::Interrupted => {
+            Failure::refused(ErrorKind::Interrupted, stopped.to_string())
+        }
         missing @ Error::NoProgram { .. } => Failure::invalid(missing.to_string()),
         other => Failure::refused(ErrorKind::Internal, other.to_string()),
     }
