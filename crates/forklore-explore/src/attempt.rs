@@ -112,9 +112,9 @@ async fn take_back(stores: &Stores, prepared: Prepared, row: &mut Row, error: &E
         opencode::forget(id, &prepared.worktree.folder).await;
     }
     let stores = stores.clone();
-    let taken_back = move || prepare::take_back(&stores, prepared);
+    let discarded = move || prepare::take_back(&stores, prepared);
     // What stays is listed, as after a process that was killed.
-    let _ = tokio::task::spawn_blocking(taken_back).await;
+    let _ = tokio::task::spawn_blocking(discarded).await;
     (row.session_id, row.label) = (None, None);
     if let Some(work) = &mut row.work {
         work.folder = None;

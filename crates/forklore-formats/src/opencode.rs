@@ -5,6 +5,7 @@
 mod export;
 mod journal;
 mod message;
+mod message_ids;
 mod record;
 mod usage;
 mod view;

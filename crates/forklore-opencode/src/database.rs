@@ -188,8 +188,10 @@ impl Opened {
 
     /// Checks whether opencode still writes a message. It stores a message before its parts.
     fn is_begun(&self, session: &str, message: &Stored) -> rusqlite::Result<bool> {
-        let is_unfinished = MessageState::of(&message.data).is_unfinished();
-        Ok(is_unfinished || self.parts(session, &message.id)?.is_empty())
+        let state = MessageState::of(&message.data);
+        // As for a response, the fields of a message without times do not show its state.
+        Ok(state.is_unfinished()
+            || state.time.is_some() && self.parts(session, &message.id)?.is_empty())
     }
 
     /// Reads the message parts of a session that belong to no existing message.

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::message_ids::MessageIds;
 use crate::call_cursor::CallCursor;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
@@ -131,69 +132,6 @@ impl Clock {
     fn rising(&mut self, ms: i64) -> i64 {
         self.last = self.last.max(ms.min(self.now));
         self.last
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct MessageIds<'a> {
-    #[serde(borrow)]
-    info: Info<'a>,
-    #[serde(borrow)]
-    parts: Vec<PartIds<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Info<'a> {
-    #[serde(borrow)]
-    id: Field<'a>,
-    #[serde(borrow)]
-    role: Field<'a>,
-    #[serde(borrow, rename = "sessionID")]
-    session: Field<'a>,
-    #[serde(borrow, rename = "parentID")]
-    parent: Field<'a>,
-    #[serde(borrow)]
-    time: Field<'a>,
-}
-
-impl<'a> Info<'a> {
-    /// Returns the time at which the message was created: the field in the line, and its value in
-    /// milliseconds since 1970. Returns `None` if the message has no such time.
-    fn created(&self) -> Option<(Field<'a>, i64)> {
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Time<'a> {
-            #[serde(borrow)]
-            created: Field<'a>,
-        }
-        let Time { created } = serde_json::from_str(self.time.0?.get()).ok()?;
-        Some((created, created.0?.get().parse().ok()?))
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct PartIds<'a> {
-    #[serde(borrow)]
-    id: Field<'a>,
-    #[serde(borrow, rename = "sessionID")]
-    session: Field<'a>,
-    #[serde(borrow, rename = "messageID")]
-    message: Field<'a>,
-    #[serde(borrow)]
-    time: Field<'a>,
-}
-
-impl PartIds<'_> {
-    /// Returns a new value for the field `time` of a part, with the creation time as `start`. Parts
-    /// in opencode's database have a creation time, but parts in an exported document need a start
-    /// time. Returns `None` if the part has a start time or no creation time.
-    fn began(&self) -> Option<String> {
-        let time: Value = serde_json::from_str(self.time.0?.get()).ok()?;
-        let created = time.get("start").is_none().then(|| time.get("created"))??;
-        Some(json!({ "start": created }).to_string())
     }
 }
 

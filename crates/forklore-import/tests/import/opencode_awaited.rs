@@ -2,7 +2,7 @@
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Message, Selector, SessionId};
-use forklore_import::{AwaitedSession, Importer, WrittenFrom};
+use forklore_import::{AwaitedSession, Importer, ProblemKind, WrittenFrom};
 
 use crate::files::testdata;
 use crate::opencode::{database, say, scene};
@@ -60,7 +60,8 @@ fn a_message_waits_for_its_parts() {
     say(&db, "msg_1", "user", 1_001, true);
     db.execute("UPDATE part SET message_id = 'msg_9', session_id = 'ses_9'", []).unwrap();
     let report = scene.import(&path);
-    assert_eq!((report.sessions.len(), report.problems.len()), (0, 1), "{report:?}");
+    let waits = &report.problems[0].kind;
+    assert_eq!((report.sessions.len(), waits), (0, &ProblemKind::Incomplete), "{report:?}");
     db.execute("UPDATE part SET message_id = 'msg_1', session_id = 'ses_1'", []).unwrap();
     let report = scene.import(&path);
     let [session] = report.sessions.as_slice() else { panic!("{report:?}") };
