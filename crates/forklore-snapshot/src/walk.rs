@@ -150,7 +150,7 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
     let Seen { listing, nested, .. } = seen;
     let mut listing = listing.into_inner().map_err(|_| panicked(root))?;
     if let Some(tracked) = tracked {
-        listing.add_tracked(root, root, tracked, taking)?;
+        listing.add_tracked(root, root, &tracked?, taking);
     }
     for path in &taking.also {
         let Ok(below) = path.to_path() else { continue };
@@ -162,8 +162,16 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
         *folder != root && users_repository::is_repository(&folder.join(".git"))
     };
     for repository in nested.iter().filter(is_nested) {
-        let tracked = users_repository::tracked(repository);
-        listing.add_tracked(root, repository, tracked, taking)?;
+        match users_repository::tracked(repository) {
+            Ok(tracked) => listing.add_tracked(root, repository, &tracked, taking),
+            // One that git does not read must not prevent that the others are recorded. Its files are
+            // found without git; only what it tracks although its rules ignore it is missing.
+            Err(Error::Git { .. }) => {
+                let git = relative(root, &repository.join(".git"));
+                listing.leave_out(git.unwrap_or_default(), Reason::Unreadable);
+            }
+            Err(error) => return Err(error),
+        }
     }
     listing.found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
     listing.found.dedup_by(|(left, _), (right, _)| left == right);
@@ -282,24 +290,8 @@ impl Listing {
     }
 
     /// Adds the paths that a repository tracks although its rules ignore them: those that the walk
-    /// did not find. They are missing if git does not read the repository, which must not prevent
-    /// that the rest is recorded.
-    fn add_tracked(
-        &mut self,
-        root: &Path,
-        repository: &Path,
-        tracked: Result<Vec<BString>>,
-        taking: &Taking,
-    ) -> Result<()> {
-        let paths = match tracked {
-            Ok(paths) => paths,
-            Err(Error::Git { .. }) => {
-                let git = relative(root, &repository.join(".git"));
-                self.leave_out(git.unwrap_or_default(), Reason::Unreadable);
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
+    /// did not find.
+    fn add_tracked(&mut self, root: &Path, repository: &Path, paths: &[BString], taking: &Taking) {
         let found: HashSet<&BStr> = self.found.iter().map(|(path, _)| path.as_bstr()).collect();
         let below =
             paths.iter().filter_map(|path| relative(root, &repository.join(path.to_path().ok()?)));
@@ -315,6 +307,5 @@ impl Listing {
                 self.add(path.clone(), metadata.ok().as_ref(), taking);
             }
         }
-        Ok(())
     }
 }

@@ -3,45 +3,87 @@
 use std::fs;
 use std::path::Path;
 
-use forklore_core::Header;
-use forklore_snapshot::SnapshotId;
+use forklore_core::{Header, SessionId};
+use forklore_engine::Engine;
+use forklore_snapshot::{LeftOut, SnapshotId};
 
+use crate::users_git;
 use crate::worktree::path;
 use crate::worktree_record::{Begun, WorktreeRecord};
-use crate::{Result, WorkspaceFiles};
+use crate::{Error, Result, WorkspaceFiles};
 
-/// What is known of the folder of a branch.
-#[derive(Debug, Clone, Copy, Default)]
+/// The folder of a branch.
+#[derive(Debug, Clone)]
 pub(crate) struct BranchFolder {
+    /// The session for which it was made: the branch, or one from which the branch comes.
+    pub(crate) made_for: SessionId,
     /// The state with which it began, also after its removal.
     pub(crate) began: Option<SnapshotId>,
-    /// Its present state, if it is there and complete.
-    pub(crate) now: Option<SnapshotId>,
+    /// Its present state and what that lacks, unless it was removed.
+    pub(crate) now: Option<(SnapshotId, Vec<LeftOut>)>,
 }
 
 impl WorkspaceFiles {
-    /// Returns the states of the folder that was made for a branch. A branch without a folder of its
-    /// own, such as one that `resume-in` made, works in that of the fork it comes from.
-    pub(crate) fn branch_folder(&self, from: &Header, into: &Path) -> Result<BranchFolder> {
-        let workspace = Path::new(from.workspace.as_str());
-        let workspace = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_path_buf());
-        let is_in_it = |begun: &Begun| path(&begun.folder) == workspace;
+    /// Returns the folder that was made for a branch. A branch without a folder of its own, such as one
+    /// that `resume-in` made, may work in that of a fork from which it comes.
+    pub(crate) fn branch_folder(
+        &self,
+        engine: &Engine,
+        from: &Header,
+        into: &Path,
+    ) -> Result<Option<BranchFolder>> {
         let record = WorktreeRecord::open(self.folder())?;
         let own = record.made.iter().rfind(|begun| begun.session == from.id);
-        let begun = own.or_else(|| record.made.iter().rfind(|begun| is_in_it(begun)));
-        let ready = record.present.values().find(|present| {
-            let begun = &present.begun;
-            let is_ready = present.complete && present.removing.is_none();
-            is_ready && (begun.session == from.id || is_in_it(begun))
-        });
-        let began = begun.map(|begun| begun.snapshot).filter(|&id| self.snapshots.has(id));
-        let folder = ready.map(|present| path(&present.begun.folder));
+        let workspace = Path::new(from.workspace.as_str());
+        let shared = || {
+            let mut in_it = record.made.iter().rev().filter(|it| path(&it.folder) == workspace);
+            in_it.find(|begun| comes_from(engine, from, &begun.session))
+        };
+        let Some(begun) = own.or_else(shared).cloned() else { return Ok(None) };
+        let mut present = record.present.values().rev();
+        let present = present.find(|present| present.begun == begun);
+        let is_there = present.is_some_and(|it| it.complete && it.removing.is_none());
         // Not while the record is locked: a snapshot may take long.
         drop(record);
+        let folder = path(&begun.folder);
         let into = fs::canonicalize(into).unwrap_or_else(|_| into.to_path_buf());
-        let folder = folder.filter(|folder| folder.is_dir() && *folder != into);
-        let take = |folder: &std::path::PathBuf| self.snapshots.take(folder, &self.taking);
-        let now = folder.as_ref().map(take).transpose()?.map(|state| state.id);
-        Ok(BranchFolder { began, now })
+        let now = if is_there && folder != into {
+            if !is_still(&begun, &folder)? {
+                return Err(Error::NotTheWorktree { folder });
+            }
+            let state = self.snapshots.take(&folder, &self.taking)?;
+            Some((state.id, state.left_out))
+        } else {
+            None
+        };
+        let began = Some(begun.snapshot).filter(|&id| self.snapshots.has(id));
+        Ok(Some(BranchFolder { made_for: begun.session, began, now }))
+    }
+}
+
+/// Returns whether a session is below another one.
+fn comes_from(engine: &Engine, session: &Header, from: &SessionId) -> bool {
+    let mut above = session.parent_id.clone();
+    while let Some(parent) = above {
+        if parent == *from {
+            return true;
+        }
+        above = engine.show(&parent).ok().and_then(|header| header.parent_id);
+    }
+    false
+}
+
+/// Returns whether what is at the name of a worktree is still that worktree. Another folder there, for
+/// example where a disk is not mounted, would look like a branch that removed all files.
+fn is_still(begun: &Begun, folder: &Path) -> Result<bool> {
+    if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return Ok(false);
+    }
+    match &begun.git {
+        Some((repository, _)) => {
+            let entries = users_git::entries_of(&path(repository), folder)?;
+            Ok(folder.join(".git").is_file() && !entries.is_empty())
+        }
+        None => Ok(fs::read_dir(folder).is_ok_and(|mut inside| inside.next().is_some())),
     }
 }

@@ -7,11 +7,11 @@ use bstr::BString;
 use forklore_api::{FilesBrought, NamedPath};
 use forklore_core::{Header, SessionId};
 use forklore_engine::Engine;
-use forklore_snapshot::{Merged, Shared, SnapshotId};
+use forklore_snapshot::{LeftOut, Merged, Shared, SnapshotId};
 use jiff::Timestamp;
 
-use crate::named::{planned, restored};
-use crate::record::{Entry, Files, Record};
+use crate::named::{left_out, planned, restored};
+use crate::record::{BroughtState, Entry, Files, Record};
 use crate::rewind::stopped;
 use crate::snapshot::{Named, find_named};
 use crate::{Error, Result, WorkspaceFiles};
@@ -21,8 +21,12 @@ use crate::{Error, Result, WorkspaceFiles};
 pub struct PlannedBring {
     into: SessionId,
     folder: PathBuf,
+    /// The session for which the folder of the branch was made, or the branch.
+    made_for: SessionId,
     base: SnapshotId,
     theirs: SnapshotId,
+    /// What the folder of the branch has and its state lacks.
+    left_out: Vec<LeftOut>,
     /// The present state of the folder.
     ours: SnapshotId,
     merged: Merged,
@@ -32,12 +36,14 @@ pub struct PlannedBring {
 impl WorkspaceFiles {
     /// Merges the files of the branch `from` into a folder. If a folder was made for the branch, these
     /// are its present files, and what changed since it began is merged. Otherwise it is the last
-    /// snapshot of the branch, and what changed since the one that it has in common with `into`. The present state is recorded
+    /// snapshot of the branch, and what changed since the one that it has in common with `into`. What was
+    /// brought before is not merged again. The present state is recorded
     /// first, so `undo` takes the merge back. A file that was changed here and there in a different
     /// way gets git's conflict markers.
     ///
     /// # Errors
-    /// [`Error::NoCommonSnapshot`] or [`Error::NothingToBring`]; nothing has changed then.
+    /// [`Error::NoCommonSnapshot`], [`Error::NothingToBring`], or [`Error::NotTheWorktree`]; nothing has
+    /// changed then.
     /// [`Error::Stopped`] if a file could not be written.
     pub fn bring(
         &self,
@@ -79,8 +85,12 @@ impl WorkspaceFiles {
         let (common, theirs) = parted(self, engine, from, into)?;
         // A worktree began with the user's changes of that moment, and has those of its agent now. The
         // logs may have neither.
-        let own = self.branch_folder(from, folder)?;
-        let (base, theirs) = (own.began.or(common), own.now.or(theirs));
+        let own = self.branch_folder(engine, from, folder)?;
+        let made_for = own.as_ref().map_or(&from.id, |own| &own.made_for).clone();
+        let began = own.as_ref().and_then(|own| own.began);
+        let base = self.brought_last(folder, &made_for)?.or(began).or(common);
+        let (now, left_out) = own.and_then(|own| own.now).unzip();
+        let theirs = now.or(theirs);
         let (from, into) = (from.id.clone(), into.id.clone());
         let no_common = || Error::NoCommonSnapshot { from: from.clone(), into: into.clone() };
         let base = base.ok_or_else(no_common)?;
@@ -89,7 +99,33 @@ impl WorkspaceFiles {
         let ours = self.snapshots.take_before(folder, theirs, &[], &self.taking)?.id;
         let merged = self.snapshots.merge(base, ours, theirs)?;
         let folder = folder.to_path_buf();
-        Ok(PlannedBring { into, folder, base, theirs, ours, merged, _shared: shared })
+        let left_out = left_out.unwrap_or_default();
+        Ok(PlannedBring {
+            into,
+            folder,
+            made_for,
+            base,
+            theirs,
+            left_out,
+            ours,
+            merged,
+            _shared: shared,
+        })
+    }
+
+    /// Returns the state of a branch that was merged into a folder last, unless that was taken back.
+    fn brought_last(&self, folder: &Path, made_for: &SessionId) -> Result<Option<SnapshotId>> {
+        let key = self.snapshots.key_of(folder)?;
+        if !Record::exists(self.folder(), &key) {
+            return Ok(None);
+        }
+        let record = Record::open(self.folder(), &key)?;
+        let mut entries = record.entries.iter().enumerate().rev();
+        let last = entries.find_map(|(at, entry)| {
+            let brought = entry.brought.as_ref().filter(|brought| brought.from == *made_for)?;
+            record.undone_by(at as u64 + 1).is_none().then_some(brought.state)
+        });
+        Ok(last.filter(|&state| self.snapshots.has(state)))
     }
 
     /// Returns what a planned merge will do.
@@ -98,7 +134,8 @@ impl WorkspaceFiles {
     /// If git fails.
     pub fn show_planned(&self, plan: &PlannedBring) -> Result<FilesBrought> {
         let changes = self.snapshots.compare(plan.ours, plan.merged.id)?;
-        let restored = planned(plan.ours, plan.merged.id, &changes, &[]);
+        let mut restored = planned(plan.ours, plan.merged.id, &changes, &[]);
+        restored.skipped.extend(plan.left_out.iter().map(left_out));
         Ok(FilesBrought { restored, ..plan.answer() })
     }
 
@@ -109,7 +146,9 @@ impl WorkspaceFiles {
     /// [`Error::Stopped`] if a file could not be written.
     pub fn bring_planned(&self, plan: PlannedBring) -> Result<FilesBrought> {
         let answer = plan.answer();
-        let PlannedBring { into, folder, ours, merged, _shared, .. } = plan;
+        let PlannedBring {
+            into, folder, made_for, theirs, ours, merged, left_out, _shared, ..
+        } = plan;
         let mut record = Record::open(self.folder(), &self.snapshots.key_of(&folder)?)?;
         let number = record.add(Entry {
             at: Timestamp::now(),
@@ -119,10 +158,12 @@ impl WorkspaceFiles {
             files: Some(Files { before: ours, after: merged.id }),
             paths: Vec::new(),
             undoes: None,
+            brought: Some(BroughtState { from: made_for, state: theirs }),
         })?;
         let done = self.snapshots.revert(&folder, ours, merged.id, &[], &self.taking);
         let done = done.map_err(|error| stopped(number, ours, error))?;
-        let restored = restored(&done, merged.id);
+        let mut restored = restored(&done, merged.id);
+        restored.skipped.extend(left_out.iter().map(self::left_out));
         Ok(FilesBrought { number: Some(number), restored, ..answer })
     }
 }

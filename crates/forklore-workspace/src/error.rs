@@ -130,6 +130,12 @@ pub enum Error {
         /// The first that was found.
         commit: String,
     },
+    /// The folder that was made for a branch is gone, or something else is at its name.
+    #[error("{} is not the worktree that was made for the branch any more; put it back, or give it up: forklore worktrees remove", folder.display())]
+    NotTheWorktree {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The user locked a worktree.
     #[error("{} is locked{}; git worktree unlock it first", folder.display(), shown(reason))]
     Locked {
@@ -183,6 +189,7 @@ impl Error {
             Self::UndoneAlready { .. }
             | Self::WouldBeLost { .. }
             | Self::CommitsOfNoBranch { .. }
+            | Self::NotTheWorktree { .. }
             | Self::Locked { .. } => ErrorKind::Conflict,
             Self::Git { .. } => ErrorKind::Internal,
             Self::Stopped { source, .. } => kind_of(source),

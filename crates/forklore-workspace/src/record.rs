@@ -35,6 +35,17 @@ pub(crate) struct Entry {
     pub(crate) paths: Vec<BString>,
     /// The number of the entry that this one takes back.
     pub(crate) undoes: Option<u64>,
+    /// What a merge of files brought.
+    #[serde(default)]
+    pub(crate) brought: Option<BroughtState>,
+}
+
+/// The state of a branch that was merged into a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BroughtState {
+    /// The session for which the folder of the branch was made, or the branch.
+    pub(crate) from: SessionId,
+    pub(crate) state: SnapshotId,
 }
 
 /// What a rewind did to the files.
@@ -100,10 +111,12 @@ pub(crate) fn needed_by_undo(folder: &Path, since: Timestamp) -> Result<BTreeSet
     let mut needed = BTreeSet::new();
     for path in json_lines::files_in(&folder.join(FOLDER))? {
         let entries: Vec<Entry> = json_lines::read(&path)?;
-        let with_files = entries.iter().filter_map(|entry| Some((entry.at, entry.files?)));
+        let with_files = entries.iter().filter_map(|entry| Some((entry, entry.files?)));
         let last = with_files.clone().next_back();
-        for (_, files) in with_files.filter(|(at, _)| *at >= since).chain(last) {
+        for (entry, files) in with_files.filter(|(entry, _)| entry.at >= since).chain(last) {
             needed.extend([files.before, files.after]);
+            // The next merge of the branch begins with it.
+            needed.extend(entry.brought.as_ref().map(|brought| brought.state));
         }
     }
     Ok(needed)
@@ -120,7 +133,16 @@ mod tests {
     fn entry(undoes: Option<u64>) -> Entry {
         let session = "work".parse().unwrap();
         let at = "2026-01-02T03:04:05Z".parse().unwrap();
-        Entry { at, session, fork: None, operation: None, files: None, paths: Vec::new(), undoes }
+        Entry {
+            at,
+            session,
+            fork: None,
+            operation: None,
+            files: None,
+            paths: Vec::new(),
+            undoes,
+            brought: None,
+        }
     }
 
     #[test]

@@ -73,6 +73,7 @@ impl WorkspaceFiles {
             files,
             paths: paths.clone(),
             undoes: None,
+            brought: None,
         };
         let number = record.add(entry)?;
         let files = match files {

@@ -62,6 +62,7 @@ impl WorkspaceFiles {
             operation,
             files,
             undoes: Some(undid),
+            brought: None,
             ..entry.clone()
         })?;
         let files = match files {

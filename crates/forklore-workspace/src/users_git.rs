@@ -91,14 +91,19 @@ pub(crate) fn remove_entry(repository: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns why the user locked a worktree with `git worktree lock`; empty if no reason was given.
-pub(crate) fn lock_reason(repository: &Path, folder: &Path) -> Result<Option<String>> {
-    let entries = entries_of(repository, folder)?.into_iter();
-    let mut reasons = entries.filter_map(|entry| fs::read_to_string(entry.join("locked")).ok());
-    Ok(reasons.next().map(|reason| reason.trim().to_owned()))
+/// Returns why the user locked the worktree of an entry with `git worktree lock`; empty if no reason
+/// was given.
+pub(crate) fn lock_reason(entry: &Path) -> Result<Option<String>> {
+    let path = entry.join("locked");
+    match fs::read(&path) {
+        Ok(reason) => Ok(Some(String::from_utf8_lossy(&reason).trim().to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed("read", &path)(error)),
+    }
 }
 
-fn entries_of(repository: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+/// Returns the entries of a worktree in the repository: one, or none.
+pub(crate) fn entries_of(repository: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = repository.join("worktrees");
     let found = match fs::read_dir(&entries) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -9,23 +9,32 @@ use crate::worktree::path;
 use crate::worktree_record::Present;
 use crate::{Error, Result, users_commits, users_git};
 
-/// Refuses if a folder of a worktree has a repository of its own, commits that are in no branch, or
-/// a lock of the user.
+/// Refuses if a folder of a worktree has a repository of its own, or if
+/// [its entry](refuse_losses_of_entry) would lose something.
 pub(crate) fn refuse_losses(folder: &Path, present: &Present) -> Result<()> {
     let is_git = present.begun.git.is_some();
     refuse_repositories(folder, is_git && folder.join(".git").is_file())?;
+    refuse_losses_of_entry(present)
+}
+
+/// Refuses if the entry of a worktree in the user's repository has repositories of submodules, commits
+/// that are in no branch, or a lock of the user. The folder may be gone.
+pub(crate) fn refuse_losses_of_entry(present: &Present) -> Result<()> {
     let Some((repository, commit)) = present.begun.git.as_ref().filter(|_| present.complete) else {
         return Ok(());
     };
-    let (repository, folder) = (path(repository), folder.to_path_buf());
-    if let Some(reason) = users_git::lock_reason(&repository, &path(&present.begun.folder))? {
-        return Err(Error::Locked { folder, reason });
-    }
-    // Without it, git would answer for a repository that has the folder.
-    if folder.join(".git").exists()
-        && let Some(commit) = users_commits::of_no_branch(&repository, &folder, commit)?
-    {
-        return Err(Error::CommitsOfNoBranch { folder, commit });
+    let (repository, folder) = (path(repository), path(&present.begun.folder));
+    for entry in users_git::entries_of(&repository, &folder)? {
+        if let Some(reason) = users_git::lock_reason(&entry)? {
+            return Err(Error::Locked { folder, reason });
+        }
+        let modules = entry.join("modules");
+        if modules.exists() {
+            return Err(Error::WouldBeLost { what: "repositories of submodules", path: modules });
+        }
+        if let Some(commit) = users_commits::of_no_branch(&repository, &entry, commit)? {
+            return Err(Error::CommitsOfNoBranch { folder, commit });
+        }
     }
     Ok(())
 }

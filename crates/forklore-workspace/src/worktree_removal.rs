@@ -9,7 +9,7 @@ use forklore_snapshot::SnapshotId;
 use crate::error::failed;
 use crate::users_git;
 use crate::worktree::{bytes, path, resolved, shown};
-use crate::worktree_losses::refuse_losses;
+use crate::worktree_losses::{refuse_losses, refuse_losses_of_entry};
 use crate::worktree_record::{Line, Present, Removal, WorktreeRecord};
 use crate::{Error, Result, WorkspaceFiles, Worktree};
 
@@ -59,7 +59,10 @@ impl WorkspaceFiles {
         let begun = present.removing.clone().filter(|removal| removal.goes_on(&folder));
         let removal = match begun {
             Some(removal) => removal,
-            None if worktree.missing => Removal::default(),
+            None if worktree.missing => {
+                refuse_losses_of_entry(&present)?;
+                Removal::default()
+            }
             None => {
                 let snapshot = Some(self.last_state(&folder, &present)?);
                 if present.complete {

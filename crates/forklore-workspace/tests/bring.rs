@@ -215,9 +215,77 @@ fn what_nobody_recorded_in_the_folder_of_a_branch_is_brought_too() {
     let branch = world.engine.fork(&Fork::of(fork.session.clone())).unwrap().child_session_id;
     fs::write(fork.folder.join("result"), "2").unwrap();
     fs::remove_file(fork.folder.join("mine")).unwrap();
-    // The first merge wrote the same file, so both have changed it.
-    fs::remove_file(world.work().join("result")).unwrap();
-    assert_eq!(world.bring(&branch).unwrap(), (fork.snapshot.to_string(), 1));
+    assert_eq!(world.bring(&branch).unwrap().1, 1);
     assert_eq!((world.read("result").as_deref(), world.read("mine")), (Some("2"), None));
     assert_eq!(world.header(&branch).workspace.as_str(), fork.folder.to_str().unwrap());
+}
+
+#[test]
+fn only_what_is_new_is_brought_again_unless_it_was_undone() {
+    let world = World::new();
+    let fork = world.fork();
+    let bring = |text: &str| {
+        fs::write(fork.folder.join("mine"), text).unwrap();
+        world.bring(&fork.session).unwrap()
+    };
+    let (base, _) = bring("one");
+    assert_eq!((base, world.read("mine").unwrap()), (fork.snapshot.to_string(), "one".into()));
+    // With the state at the beginning as the base, both would have changed the file.
+    bring("two");
+    assert_eq!(world.read("mine").as_deref(), Some("two"));
+    bring("1");
+    assert_eq!(world.read("mine").as_deref(), Some("1"));
+    let undo = || world.files.undo(&world.engine, &world.work(), None).unwrap();
+    (undo(), undo());
+    assert_eq!(world.read("mine").as_deref(), Some("one"));
+    let (base, _) = bring("three");
+    assert_eq!(world.read("mine").as_deref(), Some("three"));
+    assert_ne!(base, fork.snapshot.to_string());
+    // Nothing that the next merge needs is removed.
+    world.files.collect(&world.engine, false).unwrap();
+    bring("four");
+    assert_eq!(world.read("mine").as_deref(), Some("four"));
+}
+
+#[test]
+fn a_folder_that_another_branch_uses_now_is_not_that_of_the_first() {
+    let world = World::new();
+    let folder = world.work().with_file_name("tree");
+    let fork = |name: &str| {
+        let (parent, fork) = (world.header(&world.session), Fork::of(world.session.clone()));
+        let made = world.files.fork_into(&world.engine, &parent, &fork, Some(&folder)).unwrap().1;
+        fs::write(made.folder.join(name), name).unwrap();
+        made.session
+    };
+    let first = fork("first");
+    world.files.remove_worktree_of_fork(&world.engine, &folder).unwrap();
+    let below = world.engine.fork(&Fork::of(first.clone())).unwrap().child_session_id;
+    fork("second");
+    for branch in [&first, &below] {
+        world.bring(branch).unwrap();
+        let read = ["mine", "first", "second"].map(|name| world.read(name));
+        assert_eq!(read, [Some("1".into()), Some("first".into()), None]);
+    }
+}
+
+#[test]
+fn another_folder_in_the_place_of_a_branchs_folder_is_not_brought() {
+    let world = World::new();
+    let fork = world.fork();
+    let aside = fork.folder.with_file_name("aside");
+    fs::rename(&fork.folder, &aside).unwrap();
+    let refused = || {
+        let refused = world.bring(&fork.session).unwrap_err();
+        assert!(matches!(refused, Error::NotTheWorktree { .. }), "{refused}");
+        assert_eq!(world.read("mine").as_deref(), Some("1"));
+    };
+    refused();
+    fs::create_dir(&fork.folder).unwrap();
+    refused();
+    fs::remove_dir(&fork.folder).unwrap();
+    std::os::unix::fs::symlink(&aside, &fork.folder).unwrap();
+    refused();
+    fs::remove_file(&fork.folder).unwrap();
+    fs::rename(&aside, &fork.folder).unwrap();
+    world.bring(&fork.session).unwrap();
 }

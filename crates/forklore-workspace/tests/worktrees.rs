@@ -278,6 +278,43 @@ fn commits_that_only_the_worktree_remembers_are_named_and_not_removed() {
 }
 
 #[test]
+fn what_only_the_entry_has_is_not_removed_with_a_folder_that_is_away() {
+    let world = World::new();
+    let files = world.files();
+    let folder = files.create_worktree(&world.request("tree")).unwrap().folder;
+    let entry = world.path("work/.git/worktrees/tree");
+    let refused = || files.remove_worktree(&folder).unwrap_err();
+    // Changes that git put aside for the time of a rebase.
+    git(&folder, &["commit", "-q", "--allow-empty", "-m", "mine"]);
+    git(&folder, &["branch", "mine"]);
+    fs::write(folder.join("same"), "precious").unwrap();
+    let aside = git(&folder, &["stash", "create"]);
+    fs::create_dir(entry.join("rebase-merge")).unwrap();
+    fs::write(entry.join("rebase-merge/autostash"), &aside).unwrap();
+    let error = refused();
+    let is_it = |commit: &str| commit == aside.trim();
+    assert!(matches!(&error, Error::CommitsOfNoBranch { commit, .. } if is_it(commit)), "{error}");
+    fs::remove_dir_all(entry.join("rebase-merge")).unwrap();
+    // Repositories of submodules are below the entry, also after their folders are gone.
+    fs::create_dir_all(entry.join("modules/sub")).unwrap();
+    assert!(matches!(refused(), Error::WouldBeLost { .. }));
+    fs::remove_dir_all(entry.join("modules")).unwrap();
+
+    git(&folder, &["worktree", "lock", "."]);
+    fs::write(entry.join("locked"), b"caf\xe9").unwrap();
+    fs::rename(&folder, world.path("away")).unwrap();
+    assert!(matches!(refused(), Error::Locked { .. }));
+    fs::remove_file(entry.join("locked")).unwrap();
+    world.git(&["branch", "-q", "-D", "mine"]);
+    assert!(matches!(refused(), Error::CommitsOfNoBranch { .. }));
+    // A HEAD on a branch without commits names none.
+    fs::rename(world.path("away"), &folder).unwrap();
+    git(&folder, &["branch", "mine"]);
+    git(&folder, &["checkout", "-q", "--orphan", "new"]);
+    files.remove_worktree(&folder).unwrap();
+}
+
+#[test]
 fn a_creation_that_was_killed_is_listed_and_removed() {
     let world = World::new();
     let before = all(&world.path("work"));
