@@ -81,12 +81,10 @@ impl Engine {
         if !found.sound.is_empty() || !found.damaged.is_empty() {
             return only(found, &format!("the name {id}"));
         }
-        let elsewhere = label.filter(|_| scope.workspace.is_some());
-        if let Some(label) = elsewhere {
-            let filter = Filter { label: Some(label.clone()), ..Filter::default() };
-            if let Some(found) = self.elsewhere(&format!("the label {label}"), &filter)? {
-                return Ok(found);
-            }
+        if let Some((label, workspace)) = label.as_ref().zip(scope.workspace.as_ref())
+            && let Some(found) = self.labelled_elsewhere(label, workspace)?
+        {
+            return Ok(found);
         }
         // Nobody types a whole UUID for a title, and the search reads every title.
         if uuid::Uuid::parse_str(id.as_str()).is_ok() {
@@ -138,12 +136,28 @@ impl Engine {
             Some(of) => filter.family = Some(of.root_id.clone()),
         }
         let what = format!("the label {label}");
-        match only(self.store.sessions(&filter, None, 0)?, &what) {
-            Err(none @ Error::NoMatch { .. }) if filter.workspace.is_some() => {
-                self.elsewhere(&what, &Filter { workspace: None, ..filter })?.ok_or(none)
+        match (only(self.store.sessions(&filter, None, 0)?, &what), &filter.workspace) {
+            (Err(none @ Error::NoMatch { .. }), Some(workspace)) => {
+                self.labelled_elsewhere(label, workspace)?.ok_or(none)
             }
-            found => found,
+            (found, _) => found,
         }
+    }
+
+    /// Returns the only session of other workspaces with this label. If several have it, returns the
+    /// only one whose family begins in `workspace`: a fork with a folder of its own.
+    fn labelled_elsewhere(&self, label: &Label, workspace: &Workspace) -> Result<Option<Header>> {
+        let filter = Filter { label: Some(label.clone()), ..Filter::default() };
+        let found = self.store.sessions(&filter, None, 0)?.sound;
+        let begins_here = |header: &&Header| {
+            self.show(&header.root_id).is_ok_and(|root| root.workspace == *workspace)
+        };
+        if let [_, _, ..] = found.as_slice()
+            && let [one] = found.iter().filter(begins_here).collect::<Vec<_>>().as_slice()
+        {
+            return Ok(Some((*one).clone()));
+        }
+        only_elsewhere(&format!("the label {label}"), found)
     }
 
     /// Returns the only session of all workspaces that matches `filter`. Returns `None` if none

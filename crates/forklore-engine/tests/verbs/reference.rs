@@ -93,6 +93,15 @@ fn names_of_other_folders_are_found_where_they_are_unique(world: &World) {
         assert!(report.ends_with(folders), "{report:?}");
         assert_eq!(tries, [fork.to_string(), "cccc-3333".to_owned()]);
     }
+    // A fork with a folder of its own belongs to the project of its root.
+    let own = world.engine.create(&Create::in_workspace(Workspace::new("/elsewhere"))).unwrap().id;
+    let (at, workspace) = (Some("start".parse().unwrap()), Some(Workspace::new("/trees/idea")));
+    let fork = Fork { at, workspace, label: Some("idea".parse().unwrap()), ..Fork::of(own) };
+    let fork = world.engine.fork(&fork).unwrap().child_session_id;
+    assert_eq!(
+        ["@idea", "idea"].map(|reference| from(reference).unwrap().id),
+        [(); 2].map(|()| fork.clone())
+    );
     // A search in all workspaces reports that several sessions match.
     let all = world.engine.resolve("@idea", &Scope::default()).unwrap_err();
     assert_eq!(all.kind(), ErrorKind::InvalidArgs);

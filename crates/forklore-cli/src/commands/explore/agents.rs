@@ -1,6 +1,7 @@
 //! `explore --agent`: coding agents go on with a session, each in a folder of its own.
 
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::commands::resume_in;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 use crate::session_ref::SessionRef;
-use crate::{agent_config, interrupts, wiring};
+use crate::{agent_config, interrupts, new_file, wiring};
 
 /// The agents that can go on by themselves.
 pub(super) const NAMES: [&str; 6] = ["chat", "claude", "codex", "gemini", "opencode", "pi"];
@@ -119,7 +120,17 @@ fn chat(args: &Args, models: &[String], app: &App, output: &mut Output) -> Resul
         let limits = args.max_cost.is_some();
         configured.check_budget(model, limits).map_err(forklore_host::Error::from)?;
     }
-    let mut fixed = agent_config::this_program(app)?;
+    let mut fixed = Vec::new();
+    if let Some(path) = std::env::var_os(wiring::CONFIG_VARIABLE).map(PathBuf::from)
+        && path.is_relative()
+        && !path.as_os_str().is_empty()
+    {
+        // The agent works in another folder.
+        let path = std::path::absolute(&path).map_err(new_file::failed(&path))?;
+        let variable = format!("{}={}", wiring::CONFIG_VARIABLE, path.display());
+        fixed.extend(["env".to_owned(), variable]);
+    }
+    fixed.extend(agent_config::this_program(app)?);
     fixed.push("--quiet".to_owned());
     for setting in app.settings() {
         fixed.extend(["-c".to_owned(), setting.typed().to_owned()]);
