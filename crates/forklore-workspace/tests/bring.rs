@@ -270,7 +270,7 @@ fn a_folder_that_another_branch_uses_now_is_not_that_of_the_first() {
 }
 
 #[test]
-fn another_folder_in_the_place_of_a_branchs_folder_is_not_brought() {
+fn another_folder_at_the_name_of_a_branchs_folder_is_not_brought() {
     let world = World::new();
     let fork = world.fork();
     let aside = fork.folder.with_file_name("aside");
