@@ -30,8 +30,9 @@ The session is told what the branch did since the two parted, with its last answ
 behind its head: nothing that was said is changed, and the branch stays. To bring the same again \
 is harmless; when the branch has gone on, only what is new is told. A model that sums it up is \
 told that part alone.\n\n\
---files merges what the branch changed since the last snapshot that both share into the folder. Your \
-own changes stay; a file that both changed in different ways gets git's conflict markers, and the \
+--files merges the files of the branch's worktree, as they are now, into the folder: what changed \
+since the worktree began, or since it was brought last. Without a worktree, it is the branch's last \
+snapshot, and what changed since the last one that both share. Your own changes stay; a file that both changed in different ways gets git's conflict markers, and the \
 exit code is that of a conflict. forklore undo takes the merge of the files back.";
 
 /// Record in a session what another branch came to

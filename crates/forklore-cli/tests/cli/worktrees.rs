@@ -101,6 +101,7 @@ fn a_worktree_that_cannot_be_made_leaves_no_fork() {
     assert_eq!(kind(&["fork", "work", "--at", "start", "--worktree"]), "not_found");
     assert_eq!(kind(&["fork", "work", "--worktree", "--summarize=model"]), "invalid_args");
     assert_eq!(kind(&["worktrees", "remove", "work", "--yes"]), "not_found");
+    assert_eq!(kind(&["worktrees", "remove", "/nowhere", "--yes"]), "not_found");
     assert_eq!(sessions(), 1);
     assert_eq!(project.json(&["worktrees", "list"])["worktrees"], json!([]));
 }

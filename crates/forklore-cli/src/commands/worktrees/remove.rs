@@ -29,7 +29,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let folder = if made.iter().any(|made| made.folder == named) {
         named
     } else {
-        let session = app.stored(&SessionRef::parse(&args.of)?, output)?.id;
+        let reference = SessionRef::parse(&args.of)?;
+        if reference.is_file() {
+            let message = format!("{} is not the folder of a fork", args.of);
+            return Err(
+                Failure::refused(ErrorKind::NotFound, message).or_try("forklore worktrees list")
+            );
+        }
+        let session = app.stored(&reference, output)?.id;
         let of_session = made.into_iter().rev().find(|made| made.session == session);
         let none = || Failure::refused(ErrorKind::NotFound, format!("{session} has no worktree"));
         of_session.ok_or_else(|| none().or_try("forklore worktrees list"))?.folder
