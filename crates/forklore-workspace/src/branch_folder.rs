@@ -35,11 +35,16 @@ impl WorkspaceFiles {
         let record = WorktreeRecord::open(self.folder())?;
         let own = record.made.iter().rfind(|begun| begun.session == from.id);
         let workspace = Path::new(from.workspace.as_str());
-        let shared = || {
-            let mut in_it = record.made.iter().rev().filter(|it| path(&it.folder) == workspace);
-            in_it.find(|begun| comes_from(engine, from, &begun.session))
+        let begun = match own {
+            Some(own) => Some(own),
+            None => {
+                let above = engine.lineage(&from.id)?.ancestors;
+                let comes_from = |id: &SessionId| above.iter().any(|above| above.session_id == *id);
+                let mut in_it = record.made.iter().rev().filter(|it| path(&it.folder) == workspace);
+                in_it.find(|begun| comes_from(&begun.session))
+            }
         };
-        let Some(begun) = own.or_else(shared).cloned() else { return Ok(None) };
+        let Some(begun) = begun.cloned() else { return Ok(None) };
         let mut present = record.present.values().rev();
         let present = present.find(|present| present.begun == begun);
         let is_there = present.is_some_and(|it| it.complete && it.removing.is_none());
@@ -59,18 +64,6 @@ impl WorkspaceFiles {
         let began = Some(begun.snapshot).filter(|&id| self.snapshots.has(id));
         Ok(Some(BranchFolder { made_for: begun.session, began, now }))
     }
-}
-
-/// Returns whether a session is below another one.
-fn comes_from(engine: &Engine, session: &Header, from: &SessionId) -> bool {
-    let mut above = session.parent_id.clone();
-    while let Some(parent) = above {
-        if parent == *from {
-            return true;
-        }
-        above = engine.show(&parent).ok().and_then(|header| header.parent_id);
-    }
-    false
 }
 
 /// Returns whether what is at the name of a worktree is still that worktree. Another folder there, for

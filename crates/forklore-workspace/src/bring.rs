@@ -1,6 +1,5 @@
 //! `bring --files`: merges the files of a branch into a folder.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use bstr::BString;
@@ -13,7 +12,6 @@ use jiff::Timestamp;
 use crate::named::{left_out, planned, restored};
 use crate::record::{BroughtState, Entry, Files, Record};
 use crate::rewind::stopped;
-use crate::snapshot::{Named, find_named};
 use crate::{Error, Result, WorkspaceFiles};
 
 /// A merge of files that has not touched a file yet. While it exists, no snapshot is removed.
@@ -35,11 +33,10 @@ pub struct PlannedBring {
 
 impl WorkspaceFiles {
     /// Merges the files of the branch `from` into a folder. If a folder was made for the branch, these
-    /// are its present files, and what changed since it began is merged. Otherwise it is the last
-    /// snapshot of the branch, and what changed since the one that it has in common with `into`. What was
-    /// brought before is not merged again. The present state is recorded
-    /// first, so `undo` takes the merge back. A file that was changed here and there in a different
-    /// way gets git's conflict markers.
+    /// are its present files; otherwise it is the last snapshot of the branch. What changed since the
+    /// two sessions parted is merged, but not again what was brought before. The present state is
+    /// recorded first, so `undo` takes the merge back. A file that was changed here and there in a
+    /// different way gets git's conflict markers.
     ///
     /// # Errors
     /// [`Error::NoCommonSnapshot`], [`Error::NothingToBring`], or [`Error::NotTheWorktree`]; nothing has
@@ -82,13 +79,9 @@ impl WorkspaceFiles {
     ) -> Result<PlannedBring> {
         // Nothing removes the snapshots before the record names them.
         let shared = self.snapshots.share()?;
-        let (common, theirs) = parted(self, engine, from, into)?;
-        // A worktree began with the user's changes of that moment, and has those of its agent now. The
-        // logs may have neither.
         let own = self.branch_folder(engine, from, folder)?;
+        let (base, theirs) = self.merge_base(engine, from, into, folder, own.as_ref())?;
         let made_for = own.as_ref().map_or(&from.id, |own| &own.made_for).clone();
-        let began = own.as_ref().and_then(|own| own.began);
-        let base = self.brought_last(folder, &made_for)?.or(began).or(common);
         let (now, left_out) = own.and_then(|own| own.now).unzip();
         let theirs = now.or(theirs);
         let (from, into) = (from.id.clone(), into.id.clone());
@@ -111,21 +104,6 @@ impl WorkspaceFiles {
             merged,
             _shared: shared,
         })
-    }
-
-    /// Returns the state of a branch that was merged into a folder last, unless that was taken back.
-    fn brought_last(&self, folder: &Path, made_for: &SessionId) -> Result<Option<SnapshotId>> {
-        let key = self.snapshots.key_of(folder)?;
-        if !Record::exists(self.folder(), &key) {
-            return Ok(None);
-        }
-        let record = Record::open(self.folder(), &key)?;
-        let mut entries = record.entries.iter().enumerate().rev();
-        let last = entries.find_map(|(at, entry)| {
-            let brought = entry.brought.as_ref().filter(|brought| brought.from == *made_for)?;
-            record.undone_by(at as u64 + 1).is_none().then_some(brought.state)
-        });
-        Ok(last.filter(|&state| self.snapshots.has(state)))
     }
 
     /// Returns what a planned merge will do.
@@ -181,32 +159,4 @@ impl PlannedBring {
             conflicts: self.merged.conflicts.iter().map(conflict).collect(),
         }
     }
-}
-
-/// Returns the last snapshot that two sessions have in common, and the last one that only the branch
-/// has.
-fn parted(
-    files: &WorkspaceFiles,
-    engine: &Engine,
-    from: &Header,
-    into: &Header,
-) -> Result<(Option<SnapshotId>, Option<SnapshotId>)> {
-    let last = find_named(engine, &from.id, u64::MAX, |_, _| Ok(true))?;
-    // A fork has its own positions, but the ids of inherited events are those of the parent.
-    let mut theirs = HashSet::new();
-    find_named(engine, &into.id, u64::MAX, |_, event| {
-        theirs.insert(event.clone());
-        Ok(false)
-    })?;
-    let common = find_named(engine, &from.id, u64::MAX, |_, event| Ok(theirs.contains(event)))?;
-    let parted = common.as_ref().and_then(|common| common.seq);
-    let last = last.filter(|last| last.seq > parted);
-    let folder = from.workspace.as_str();
-    let recorded = files.last_moment(engine, from, u64::MAX, folder)?;
-    let last = match recorded {
-        Some(recorded) if last.as_ref().is_none_or(|last| last.at < recorded.at) => Some(recorded),
-        _ => last,
-    };
-    let id = |named: Option<Named>| named.map(|named| named.id()).transpose();
-    Ok((id(common)?, id(last)?))
 }

@@ -14,6 +14,7 @@ mod error;
 mod followed;
 mod fork;
 mod json_lines;
+mod merge_base;
 mod named;
 mod pending;
 mod position;

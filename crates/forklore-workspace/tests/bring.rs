@@ -9,12 +9,12 @@
 )]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forklore_api::{Create, Fork, NewEvent};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Header, SessionId};
+use forklore_core::{Header, Selector, SessionId};
 use forklore_engine::Engine;
 use forklore_store::memory::MemoryStore;
 use forklore_workspace::{Error, WorkspaceFiles, Worktree};
@@ -56,7 +56,11 @@ impl World {
 
     /// Forks the session into a folder of its own.
     fn fork(&self) -> Worktree {
-        let (parent, fork) = (self.header(&self.session), Fork::of(self.session.clone()));
+        self.fork_of(&self.session)
+    }
+
+    fn fork_of(&self, parent: &SessionId) -> Worktree {
+        let (parent, fork) = (self.header(parent), Fork::of(parent.clone()));
         self.files.fork_into(&self.engine, &parent, &fork, None).unwrap().1
     }
 
@@ -67,8 +71,17 @@ impl World {
     }
 
     fn bring(&self, from: &SessionId) -> Result<(String, u64), Error> {
-        let (from, into) = (self.header(from), self.header(&self.session));
-        let brought = self.files.bring(&self.engine, &from, &into, &self.work())?;
+        self.bring_into(&self.session, &self.work(), from)
+    }
+
+    fn bring_into(
+        &self,
+        into: &SessionId,
+        folder: &Path,
+        from: &SessionId,
+    ) -> Result<(String, u64), Error> {
+        let (from, into) = (self.header(from), self.header(into));
+        let brought = self.files.bring(&self.engine, &from, &into, folder)?;
         Ok((brought.base, brought.restored.written))
     }
 
@@ -289,4 +302,57 @@ fn another_folder_at_the_name_of_a_branchs_folder_is_not_brought() {
     fs::remove_file(&fork.folder).unwrap();
     fs::rename(&aside, &fork.folder).unwrap();
     world.bring(&fork.session).unwrap();
+}
+
+#[test]
+fn a_fork_of_a_fork_brings_the_work_of_both() {
+    let world = World::new();
+    let first = world.fork();
+    world.work_in(&first, "first");
+    let second = world.fork_of(&first.session);
+    fs::write(second.folder.join("mine"), "second").unwrap();
+    let third = world.fork_of(&second.session);
+    fs::write(third.folder.join("first"), "third").unwrap();
+    // The one in between needs no folder any more.
+    world.files.remove_worktree_of_fork(&world.engine, &second.folder).unwrap();
+
+    let brought = world.bring(&third.session).unwrap();
+    assert_eq!(brought, (first.snapshot.to_string(), 2));
+    let read = ["mine", "first"].map(|name| world.read(name).unwrap());
+    assert_eq!(read, ["second", "third"]);
+    // What the two share is no change for the one above.
+    let into_first = world.bring_into(&first.session, &first.folder, &third.session).unwrap();
+    assert_eq!(into_first, (second.snapshot.to_string(), 2));
+}
+
+#[test]
+fn a_fork_of_what_a_fork_inherited_brings_only_its_own_work() {
+    let world = World::new();
+    world.record();
+    let first = world.fork();
+    world.engine.append(&first.session, &NewEvent::user("go on").unwrap().into()).unwrap();
+    world.work_in(&first, "first");
+    let parent = world.header(&first.session);
+    let at = Fork { at: Some(Selector::Turn(0)), ..Fork::of(first.session.clone()) };
+    let second = world.files.fork_into(&world.engine, &parent, &at, None).unwrap().1;
+    assert!(!second.folder.join("first").exists());
+    world.work_in(&second, "second");
+    assert_eq!(world.bring(&second.session).unwrap(), (second.snapshot.to_string(), 1));
+    assert_eq!((world.read("first"), world.read("second")), (None, Some("second".into())));
+}
+
+#[test]
+fn the_work_of_the_parent_is_brought_from_where_the_fork_began() {
+    let world = World::new();
+    world.record();
+    fs::write(world.work().join("mine"), "of nobody's snapshot").unwrap();
+    let fork = world.fork();
+    fs::write(fork.folder.join("mine"), "of the fork").unwrap();
+    world.engine.append(&world.session, &NewEvent::user("go on").unwrap().into()).unwrap();
+    fs::write(world.work().join("later"), "of the parent").unwrap();
+    world.record();
+    let brought = world.bring_into(&fork.session, &fork.folder, &world.session).unwrap();
+    assert_eq!(brought, (fork.snapshot.to_string(), 1));
+    let read = ["mine", "later"].map(|name| fs::read_to_string(fork.folder.join(name)).unwrap());
+    assert_eq!(read, ["of the fork", "of the parent"]);
 }
