@@ -136,6 +136,14 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
+    /// The repository of a worktree is not where it was.
+    #[error("the repository {} of the worktree {} is gone; if it was moved, run there: git worktree repair {}; if it was deleted, delete the worktree's folder too", repository.display(), folder.display(), folder.display())]
+    NoRepository {
+        /// The folder.
+        folder: PathBuf,
+        /// Where the repository was.
+        repository: PathBuf,
+    },
     /// The user locked a worktree.
     #[error("{} is locked{}; git worktree unlock it first", folder.display(), shown(reason))]
     Locked {
@@ -190,6 +198,7 @@ impl Error {
             | Self::WouldBeLost { .. }
             | Self::CommitsOfNoBranch { .. }
             | Self::NotTheWorktree { .. }
+            | Self::NoRepository { .. }
             | Self::Locked { .. } => ErrorKind::Conflict,
             Self::Git { .. } => ErrorKind::Internal,
             Self::Stopped { source, .. } => kind_of(source),

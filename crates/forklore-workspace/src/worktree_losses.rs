@@ -49,7 +49,9 @@ fn refuse_repositories(folder: &Path, is_worktree: bool) -> Result<()> {
     for entry in inside {
         let entry = entry.map_err(failed("read", folder))?;
         if entry.file_name() == ".git" {
-            if !is_worktree {
+            // For git, an empty one is none.
+            let is_empty = fs::read_dir(entry.path()).is_ok_and(|mut it| it.next().is_none());
+            if !is_worktree && !is_empty {
                 return Err(Error::WouldBeLost { what: "a repository", path: entry.path() });
             }
         } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -315,6 +315,32 @@ fn what_only_the_entry_has_is_not_removed_with_a_folder_that_is_away() {
 }
 
 #[test]
+fn a_project_that_was_renamed_is_named_and_its_worktree_removed_after_a_repair() {
+    let world = World::new();
+    let files = world.files();
+    let folder = files.create_worktree(&world.request("tree")).unwrap().folder;
+    fs::create_dir_all(folder.join("copied/.git")).unwrap();
+    let moved = world.path("moved");
+    fs::rename(world.path("work"), &moved).unwrap();
+    let refused = files.remove_worktree(&folder).unwrap_err();
+    assert!(matches!(refused, Error::NoRepository { .. }), "{refused}");
+    assert!(folder.join("copied").is_dir());
+
+    git(&moved, &["worktree", "repair", folder.to_str().unwrap()]);
+    files.remove_worktree(&folder).unwrap();
+    assert_eq!((folder.exists(), moved.join(".git/worktrees").exists()), (false, false));
+
+    // A project and its worktree that are both gone leave nothing to be asked about.
+    let (folder, project) = (world.path("second"), world.path("work"));
+    fs::rename(&moved, &project).unwrap();
+    files.create_worktree(&world.request("second")).unwrap();
+    fs::remove_dir_all(&project).unwrap();
+    assert!(matches!(files.remove_worktree(&folder), Err(Error::NoRepository { .. })));
+    fs::remove_dir_all(&folder).unwrap();
+    files.remove_worktree(&folder).unwrap();
+}
+
+#[test]
 fn a_creation_that_was_killed_is_listed_and_removed() {
     let world = World::new();
     let before = all(&world.path("work"));
