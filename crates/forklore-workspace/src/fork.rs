@@ -8,12 +8,14 @@ use forklore_core::{Header, Label, Selector};
 use forklore_engine::Engine;
 use forklore_snapshot::{Shared, SnapshotId};
 
+use crate::worktree::is_free;
 use crate::{Moment, NewWorktree, RemovedWorktree, Result, WorkspaceFiles, Worktree};
 
 impl WorkspaceFiles {
     /// Forks a session, and gives the fork a folder of its own with the files of the cut: those of
     /// the last snapshot at or before it, or the present ones if the fork begins at the end. The
-    /// default folder is `PROJECT.worktrees/LABEL` next to the parent's folder.
+    /// default folder is `PROJECT.worktrees/LABEL` next to the parent's folder, or `LABEL-2` if
+    /// something is there.
     ///
     /// # Errors
     /// [`Error::NoSnapshot`](crate::Error::NoSnapshot) if the history names no snapshot there, and those of
@@ -120,12 +122,20 @@ impl WorkspaceFiles {
     }
 }
 
-/// Returns the folder for a fork: the one that is wanted, or the default.
+/// Returns the folder for a fork: the one that is wanted, or the default. The default gets a number
+/// if something is at its name already.
 fn folder_of(workspace: &Path, label: &Label, wanted: Option<&Path>) -> PathBuf {
     if let Some(wanted) = wanted {
         return wanted.to_path_buf();
     }
     let mut name = workspace.file_name().unwrap_or_default().to_os_string();
     name.push(".worktrees");
-    workspace.with_file_name(name).join(label.as_str())
+    let folder = workspace.with_file_name(name).join(label.as_str());
+    let mut others = (2..u64::MAX).map(|number| format!("{label}-{number}"));
+    let is_usable = |folder: &Path| is_free(folder).unwrap_or(true);
+    if is_usable(&folder) {
+        return folder;
+    }
+    let free = others.find(|name| is_usable(&folder.with_file_name(name)));
+    free.map_or_else(|| folder.clone(), |name| folder.with_file_name(name))
 }

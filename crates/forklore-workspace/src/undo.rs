@@ -14,6 +14,7 @@ use crate::{Error, Result, WorkspaceFiles};
 
 impl WorkspaceFiles {
     /// Returns the folder itself, or else the nearest one above it, in which something was rewound.
+    /// The search ends at the top of a repository of git, whose files are its own.
     ///
     /// # Errors
     /// If the folder does not exist.
@@ -21,6 +22,9 @@ impl WorkspaceFiles {
         for above in folder.ancestors() {
             if Record::exists(self.folder(), &self.snapshots.key_of(above)?) {
                 return Ok(Some(above.to_path_buf()));
+            }
+            if above.join(".git").symlink_metadata().is_ok() {
+                break;
             }
         }
         Ok(None)

@@ -166,7 +166,7 @@ pub(crate) fn resolved(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Returns whether nothing is at a path, or an empty folder.
-fn is_free(folder: &Path) -> Result<bool> {
+pub(crate) fn is_free(folder: &Path) -> Result<bool> {
     match fs::read_dir(folder) {
         Ok(mut inside) => Ok(inside.next().is_none()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
