@@ -126,6 +126,14 @@ impl About {
         })
     }
 
+    /// Returns whether a path is in a repository that git could not read, so that the snapshot lacks
+    /// what the repository tracks although it is ignored.
+    pub(crate) fn may_lack(&self, path: &BString) -> bool {
+        let unread = self.left_out.iter().filter(|left| left.reason == Reason::Unreadable);
+        let mut folders = unread.filter_map(|left| left.path.strip_suffix(b".git"));
+        folders.any(|folder| folder.ends_with(b"/") && path.starts_with(folder))
+    }
+
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let Usual { file, executable, folder } = self.usual;
         let mut bytes = format!("usual {file:o} {executable:o} {folder:o}\0").into_bytes();

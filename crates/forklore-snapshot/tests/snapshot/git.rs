@@ -193,6 +193,28 @@ fn a_nested_repository_that_git_does_not_read_is_named_and_its_files_belong_to_i
 }
 
 #[test]
+fn a_rewind_to_when_git_could_not_read_a_nested_repository_removes_nothing_of_it() {
+    let world = World::with_git();
+    let nested = world.root().join("nested");
+    world.write("nested/.gitignore", "ignored\n");
+    world.write("nested/ignored", "tracked although it is ignored");
+    world.write("nested/changed", "1");
+    for args in [&["init", "--quiet"][..], &["add", "--force", "."]] {
+        git(&nested, args);
+    }
+    let head = fs::read(nested.join(".git/HEAD")).unwrap();
+    fs::write(nested.join(".git/HEAD"), "damaged").unwrap();
+    let unread = world.take();
+    assert_eq!(unread.left_out.len(), 1);
+    fs::write(nested.join(".git/HEAD"), head).unwrap();
+    let then = world.state();
+
+    world.write("nested/changed", "2");
+    world.restore(unread.id);
+    assert_eq!(world.state(), then);
+}
+
+#[test]
 fn a_repository_at_the_top_that_git_does_not_read_is_an_error() {
     // A snapshot without what git tracks although it is ignored would be a smaller one.
     for damage in ["HEAD", "index"] {
