@@ -34,9 +34,7 @@ pub(crate) async fn call(
     let call = path.strip_prefix(&prefix()).and_then(named);
     caller.needs(call.map_or(Scope::Read, scope))?;
     let most = if call == Some(Call::Put) { ATTACHMENT_BYTES } else { LONGEST_REQUEST };
-    let received = receive(&service, request, most).await;
-    let failed = |source| Problem::from(forklore::Error::io("receiving a call", source));
-    let mut body = received.map_err(failed)?;
+    let mut body = receive(&service, request, most).await?;
     // A reader that waits for changes must not hold up others.
     let permit = match call {
         Some(Call::Changes) => service.waiting.clone().acquire_owned().await,

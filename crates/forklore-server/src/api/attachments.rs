@@ -77,9 +77,7 @@ pub(crate) async fn add(
     if let Some(kind) = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()) {
         kind.clone_into(&mut request.media_type);
     }
-    let received = receive(&service, body, request.limit).await;
-    let failed = |source| Problem::from(forklore::Error::io("receiving an attachment", source));
-    let mut bytes = received.map_err(failed)?;
+    let mut bytes = receive(&service, body, request.limit).await?;
     let attached: Attached = service
         .call_as(&caller, move |engine| engine.attach(&session, &mut bytes, &request))
         .await?;

@@ -6,10 +6,8 @@ use axum::http::{StatusCode, header};
 use forklore_core::ErrorKind;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::time::timeout;
-use tokio_stream::StreamExt as _;
 
-use super::bytes::STALLED;
+use super::bytes::next_piece;
 use crate::problem::Problem;
 
 /// The largest body of a request, in bytes, except for attachments. A batch of events is smaller.
@@ -49,17 +47,7 @@ async fn received(request: Request) -> Result<Vec<u8>, Problem> {
     }
     let (mut bytes, mut pieces) = (Vec::new(), request.into_body().into_data_stream());
     loop {
-        let Ok(piece) = timeout(STALLED, pieces.next()).await else {
-            let detail = "the rest of the body did not come";
-            return Err(Problem::with_status(
-                StatusCode::REQUEST_TIMEOUT,
-                ErrorKind::InvalidArgs,
-                detail,
-            ));
-        };
-        let Some(piece) = piece else { return Ok(bytes) };
-        let piece =
-            piece.map_err(|error| Problem::invalid(format!("the body broke off: {error}")))?;
+        let Some(piece) = next_piece(&mut pieces).await? else { return Ok(bytes) };
         if bytes.len() + piece.len() > LONGEST_BODY {
             return Err(too_long());
         }

@@ -5,8 +5,10 @@ use std::io::{self, Seek as _, Write};
 use std::mem;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::Request;
+use axum::http::StatusCode;
+use forklore_core::ErrorKind;
 use tempfile::SpooledTempFile;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -36,10 +38,10 @@ pub(crate) async fn receive(
     service: &Service,
     request: Request,
     most: u64,
-) -> io::Result<SpooledTempFile> {
+) -> Result<SpooledTempFile, Problem> {
     let file = SpooledTempFile::new_in(IN_MEMORY, &service.state);
     let (mut file, _) = receive_into(request, file, most).await?;
-    file.rewind()?;
+    file.rewind().map_err(failed)?;
     Ok(file)
 }
 
@@ -49,13 +51,11 @@ pub(super) async fn receive_into<W: Write + Send + 'static>(
     request: Request,
     mut into: W,
     most: u64,
-) -> io::Result<(W, u64)> {
+) -> Result<(W, u64), Problem> {
     let mut body = request.into_body().into_data_stream();
     let (mut waiting, mut length) = (Vec::new(), 0);
     loop {
-        let piece = timeout(STALLED, body.next()).await;
-        let piece = piece.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
-        let piece = piece.transpose().map_err(io::Error::other)?;
+        let piece = next_piece(&mut body).await?;
         let is_last = piece.is_none() || length > most;
         let piece = piece.unwrap_or_default();
         let left = usize::try_from(most + 1 - length.min(most + 1)).unwrap_or(usize::MAX);
@@ -63,15 +63,31 @@ pub(super) async fn receive_into<W: Write + Send + 'static>(
         length += piece.len() as u64;
         waiting.extend_from_slice(piece);
         if is_last {
-            into.write_all(&waiting)?;
+            into.write_all(&waiting).map_err(failed)?;
             return Ok((into, length));
         }
         if waiting.len() >= PIECE {
             let bytes = mem::take(&mut waiting);
             let written = spawn_blocking(move || into.write_all(&bytes).map(|()| into));
-            into = written.await.map_err(io::Error::other)??;
+            into = written.await.map_err(io::Error::other).flatten().map_err(failed)?;
         }
     }
+}
+
+/// Returns the next piece of a body. A client that sends nothing for a while is refused.
+pub(super) async fn next_piece(body: &mut BodyDataStream) -> Result<Option<Bytes>, Problem> {
+    let Ok(piece) = timeout(STALLED, body.next()).await else {
+        let detail = "the rest of the body did not come";
+        let status = StatusCode::REQUEST_TIMEOUT;
+        return Err(Problem::with_status(status, ErrorKind::InvalidArgs, detail)
+            .or_try("send it again; nothing of it was stored"));
+    };
+    let broke_off = |error| Problem::invalid(format!("the body broke off: {error}"));
+    piece.transpose().map_err(broke_off)
+}
+
+fn failed(source: io::Error) -> Problem {
+    forklore::Error::io("receiving a request", source).into()
 }
 
 /// Sends what a call of the engine writes as the body of an answer.

@@ -86,7 +86,7 @@ async fn receive(service: &Service, body: Request) -> Result<NamedTempFile, Prob
     let all = service.state.join("imports");
     fs::create_dir_all(&all).map_err(failed)?;
     let file = NamedTempFile::new_in(&all).map_err(failed)?;
-    let (file, length) = receive_into(body, file, LONGEST).await.map_err(unfinished)?;
+    let (file, length) = receive_into(body, file, LONGEST).await?;
     if length > LONGEST {
         let status = StatusCode::PAYLOAD_TOO_LARGE;
         let detail = format!("a session file has at most {LONGEST} bytes");
@@ -181,13 +181,6 @@ impl Drop for Folder {
         // Whatever stays is replaced by the next import of the same file.
         let _ = fs::remove_dir_all(&self.path);
     }
-}
-
-/// The upload ended before it was whole.
-fn unfinished(source: std::io::Error) -> Problem {
-    let mut problem = Problem::from(forklore::Error::io("receiving a file", source));
-    problem.next_actions = vec!["send the file again; nothing was imported".to_owned()];
-    problem
 }
 
 /// Returns a text that is the same for a file and its continuation.
