@@ -1,5 +1,9 @@
 //! Forks a session: the form, the fork itself, and the command that goes on in it.
 
+mod worktree;
+
+use std::path::Path;
+
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, Label, Selector, SessionId};
 use forklore_engine::{Engine, Fork};
@@ -10,6 +14,7 @@ use maud::{Markup, html};
 use crate::Pages;
 use crate::answer::{Answer, Problem};
 use crate::params::{self, Params};
+use crate::rewind::Rights;
 use crate::shell::Shell;
 use crate::shown::{self, Line};
 
@@ -21,6 +26,8 @@ const OWN: &str = "forklore";
 pub(crate) struct Submitted {
     fork: Fork,
     agent: String,
+    /// Whether the fork gets a folder of its own with the files of its position.
+    has_worktree: bool,
 }
 
 /// A position at which a fork may begin, as the form offers it.
@@ -30,14 +37,24 @@ struct Choice {
 }
 
 /// The page with the form, for browsers without scripts.
-pub(crate) fn page(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Markup> {
-    let form = form(pages, session, params)?;
+pub(crate) fn page(
+    pages: &Pages,
+    rights: Rights,
+    session: &SessionId,
+    params: &Params,
+) -> Answer<Markup> {
+    let form = form(pages, rights, session, params)?;
     let shell = Shell { title: "Fork", ..Shell::default() };
     Ok(shell.page(&html! { section.narrow { (form) } }))
 }
 
 /// The form alone, for a dialog.
-pub(crate) fn form(pages: &Pages, session: &SessionId, params: &Params) -> Answer<Markup> {
+pub(crate) fn form(
+    pages: &Pages,
+    rights: Rights,
+    session: &SessionId,
+    params: &Params,
+) -> Answer<Markup> {
     let engine = &pages.engine;
     let header = engine.show(session)?;
     let choices = choices(engine, &header, params.number("at")?)?;
@@ -73,8 +90,16 @@ pub(crate) fn form(pages: &Pages, session: &SessionId, params: &Params) -> Answe
                 input name="workspace" autocomplete="off" spellcheck="false"
                     placeholder=(Line(&format!("the same: {}", header.workspace.as_str())));
             }
-            p.note {
-                "In another folder, such as a worktree of git, the fork has files of its own."
+            @if worktree::is_possible(pages, rights, &header) {
+                label.choice {
+                    input type="checkbox" name="worktree" value="yes";
+                    span { "Make the folder, with the files as they were there" }
+                }
+                p.note { "Without a name, it is made next to the session's folder." }
+            } @else {
+                p.note {
+                    "In another folder, such as a worktree of git, the fork has files of its own."
+                }
             }
             p.note { "The session itself does not change. The fork exists at once." }
             div.buttons {
@@ -147,14 +172,18 @@ impl Submitted {
         let agent = agents(engine).into_iter().find(|it| *it == agent).ok_or_else(bad)?;
         let workspace = form.get("workspace").map(folder).transpose()?;
         let fork = Fork { at, label, id, workspace, ..Fork::of(session) };
-        Ok(Self { fork, agent: agent.to_owned() })
+        let has_worktree = form.get("worktree").is_some();
+        Ok(Self { fork, agent: agent.to_owned(), has_worktree })
     }
 
     /// Forks the session. Returns the address of the fork's page. A form that is submitted twice
     /// makes one fork.
-    pub(crate) fn make(&self, engine: &Engine) -> Answer<String> {
-        let forked = engine.fork(&self.fork)?;
-        Ok(format!("/s/{}?at=end&forked={}", forked.child_session_id, self.agent))
+    pub(crate) fn make(&self, pages: &Pages, rights: Rights) -> Answer<String> {
+        let fork = match self.has_worktree {
+            true => worktree::make(pages, rights, &self.fork)?,
+            false => pages.engine.fork(&self.fork)?.child_session_id,
+        };
+        Ok(format!("/s/{fork}?at=end&forked={}", self.agent))
     }
 }
 
@@ -171,7 +200,8 @@ pub(crate) fn made(pages: &Pages, header: &Header, agent: &str) -> Markup {
     let folder = header.workspace.as_str();
     let parent = header.parent_id.as_ref().and_then(|parent| pages.engine.show(parent).ok());
     let other = parent.filter(|parent| parent.workspace.as_str() != folder);
-    let worktree = other.map(|parent| {
+    let is_made = Path::new(folder).is_dir();
+    let worktree = other.as_ref().filter(|_| !is_made).map(|parent| {
         let (from, to) = (shell::quoted(parent.workspace.as_str()), shell::quoted(folder));
         format!("git -C {from} worktree add {to}")
     });
@@ -186,6 +216,7 @@ pub(crate) fn made(pages: &Pages, header: &Header, agent: &str) -> Markup {
                 (command("worktree", worktree))
                 p { "Then go on in " (agent) ", in that folder, with:" }
             } @else {
+                @if other.is_some() { p { "Its folder is " code { (Line(folder)) } "." } }
                 p { "Go on in " (agent) " with:" }
             }
             (command("command", &resume))

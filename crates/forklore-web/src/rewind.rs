@@ -12,6 +12,7 @@ mod routes;
 mod state;
 
 pub(crate) use self::badges::{badge, complete};
+pub(crate) use self::means::means;
 pub use self::means::{Files, Rights};
 pub(crate) use self::outcome::notice;
 pub(crate) use self::routes::routes;

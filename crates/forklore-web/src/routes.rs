@@ -12,6 +12,7 @@ use axum::routing::{get, post};
 use crate::answer::{Answer, Problem, blocking, on_thread, page};
 use crate::families::Families;
 use crate::params::{Params, session};
+use crate::rewind::Rights;
 use crate::stats::Cached;
 use crate::{
     App, Pages, Shared, assets, change, compare, event, family, files, fork, jump, list_view,
@@ -121,22 +122,33 @@ async fn attachment(State(app): State<Shared>, Path(id): Path<String>) -> Answer
     blocking(app, move |pages| files::attachment(&pages.engine, &id)).await
 }
 
-async fn fork_page(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
-    page(&app, move |pages| fork::page(pages, &session(&id)?, &params)).await
+async fn fork_page(
+    State(app): State<Shared>,
+    rights: Rights,
+    Path(id): Path<String>,
+    params: Params,
+) -> Page {
+    page(&app, move |pages| fork::page(pages, rights, &session(&id)?, &params)).await
 }
 
-async fn fork_form(State(app): State<Shared>, Path(id): Path<String>, params: Params) -> Page {
-    page(&app, move |pages| fork::form(pages, &session(&id)?, &params)).await
+async fn fork_form(
+    State(app): State<Shared>,
+    rights: Rights,
+    Path(id): Path<String>,
+    params: Params,
+) -> Page {
+    page(&app, move |pages| fork::form(pages, rights, &session(&id)?, &params)).await
 }
 
 async fn make_fork(
     State(app): State<Shared>,
+    rights: Rights,
     Path(id): Path<String>,
     Form(form): Submitted,
 ) -> Answer<Redirect> {
     let form = Params::from(form);
     let made = blocking(app, move |pages| {
-        fork::Submitted::of(&pages.engine, session(&id)?, &form)?.make(&pages.engine)
+        fork::Submitted::of(&pages.engine, session(&id)?, &form)?.make(pages, rights)
     });
     Ok(Redirect::to(&made.await?))
 }

@@ -25,14 +25,14 @@ pub(super) struct One {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Done(Mutex<VecDeque<One>>);
+pub(crate) struct Done(Mutex<VecDeque<One>>);
 
 /// The list, to which nobody else adds meanwhile.
-pub(super) struct Open<'a>(MutexGuard<'a, VecDeque<One>>);
+pub(crate) struct Open<'a>(MutexGuard<'a, VecDeque<One>>);
 
 impl Done {
     /// Waits until no other request changes files.
-    pub(super) fn open(&self) -> Open<'_> {
+    pub(crate) fn open(&self) -> Open<'_> {
         Open(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -56,11 +56,11 @@ impl Files {
         Self(Arc::new(Inner { files, counts: Mutex::default(), done: Done::default() }))
     }
 
-    pub(super) fn files(&self) -> &WorkspaceFiles {
+    pub(crate) fn files(&self) -> &WorkspaceFiles {
         &self.0.files
     }
 
-    pub(super) fn done(&self) -> &Done {
+    pub(crate) fn done(&self) -> &Done {
         &self.0.done
     }
 
@@ -89,7 +89,7 @@ pub(super) fn folder_of(header: &Header) -> PathBuf {
 
 /// What stands against changing the files of a session from the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Obstacle {
+pub(crate) enum Obstacle {
     /// The server has no snapshots.
     NoFiles,
     /// The server was not started for changing files.
@@ -101,7 +101,7 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::NoFiles => "This server has no snapshots of files.",
             Self::NoChat => {
@@ -114,7 +114,7 @@ impl Obstacle {
 }
 
 /// Returns the snapshots and the folder, if the page may change the files of a session.
-pub(super) fn means<'a>(
+pub(crate) fn means<'a>(
     pages: &'a Pages,
     rights: Rights,
     header: &Header,

@@ -343,3 +343,30 @@ fn what_is_too_much_is_left_out_and_counted() {
     }
     assert!(nodes(&page) < 3_000, "{}", nodes(&page));
 }
+
+#[test]
+fn a_fork_gets_a_folder_with_the_files_of_its_position() {
+    let scene = Scene::with_turns(ALL);
+    let box_of = |page: String| page.contains("name=\"worktree\"");
+    assert!(box_of(scene.world.page("/s/main/fork")));
+    let form = "at=turn%3A1&label=plan-b&agent=forklore&id=new-one&worktree=yes";
+    let first = scene.world.post("/s/main/fork", form);
+    assert_eq!(located(&first), "/s/new-one?at=end&forked=forklore");
+    // A form that is sent twice makes one folder.
+    assert_eq!(located(&scene.world.post("/s/main/fork", form)), located(&first));
+    let folder = scene.project().with_file_name("project.worktrees").join("plan-b");
+    assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "two\n");
+    assert!(!scene.project().join("a.txt").exists());
+    assert_eq!(scene.files.worktrees().unwrap().len(), 1);
+    let page = scene.world.page(&located(&first));
+    assert!(page.contains(folder.to_str().unwrap()), "{page}");
+    assert!(!page.contains("worktree add"), "{page}");
+
+    for may in [May { chat: false, ..ALL }, May { write: false, ..ALL }] {
+        let scene = Scene::with_turns(may);
+        assert!(!box_of(scene.world.page("/s/main/fork")));
+        let refused = scene.world.post("/s/main/fork", "at=end&id=new-one&worktree=yes");
+        assert_eq!(refused.status, StatusCode::FORBIDDEN);
+        assert!(scene.files.worktrees().unwrap().is_empty());
+    }
+}
