@@ -189,23 +189,7 @@ impl Foreground {
         verb: impl Future<Output = T>,
     ) -> (Option<T>, Option<Stop>) {
         let mut signals = self.signals();
-        let ended = self.block_on(async {
-            let mut verb = std::pin::pin!(verb);
-            let mut stopped = None;
-            loop {
-                tokio::select! {
-                    biased;
-                    done = &mut verb => break (Some(done), stopped),
-                    stop = signals.next() => {
-                        if stopped.is_some() {
-                            break (None, stopped);
-                        }
-                        stopped = Some(stop);
-                        cancel.cancel();
-                    }
-                }
-            }
-        });
+        let ended = self.block_on(signals.cancelling(cancel, verb));
         self.go_on_listening(signals);
         ended
     }

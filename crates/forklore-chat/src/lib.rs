@@ -109,5 +109,5 @@ pub use command::{ExploreOptions, best, in_trash};
 pub use error::{Error, Result};
 pub use foreground::{Explored, Foreground, HeadlessTurn};
 pub use forklore_host as host;
-pub use signals::Stop;
+pub use signals::{Signals, Stop};
 pub use views::{Choice, ShowRow, View, Views};

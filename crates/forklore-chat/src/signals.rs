@@ -2,6 +2,7 @@
 
 use std::task::Poll;
 
+use forklore_host::CancellationToken;
 use futures_util::FutureExt;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -37,17 +38,43 @@ impl Stop {
 }
 
 /// A receiver of the stop signals that arrive after its creation.
-pub(crate) struct Signals(Vec<(Stop, Signal)>);
+pub struct Signals(Vec<(Stop, Signal)>);
 
 impl Signals {
     /// Registers a handler for each stop signal. Skips a signal for which the system allows no
     /// handler.
-    pub(crate) fn listen(runtime: &Runtime) -> Self {
+    #[must_use]
+    pub fn listen(runtime: &Runtime) -> Self {
         let _inside = runtime.enter();
         // Under `nohup`, SIGHUP must stay ignored, so that the program outlives its terminal.
         let wanted = Stop::ALL.iter().filter(|stop| **stop != Stop::HangUp || !outlives_terminal());
         let listened = wanted.filter_map(|stop| Some((*stop, signal(stop.signal()).ok()?)));
         Self(listened.collect())
+    }
+
+    /// Runs an operation. The first signal triggers `cancel`; a second signal drops the operation.
+    /// Returns the operation's result (`None` if the operation was dropped) and the first signal,
+    /// if any.
+    pub async fn cancelling<T>(
+        &mut self,
+        cancel: &CancellationToken,
+        operation: impl Future<Output = T>,
+    ) -> (Option<T>, Option<Stop>) {
+        let mut operation = std::pin::pin!(operation);
+        let mut stopped = None;
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut operation => return (Some(done), stopped),
+                stop = self.next() => {
+                    if stopped.is_some() {
+                        return (None, stopped);
+                    }
+                    stopped = Some(stop);
+                    cancel.cancel();
+                }
+            }
+        }
     }
 
     /// Waits for the next signal that ends a conversation. Skips Ctrl-C, which only interrupts a

@@ -20,7 +20,7 @@ mod program;
 use std::sync::Arc;
 
 use forklore_engine::Engine;
-use forklore_host::explore::Row;
+use forklore_host::explore::{Row, State};
 use forklore_host::{CancellationToken, is_installed};
 use forklore_workspace::WorkspaceFiles;
 use futures_util::future::join_all;
@@ -91,7 +91,11 @@ pub async fn explore(
         }
     });
     let mut running = std::pin::pin!(join_all(running));
-    let mut take = |(at, row): (usize, Row)| {
+    let mut take = |(at, mut row): (usize, Row)| {
+        // An attempt that the caller interrupts needs no reason.
+        if row.state == State::Interrupted && stop.is_cancelled() && !cancel.is_cancelled() {
+            row.error = row.error.or_else(|| plan.max_cost.map(over));
+        }
         changed(at, &row);
         if let Some(before) = rows.get_mut(at) {
             *before = row;
@@ -112,6 +116,12 @@ pub async fn explore(
     }
     let over_budget = stop.is_cancelled() && !cancel.is_cancelled();
     Ok(Explored { rows, over_budget })
+}
+
+/// Returns why the agents were stopped that cost too much.
+#[must_use]
+pub fn over(most: f64) -> String {
+    format!("the agents cost more than {most}, so they were stopped")
 }
 
 fn cost(rows: &[Row]) -> f64 {

@@ -24,14 +24,14 @@ pub enum Continuation {
 pub struct SessionFile {
     /// The file.
     pub path: PathBuf,
-    /// The commands, in order. Each is a program and its arguments.
+    /// The commands, in order. Each is a program and its arguments. The last one reads the prompt
+    /// from its standard input. The commands before it prepare: if one of them fails, the attempt has
+    /// not begun.
     pub commands: Vec<Vec<String>>,
-    /// What the last command reads from its standard input. The commands before it prepare: if one
-    /// of them fails, the attempt has not begun.
-    pub input: Option<String>,
 }
 
-/// Returns the program and the arguments that go on with a session of the store.
+/// Returns the program and the arguments that go on with a session of the store. The program reads the
+/// prompt from its standard input.
 pub type GoOnInStore = Arc<dyn Fn(&SessionId, &Unattended) -> Vec<String> + Send + Sync>;
 
 /// Writes a session as a new file of an agent. Fails with a message for the user.
@@ -68,7 +68,8 @@ pub struct Plan {
 
 impl Plan {
     /// Returns the row of an attempt that has not begun.
-    pub(crate) fn waiting(&self, tried: &Try) -> Row {
+    #[must_use]
+    pub fn waiting(&self, tried: &Try) -> Row {
         let work = AgentWork {
             agent: self.agent.clone(),
             folder: None,
@@ -80,13 +81,9 @@ impl Plan {
         Row { work: Some(work), ..tried.waiting() }
     }
 
-    /// Returns what the agent of an attempt is to do.
+    /// Returns how the agent of an attempt works.
     pub(crate) fn unattended(&self, tried: &Try) -> Unattended {
         let model = Some(&tried.model).filter(|model| **model != self.agent);
-        Unattended {
-            prompt: tried.prompt.clone(),
-            model: model.cloned(),
-            everything: self.everything,
-        }
+        Unattended { model: model.cloned(), everything: self.everything }
     }
 }

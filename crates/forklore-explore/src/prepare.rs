@@ -104,8 +104,8 @@ fn one(
             let commands = vec![go_on(&session, &run)];
             let worktree = worktree(stores, plan, start, session, folder)?;
             let (session, archive) = (worktree.session.clone(), Archive::Store);
-            let (input, document) = (None, None);
-            return Ok(Prepared { session, worktree, commands, input, archive, document });
+            let (prompt, document) = (tried.prompt.clone(), None);
+            return Ok(Prepared { session, worktree, commands, prompt, archive, document });
         }
     };
     let written = Written::of(write, plan, start, &run, &folder)?;
@@ -117,7 +117,7 @@ fn one(
     let made = branch(stores, plan, from, &written, label)
         .and_then(|session| worktree(stores, plan, start, session, folder));
     match made {
-        Ok(worktree) => Ok(written.prepared(plan, worktree)),
+        Ok(worktree) => Ok(written.prepared(plan, tried, worktree)),
         Err(error) => {
             // The agent has not seen the file. A file that stays is only one more session there.
             let _ = fs::remove_file(&written.file.path);
@@ -185,8 +185,8 @@ impl Written {
         Ok(Self { file, awaited })
     }
 
-    fn prepared(self, plan: &Plan, worktree: Worktree) -> Prepared {
-        let SessionFile { path, commands, input } = self.file;
+    fn prepared(self, plan: &Plan, tried: &Try, worktree: Worktree) -> Prepared {
+        let SessionFile { path, commands } = self.file;
         // Gemini goes on in another file once the minute has changed.
         let is_folder = plan.agent == "gemini";
         let parent = path.parent().filter(|_| is_folder).map(Path::to_path_buf);
@@ -197,7 +197,8 @@ impl Written {
             None => (Archive::Files(parent.unwrap_or(path)), None),
         };
         let session = worktree.session.clone();
-        Prepared { session, worktree, commands, input, archive, document }
+        let prompt = tried.prompt.clone();
+        Prepared { session, worktree, commands, prompt, archive, document }
     }
 }
 

@@ -59,7 +59,6 @@ impl Export for super::Claude {
             false => &["--permission-mode", "acceptEdits"],
         };
         words.extend(allowed.iter().map(|word| (*word).to_owned()));
-        words.push(run.argument());
         Some(vec![words])
     }
 }

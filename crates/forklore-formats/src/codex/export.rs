@@ -64,7 +64,7 @@ impl Export for super::Codex {
             false => &["--sandbox", "workspace-write"],
         };
         words.extend(allowed.iter().map(|word| (*word).to_owned()));
-        words.extend(["resume".to_owned(), file.id.to_string(), run.argument()]);
+        words.extend(["resume", file.id.as_str(), "-"].map(str::to_owned));
         Some(vec![words])
     }
 }

@@ -58,12 +58,6 @@ impl Export for super::Opencode {
         words.extend(run.everything.then(|| "--auto".to_owned()));
         Some(vec![import, words])
     }
-
-    /// Returns `true`: opencode puts an argument with a space into quotation marks, and fails if an
-    /// argument is a number.
-    fn reads_prompt(&self) -> bool {
-        true
-    }
 }
 
 /// Returns the id of the exported session. In opencode, ids of later sessions are smaller, so that

@@ -45,7 +45,7 @@ impl Export for super::Pi {
     fn unattended(&self, _: &NewFile, path: &str, run: &Unattended) -> Option<Vec<Vec<String>>> {
         let mut words = ["pi", "--session", path].map(str::to_owned).to_vec();
         run.add_model(&mut words, "--model");
-        words.extend(["-p".to_owned(), run.argument()]);
+        words.push("-p".to_owned());
         Some(vec![words])
     }
 }

@@ -3,10 +3,10 @@
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use forklore::core::ErrorKind;
+use forklore_chat::{Signals, Stop};
 use forklore_explore::{
     Continuation, Explored, GoOnInStore, Plan, SessionFile, Stores, WriteSessionFile, explore,
 };
@@ -75,18 +75,21 @@ pub(super) fn run(
     };
     let stores = Stores { files: Arc::new(app.files()?), continuation, engine };
     let (Explored { rows, over_budget }, stopped) = explored(&stores, &plan, output)?;
-    let most = plan.max_cost.filter(|_| over_budget);
-    let refusal =
-        most.map(|most| format!("the agents cost more than {most}, so they were stopped"));
-    let failure = failure_of(&rows, stopped, refusal);
+    let refusal = plan.max_cost.filter(|_| over_budget).map(forklore_explore::over);
+    let failure = failure_of(&rows, stopped.is_some(), refusal);
     let (judged, currency) = (plan.judge.is_some(), plan.prices.currency.clone());
     let shown = Shown { from: &plan.session, at: &at, rows: &rows, judged, currency };
-    shown.show(None, failure.as_ref(), output)?;
+    let printed = shown.show(None, failure.as_ref(), output);
+    if let Some(stop) = stopped {
+        return Err(Failure::Stopped(stop));
+    }
+    printed?;
     failure.map_or(Ok(()), |failure| Err(Failure::Answered(failure.kind())))
 }
 
-/// Runs the agents and shows their progress. Returns the result, and whether a signal stopped them.
-fn explored(stores: &Stores, plan: &Plan, output: &mut Output) -> Result<(Explored, bool)> {
+/// Runs the agents and shows their progress. Returns the result, and the signal that stopped them, if
+/// any. The first one asks the agents to end; after a second one they are killed.
+fn explored(stores: &Stores, plan: &Plan, output: &mut Output) -> Result<(Explored, Option<Stop>)> {
     let failed = |source| Failure::File { doing: "starting threads".to_owned(), source };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -94,16 +97,24 @@ fn explored(stores: &Stores, plan: &Plan, output: &mut Output) -> Result<(Explor
         .build()
         .map_err(failed)?;
     let cancel = CancellationToken::new();
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopping = cancel.clone();
-    interrupts::gently(&stop, move || stopping.cancel())?;
+    let mut signals = Signals::listen(&runtime);
+    interrupts::leave();
     let agents = format!("{} of {}", count(plan.tries.len() as u64, "run"), plan.agent);
     output.note(&format!("{agents} in worktrees of their own; Ctrl-C stops them"));
     let shown = output.tries(plan.tries.len());
-    let mut changed = |at: usize, row: &Row| shown.show(at, row);
-    let explored = runtime.block_on(explore(stores, plan, &cancel, &mut changed));
+    // The result if a second signal drops the exploration.
+    let mut latest: Vec<Row> = plan.tries.iter().map(|tried| plan.waiting(tried)).collect();
+    let mut changed = |at: usize, row: &Row| {
+        shown.show(at, row);
+        if let Some(before) = latest.get_mut(at) {
+            before.clone_from(row);
+        }
+    };
+    let exploring = explore(stores, plan, &cancel, &mut changed);
+    let (explored, stopped) = runtime.block_on(signals.cancelling(&cancel, exploring));
     drop(shown);
-    Ok((explored.map_err(failure)?, cancel.is_cancelled()))
+    let dropped = Explored { rows: latest, over_budget: false };
+    Ok((explored.unwrap_or(Ok(dropped)).map_err(failure)?, stopped))
 }
 
 /// Returns the function that has forklore's own agent go on with a branch: a turn of `forklore chat`
@@ -141,7 +152,7 @@ fn chat(args: &Args, models: &[String], app: &App, output: &mut Output) -> Resul
     Ok(Arc::new(move |session, run| {
         let mut words = fixed.clone();
         words.extend(run.model.iter().map(|model| format!("--model={model}")));
-        words.extend([session.to_string(), format!("--prompt={}", run.prompt)]);
+        words.push(session.to_string());
         words
     }))
 }
@@ -156,8 +167,7 @@ fn writer(engine: &forklore::Engine) -> WriteSessionFile {
         let agent = &request.to.dialect;
         let commands =
             written.unattended.ok_or_else(|| format!("{agent} cannot go on without a person"))?;
-        let input = written.reads_prompt.then(|| run.prompt.clone());
-        Ok(SessionFile { path, commands, input })
+        Ok(SessionFile { path, commands })
     })
 }
 
