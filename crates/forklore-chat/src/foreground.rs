@@ -47,20 +47,35 @@ pub struct Explored {
     pub stopped: Option<Stop>,
 }
 
+/// Runs an operation that needs no host, in an async runtime of its own. The first signal triggers
+/// `cancel`; a second signal drops the operation. Returns the operation's result (`None` if the
+/// operation was dropped) and the first signal, if any.
+///
+/// # Errors
+/// When the system cannot start threads.
+pub fn interruptible<T>(
+    cancel: &CancellationToken,
+    operation: impl Future<Output = T>,
+) -> Result<(Option<T>, Option<Stop>)> {
+    let runtime = runtime()?;
+    let mut signals = Signals::listen(&runtime);
+    Ok(runtime.block_on(signals.cancelling(cancel, operation)))
+}
+
+fn runtime() -> Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().map_err(|source| {
+        Error::from(forklore_host::Error::Io { doing: "starting threads".to_owned(), source })
+    })
+}
+
 impl Foreground {
     /// Starts an async runtime, and calls `make` inside it to create the host, which runs turns.
     ///
     /// # Errors
     /// When the system cannot start threads, or when `make` returns an error.
     pub fn new(make: impl FnOnce() -> forklore_host::Result<Host>) -> Result<Self> {
-        let failed = |source| {
-            Error::from(forklore_host::Error::Io { doing: "starting threads".to_owned(), source })
-        };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .map_err(failed)?;
+        let runtime = runtime()?;
         let host = {
             let _inside = runtime.enter();
             Arc::new(make()?)

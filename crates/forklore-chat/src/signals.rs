@@ -38,13 +38,12 @@ impl Stop {
 }
 
 /// A receiver of the stop signals that arrive after its creation.
-pub struct Signals(Vec<(Stop, Signal)>);
+pub(crate) struct Signals(Vec<(Stop, Signal)>);
 
 impl Signals {
     /// Registers a handler for each stop signal. Skips a signal for which the system allows no
     /// handler.
-    #[must_use]
-    pub fn listen(runtime: &Runtime) -> Self {
+    pub(crate) fn listen(runtime: &Runtime) -> Self {
         let _inside = runtime.enter();
         // Under `nohup`, SIGHUP must stay ignored, so that the program outlives its terminal.
         let wanted = Stop::ALL.iter().filter(|stop| **stop != Stop::HangUp || !outlives_terminal());
@@ -55,7 +54,7 @@ impl Signals {
     /// Runs an operation. The first signal triggers `cancel`; a second signal drops the operation.
     /// Returns the operation's result (`None` if the operation was dropped) and the first signal,
     /// if any.
-    pub async fn cancelling<T>(
+    pub(crate) async fn cancelling<T>(
         &mut self,
         cancel: &CancellationToken,
         operation: impl Future<Output = T>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forklore::core::ErrorKind;
-use forklore_chat::{Signals, Stop};
+use forklore_chat::Stop;
 use forklore_explore::{
     Continuation, Explored, GoOnInStore, Plan, SessionFile, Stores, WriteSessionFile, explore,
 };
@@ -90,14 +90,7 @@ pub(super) fn run(
 /// Runs the agents and shows their progress. Returns the result, and the signal that stopped them, if
 /// any. The first one asks the agents to end; after a second one they are killed.
 fn explored(stores: &Stores, plan: &Plan, output: &mut Output) -> Result<(Explored, Option<Stop>)> {
-    let failed = |source| Failure::File { doing: "starting threads".to_owned(), source };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(failed)?;
     let cancel = CancellationToken::new();
-    let mut signals = Signals::listen(&runtime);
     interrupts::leave();
     let agents = format!("{} of {}", count(plan.tries.len() as u64, "run"), plan.agent);
     output.note(&format!("{agents} in worktrees of their own; Ctrl-C stops them"));
@@ -111,7 +104,7 @@ fn explored(stores: &Stores, plan: &Plan, output: &mut Output) -> Result<(Explor
         }
     };
     let exploring = explore(stores, plan, &cancel, &mut changed);
-    let (explored, stopped) = runtime.block_on(signals.cancelling(&cancel, exploring));
+    let (explored, stopped) = forklore_chat::interruptible(&cancel, exploring)?;
     drop(shown);
     let dropped = Explored { rows: latest, over_budget: false };
     Ok((explored.unwrap_or(Ok(dropped)).map_err(failure)?, stopped))
