@@ -82,6 +82,7 @@ pub(crate) fn files(error: &forklore_workspace::Error) -> Vec<String> {
         FilesError::NoSnapshot { session, .. } => {
             vec![format!("forklore snapshot {session}"), format!("forklore log {session}")]
         }
+        FilesError::NothingToBring { from, .. } => vec![format!("forklore snapshot {from}")],
         FilesError::UndoneAlready { by, .. } => vec![format!("forklore undo {by}")],
         FilesError::Stopped { number, .. } => vec![format!("forklore undo {number}")],
         FilesError::Snapshot(SnapshotError::NoGit { .. }) => {
