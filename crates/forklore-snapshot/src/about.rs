@@ -69,10 +69,14 @@ impl About {
         let usual = Usual::of(listing);
         let mut about = Self { usual, left_out: listing.left_out.clone(), ..Self::default() };
         let mut with_files = BTreeSet::new();
+        let mut last = None;
         for (path, state) in &listing.found {
             let Some(end) = path.rfind_byte(b'/') else { continue };
-            if state.kind != Kind::Folder {
-                with_files.extend(path.get(..end));
+            let folder = path.get(..end);
+            // Most files follow another one of their folder.
+            if state.kind != Kind::Folder && folder != last {
+                with_files.extend(folder);
+                last = folder;
             }
         }
         for (path, state) in &listing.found {

@@ -44,16 +44,32 @@ impl Index {
         let at = self.entries.binary_search_by(|(other, _)| other.as_bstr().cmp(path)).ok()?;
         self.entries.get(at).map(|(_, state)| state)
     }
+}
 
-    /// Replaces the file in one step. It is not synced: a damaged one is not used.
-    pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        let other = |error: postcard::Error| std::io::Error::other(error);
-        let bytes = postcard::to_stdvec(&(VERSION, self)).map_err(other);
-        let bytes = bytes.map_err(Error::file("write", path))?;
+/// The entries of an index as bytes: its last and largest part.
+pub(crate) struct Entries(postcard::Result<Vec<u8>>);
+
+impl Entries {
+    pub(crate) fn of(entries: &[(BString, State)]) -> Self {
+        Self(postcard::to_stdvec(entries))
+    }
+
+    /// Replaces the file of the index in one step. It is not synced: a damaged one is not used.
+    pub(crate) fn write(
+        self,
+        path: &Path,
+        snapshot: SnapshotId,
+        left_out: &[(BString, String)],
+    ) -> Result<()> {
+        let head = postcard::to_stdvec(&(VERSION, Some(snapshot), left_out));
+        let bytes = head.and_then(|head| Ok((head, self.0?))).map_err(std::io::Error::other);
+        let (head, entries) = bytes.map_err(Error::file("write", path))?;
+        let checksum = blake3::Hasher::new().update(&head).update(&entries).finalize();
         let folder = path.parent().unwrap_or(Path::new("."));
         let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
-            file.write_all(blake3::hash(&bytes).as_bytes())?;
-            file.write_all(&bytes)?;
+            for part in [checksum.as_bytes(), head.as_slice(), &entries] {
+                file.write_all(part)?;
+            }
             Ok(file)
         });
         let file = written.map_err(Error::file("write", path))?;

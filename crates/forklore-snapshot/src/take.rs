@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bstr::{BStr, BString, ByteSlice};
 
 use crate::about::About;
-use crate::index::Index;
+use crate::index::{self, Index};
 use crate::left_out::{LeftOut, Reason};
 use crate::root::Root;
 use crate::taking::Taking;
@@ -130,11 +130,14 @@ impl Take<'_> {
         }
         self.forget(&mut writer, &vanished);
         let about = About::of(&self.listing);
-        let id = writer.finish(&about.to_bytes())?;
-        let entries = std::mem::take(&mut self.listing.found);
-        let index = Index { snapshot: Some(id), left_out: self.left_out(), entries };
-        index.write(&self.snapshots.index_of(workspace))?;
-        self.listing.found = index.entries;
+        let panicked = |_| Error::Damaged { what: format!("the list of {}", workspace.display()) };
+        let (id, entries) = std::thread::scope(|scope| {
+            // git waits for the disk.
+            let entries = scope.spawn(|| index::Entries::of(&self.listing.found));
+            (writer.finish(&about.to_bytes()), entries.join().map_err(panicked))
+        });
+        let (id, path) = (id?, self.snapshots.index_of(workspace));
+        entries?.write(&path, id, &self.left_out())?;
         Ok(id)
     }
 

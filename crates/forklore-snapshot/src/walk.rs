@@ -1,13 +1,12 @@
 //! Lists what lies in a workspace.
 
-use std::collections::HashSet;
 use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BString, ByteSlice};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
@@ -149,13 +148,9 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
     std::mem::replace(&mut *unusable.lock().map_err(|_| panicked(root))?, Ok(()))?;
     let Seen { listing, nested, .. } = seen;
     let mut listing = listing.into_inner().map_err(|_| panicked(root))?;
+    listing.sort();
     if let Some(tracked) = tracked {
         listing.add_tracked(root, root, &tracked?, taking);
-    }
-    for path in &taking.also {
-        let Ok(below) = path.to_path() else { continue };
-        let metadata = root.join(below).symlink_metadata();
-        listing.add(path.clone(), metadata.ok().as_ref(), taking);
     }
     let nested = nested.into_inner().map_err(|_| panicked(root))?;
     let is_nested = |folder: &&PathBuf| {
@@ -173,7 +168,12 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
             Err(error) => return Err(error),
         }
     }
-    listing.found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+    for path in &taking.also {
+        let Ok(below) = path.to_path() else { continue };
+        let metadata = root.join(below).symlink_metadata();
+        listing.add(path.clone(), metadata.ok().as_ref(), taking);
+    }
+    listing.sort();
     listing.found.dedup_by(|(left, _), (right, _)| left == right);
     listing.left_out.sort_unstable();
     listing.left_out.dedup();
@@ -231,6 +231,7 @@ impl Found<'_> {
 
 impl Drop for Found<'_> {
     fn drop(&mut self) {
+        self.listing.sort();
         if let (Ok(mut listing), Ok(mut nested)) =
             (self.seen.listing.lock(), self.seen.nested.lock())
         {
@@ -251,9 +252,15 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
     }
 }
 
+/// Returns a path below a folder. Both are as the walk names them, so their bytes are compared: to
+/// compare their components takes a tenth of the time of a snapshot.
 fn relative(root: &Path, path: &Path) -> Option<BString> {
-    let path = path.strip_prefix(root).ok()?;
-    Some(path.as_os_str().as_bytes().into())
+    let root = root.as_os_str().as_bytes();
+    let below = path.as_os_str().as_bytes().strip_prefix(root)?;
+    match below.strip_prefix(b"/") {
+        Some(below) => Some(below.into()),
+        None => (below.is_empty() || root.ends_with(b"/")).then(|| below.into()),
+    }
 }
 
 impl Listing {
@@ -261,6 +268,11 @@ impl Listing {
         self.found.append(&mut other.found);
         self.left_out.append(&mut other.left_out);
         self.unfinished.append(&mut other.unfinished);
+    }
+
+    /// Sorts what was found by path. What several threads have sorted is only merged.
+    fn sort(&mut self) {
+        self.found.sort_by(|(left, _), (right, _)| left.cmp(right));
     }
 
     fn add(&mut self, path: BString, metadata: Option<&Metadata>, taking: &Taking) {
@@ -290,12 +302,22 @@ impl Listing {
     }
 
     /// Adds the paths that a repository tracks although its rules ignore them: those that the walk
-    /// did not find.
+    /// did not find. What it found is sorted by path.
     fn add_tracked(&mut self, root: &Path, repository: &Path, paths: &[BString], taking: &Taking) {
-        let found: HashSet<&BStr> = self.found.iter().map(|(path, _)| path.as_bstr()).collect();
-        let below =
-            paths.iter().filter_map(|path| relative(root, &repository.join(path.to_path().ok()?)));
-        let ignored: Vec<_> = below.filter(|path| !found.contains(path.as_bstr())).collect();
+        let mut folder = relative(root, repository).unwrap_or_default();
+        if !folder.is_empty() {
+            folder.push(b'/');
+        }
+        let mut found = self.found.iter().map(|(path, _)| path).peekable();
+        let mut ignored = Vec::new();
+        // git sorts as bytes, too.
+        for path in paths {
+            let path = BString::from([folder.as_slice(), path.as_slice()].concat());
+            while found.next_if(|found| **found < path).is_some() {}
+            if found.peek().is_none_or(|found| **found != path) {
+                ignored.push(path);
+            }
+        }
         for path in ignored {
             let Ok(below) = path.to_path() else { continue };
             // What lies behind a link that took the place of a folder is not in the workspace.
@@ -307,5 +329,6 @@ impl Listing {
                 self.add(path.clone(), metadata.ok().as_ref(), taking);
             }
         }
+        self.sort();
     }
 }

@@ -165,7 +165,7 @@ fn files_go_back_in_the_browser() {
     let folder = folder.canonicalize().unwrap().into_os_string();
     let more = [("FORKLORE_FOLDER", folder), (name, pictures.into_os_string())];
     let printed = passes(&server, &sandbox, "rewind.py", &more);
-    assert!(printed.contains("8 passed"), "{printed}");
+    assert!(printed.contains("10 passed"), "{printed}");
 }
 
 /// Runs the tests of large stores: with `FORKLORE_LARGE`, in the sizes and with the goals of

@@ -120,6 +120,33 @@ def test_a_rewind_by_keys(tab, url):
     assert FILE.read_text() == before
 
 
+def test_a_fork_gets_a_folder_by_keys(tab, url, fine):
+    before = FILE.read_text()
+    tab.goto(url + "/s/work")
+    press = tab.keyboard.press
+    for key in ["j", "j", "j", "f"]:
+        press(key)
+    dialog = tab.get_by_role("dialog", name="Fork")
+    expect(dialog.get_by_role("radio").first).to_be_focused()
+    fine()
+    # Before the second message, with the files that the first turn left.
+    press("ArrowDown")
+    for label in ["Label", "Go on in", "Folder", "Make the folder"]:
+        press("Tab")
+        expect(dialog.get_by_label(label)).to_be_focused()
+    press("Space")
+    press("Tab")
+    press("Enter")
+    made = tab.locator(".made")
+    expect(made).to_contain_text("Its folder is")
+    folder = Path(made.locator("code").first.inner_text())
+    assert folder.parent == FILE.parent.with_name("site.worktrees")
+    assert (folder / "notes.md").read_text() == (FILE.parent / "notes.md").read_text()
+    assert (folder / "retry.py").read_text() != before
+    assert FILE.read_text() == before
+    fine()
+
+
 def test_a_rewind_without_scripts(tab, url):
     before = FILE.read_text()
     state = tab.context.storage_state()
