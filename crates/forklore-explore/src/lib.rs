@@ -94,7 +94,7 @@ pub async fn explore(
     let mut take = |(at, mut row): (usize, Row)| {
         // An attempt that the caller interrupts needs no reason.
         if row.state == State::Interrupted && stop.is_cancelled() && !cancel.is_cancelled() {
-            row.error = row.error.or_else(|| plan.max_cost.map(over));
+            row.error = row.error.or_else(|| plan.over_budget());
         }
         changed(at, &row);
         if let Some(before) = rows.get_mut(at) {
@@ -116,12 +116,6 @@ pub async fn explore(
     }
     let over_budget = stop.is_cancelled() && !cancel.is_cancelled();
     Ok(Explored { rows, over_budget })
-}
-
-/// Returns why the agents were stopped that cost too much.
-#[must_use]
-pub fn over(most: f64) -> String {
-    format!("the agents cost more than {most}, so they were stopped")
 }
 
 fn cost(rows: &[Row]) -> f64 {

@@ -81,6 +81,13 @@ impl Plan {
         Row { work: Some(work), ..tried.waiting() }
     }
 
+    /// Returns why agents that cost too much are stopped, if the plan has a maximum cost.
+    #[must_use]
+    pub fn over_budget(&self) -> Option<String> {
+        let (most, currency) = (self.max_cost?, &self.prices.currency);
+        Some(format!("the agents cost more than {most} {currency}, so they were stopped"))
+    }
+
     /// Returns how the agent of an attempt works.
     pub(crate) fn unattended(&self, tried: &Try) -> Unattended {
         let model = Some(&tried.model).filter(|model| **model != self.agent);

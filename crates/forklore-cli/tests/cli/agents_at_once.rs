@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::answers;
@@ -15,8 +16,8 @@ use crate::scripted::{Answer, Scripted};
 
 /// Does what its prompt names, as Pi does with a tool of its own and at the end with a text.
 const PI: &str = r#"#!/usr/bin/env python3
-import json, os, shutil, subprocess, sys, time
-path, prompt = sys.argv[sys.argv.index("--session") + 1], sys.argv[-1]
+import json, os, shutil, signal, subprocess, sys, time
+path, prompt = sys.argv[sys.argv.index("--session") + 1], sys.stdin.read()
 with open(path) as file:
     tip = [json.loads(line) for line in file][-1].get("id")
 count = 0
@@ -49,6 +50,15 @@ if prompt == "hang":
     with open("begun", "w") as file:
         file.write(str(child.pid))
     child.wait()
+if prompt == "stubborn":
+    def refuse(*_):
+        add({"role": "user", "content": "not yet"})
+        open("refused", "w").close()
+    signal.signal(signal.SIGTERM, refuse)
+    with open("begun", "w") as file:
+        file.write(str(os.getpid()))
+    while True:
+        signal.pause()
 usage = {"input": 10, "output": 5, "cacheRead": 2, "cacheWrite": 0, "totalTokens": 17,
          "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0.25}}
 add({"role": "assistant", "provider": "p", "model": "m", "usage": usage,
@@ -204,27 +214,88 @@ fn a_judge_that_hangs_and_an_agent_that_hangs_are_stopped() {
     ends(&folder);
 }
 
-#[test]
-fn ctrl_c_stops_the_agents_and_loses_nothing() {
-    let race = Race::new("sqlite");
-    let prompts = race.0.sandbox.file("prompts.txt", "hang\nidle\nidle\n");
+/// Starts an exploration whose first agent works until it is stopped. Returns its folder.
+fn started(race: &Race, prompts: &str) -> (Child, PathBuf) {
+    let prompts = race.0.sandbox.file("prompts.txt", prompts);
     let words = ["explore", "work", "--agent", "pi", "--jobs", "1", "--prompts"];
     let mut command = race.command(&[&words, [prompts.to_str().unwrap()].as_slice()].concat());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let folder = race.0.folder().with_file_name("project.worktrees").join("try-1");
     begins(&folder);
-    interrupt(&child);
+    (child, folder)
+}
+
+/// Waits for the end of an exploration. Returns its exit code, its answer, and the states in it.
+fn ended(child: Child) -> (i32, Value, Value) {
     let ran = of(&child.wait_with_output().unwrap());
     let answer: Value = serde_json::from_str(&ran.out).unwrap();
     let states = answer["tries"].as_array().unwrap().iter().map(|it| it["state"].clone());
-    assert_eq!(
-        (ran.code, Value::Array(states.collect())),
-        (130, json!(["interrupted", "interrupted", "interrupted"]))
-    );
+    let states = Value::Array(states.collect());
+    (ran.code, answer, states)
+}
+
+#[test]
+fn ctrl_c_and_a_closed_terminal_stop_the_agents_and_lose_nothing() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::HUP, 129), (Signal::TERM, 143)] {
+        let race = Race::new("sqlite");
+        let (child, folder) = started(&race, "hang\nidle\nidle\n");
+        send(&child, signal);
+        let (found, answer, states) = ended(child);
+        assert_eq!(
+            (found, states),
+            (code, json!(["interrupted", "interrupted", "interrupted"]))
+        );
+        ends(&folder);
+        let first = answer["tries"][0]["session_id"].as_str().unwrap();
+        assert_eq!(race.texts(first), ["begin", "done", "hang"]);
+        assert_eq!(race.worktrees().len(), 3);
+    }
+}
+
+#[test]
+fn a_second_ctrl_c_kills_an_agent_that_does_not_end() {
+    let race = Race::new("sqlite");
+    let (child, folder) = started(&race, "stubborn\nidle\n");
+    send(&child, Signal::INT);
+    while !folder.join("refused").exists() {
+        std::thread::yield_now();
+    }
+    send(&child, Signal::INT);
+    let (code, answer, states) = ended(child);
+    assert_eq!((code, states), (130, json!(["interrupted", "interrupted"])));
     ends(&folder);
+    // Nobody waited for what the agent had to add.
     let first = answer["tries"][0]["session_id"].as_str().unwrap();
-    assert_eq!(race.texts(first), ["begin", "done", "hang"]);
-    assert_eq!(race.worktrees().len(), 3);
+    assert!(!race.texts(first).contains(&"not yet".to_owned()));
+    assert_eq!(race.worktrees().len(), 2);
+}
+
+#[test]
+fn agents_that_cost_too_much_are_stopped_and_the_rows_say_so() {
+    let race = Race::new("sqlite");
+    let (code, answer) = race.explore("idle\nidle\n", &["--jobs", "1", "--max-cost", "0.1"]);
+    let rows: Vec<_> = answer["tries"].as_array().unwrap().iter().collect();
+    let states = [&rows[0]["state"], &rows[1]["state"]];
+    assert_eq!(states, ["done", "interrupted"], "{answer}");
+    assert_eq!(rows[1]["error"], "the agents cost more than 0.1 USD, so they were stopped");
+    assert_eq!(code, 7, "{answer}");
+}
+
+#[test]
+fn a_long_prompt_reaches_the_agent_and_a_folder_in_the_way_stays() {
+    let race = Race::new("sqlite");
+    let way = race.0.folder().with_file_name("project.worktrees").join("try-1");
+    fs::create_dir_all(&way).unwrap();
+    fs::write(way.join("mine"), "1").unwrap();
+    // More than an argument may have.
+    let prompt = "word ".repeat(50_000).trim().to_owned();
+    let (code, answer) = race.explore(&prompt, &[]);
+    assert_eq!(code, 0, "{answer}");
+    let row = &answer["tries"][0];
+    let folder = row["work"]["folder"].as_str().unwrap();
+    assert_eq!(Path::new(folder), way.with_file_name("try-1-2"));
+    assert!(race.texts(row["session_id"].as_str().unwrap()).contains(&prompt));
+    assert_eq!(fs::read_dir(&way).unwrap().count(), 1);
 }
 
 #[test]
@@ -293,9 +364,8 @@ fn ends(folder: &Path) {
     }
 }
 
-fn interrupt(child: &Child) {
-    let id = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+fn send(child: &Child, signal: Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
 }
 
 /// An MCP server whose tool writes its text into the file `made` of the folder in which it runs.

@@ -11,7 +11,7 @@ use forklore_explore::{
     Continuation, Explored, GoOnInStore, Plan, SessionFile, Stores, WriteSessionFile, explore,
 };
 use forklore_host::CancellationToken;
-use forklore_host::explore::{Judge, Row, tries};
+use forklore_host::explore::{Judge, Row, State, tries};
 
 use super::{Args, Shown, cut_of, failure_of};
 use crate::app::App;
@@ -75,7 +75,7 @@ pub(super) fn run(
     };
     let stores = Stores { files: Arc::new(app.files()?), continuation, engine };
     let (Explored { rows, over_budget }, stopped) = explored(&stores, &plan, output)?;
-    let refusal = plan.max_cost.filter(|_| over_budget).map(forklore_explore::over);
+    let refusal = plan.over_budget().filter(|_| over_budget);
     let failure = failure_of(&rows, stopped.is_some(), refusal);
     let (judged, currency) = (plan.judge.is_some(), plan.prices.currency.clone());
     let shown = Shown { from: &plan.session, at: &at, rows: &rows, judged, currency };
@@ -106,6 +106,9 @@ fn explored(stores: &Stores, plan: &Plan, output: &mut Output) -> Result<(Explor
     let exploring = explore(stores, plan, &cancel, &mut changed);
     let (explored, stopped) = forklore_chat::interruptible(&cancel, exploring)?;
     drop(shown);
+    for row in latest.iter_mut().filter(|row| !matches!(row.state, State::Done | State::Failed)) {
+        row.state = State::Interrupted;
+    }
     let dropped = Explored { rows: latest, over_budget: false };
     Ok((explored.unwrap_or(Ok(dropped)).map_err(failure)?, stopped))
 }
