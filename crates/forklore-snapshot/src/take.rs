@@ -63,11 +63,11 @@ impl Snapshots {
     /// Takes a snapshot of a workspace whose lock the caller has.
     pub(crate) fn take_locked(&self, workspace: &Path, taking: &Taking) -> Result<Snapshot> {
         let began = now();
-        let in_git = users_repository::contains(workspace)?;
+        let top = users_repository::top_of(workspace)?;
         let (base, before, listing) = std::thread::scope(|scope| {
-            let base = scope.spawn(|| match in_git {
-                true => users_repository::base(workspace),
-                false => Ok(Base::default()),
+            let base = scope.spawn(|| match &top {
+                Some(top) => users_repository::base(workspace, top),
+                None => Ok(Base::default()),
             });
             let before = scope.spawn(|| Index::read(&self.index_of(workspace)));
             let listing = walk(workspace, taking);

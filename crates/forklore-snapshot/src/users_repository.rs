@@ -1,7 +1,8 @@
 //! What a snapshot takes from the git repository of the user. It is only read.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use bstr::{BString, ByteSlice};
 
@@ -17,14 +18,24 @@ pub(crate) struct Base {
     pub(crate) branch: Option<String>,
 }
 
-/// Returns whether a folder is in a work tree of git, after checking that nobody would wait for what
-/// git reads first.
-pub(crate) fn contains(folder: &Path) -> Result<bool> {
+/// Returns the top folder of the work tree of git in which a folder is, after checking that nobody
+/// would wait for what git reads first.
+pub(crate) fn top_of(folder: &Path) -> Result<Option<PathBuf>> {
     let Some(top) = folder.ancestors().find(|folder| is_repository(&folder.join(".git"))) else {
-        return Ok(false);
+        return Ok(None);
     };
     let mut inside = folder.ancestors().take_while(|above| above.starts_with(top));
-    inside.try_for_each(rules::check).map(|()| true)
+    inside.try_for_each(rules::check).map(|()| Some(top.to_path_buf()))
+}
+
+/// Returns git in a folder of the repository at `top`. Where it cannot read that one, it does not take
+/// the next one above.
+fn git(folder: &Path, top: &Path) -> Command {
+    let mut git = users_git(folder);
+    if let Some(above) = top.parent() {
+        git.env("GIT_CEILING_DIRECTORIES", above);
+    }
+    git
 }
 
 /// Returns whether git looks no further: for an empty folder it does, and sandboxes put one there.
@@ -37,9 +48,9 @@ pub(crate) fn is_repository(git: &Path) -> bool {
 
 /// Returns the commit and the branch that are checked out. A repository without a commit has a
 /// branch only, and a detached HEAD has a commit only.
-pub(crate) fn base(folder: &Path) -> Result<Base> {
+pub(crate) fn base(folder: &Path, top: &Path) -> Result<Base> {
     let answer = |args: &[&str]| -> Result<Option<String>> {
-        let done = users_git(folder).args(args).output();
+        let done = git(folder, top).args(args).output();
         let done = done.map_err(|source| Error::NoGit { source })?;
         let text = String::from_utf8_lossy(&done.stdout).trim().to_owned();
         Ok(Some(text).filter(|text| done.status.success() && !text.is_empty()))
@@ -51,8 +62,8 @@ pub(crate) fn base(folder: &Path) -> Result<Base> {
 }
 
 /// Returns the paths that are tracked, relative to `folder`.
-pub(crate) fn tracked(folder: &Path) -> Result<Vec<BString>> {
-    let mut git = users_git(folder);
+pub(crate) fn tracked(folder: &Path, top: &Path) -> Result<Vec<BString>> {
+    let mut git = git(folder, top);
     git.args(["ls-files", "-z", "--cached"]);
     let done = output(&mut git, "ls-files", folder)?;
     let paths = done.stdout.split_str("\0").filter(|path| !path.is_empty());

@@ -124,7 +124,8 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
         return Err(Error::File { what: "open", path: root.to_path_buf(), source });
     }
     let seen = Seen { root, taking, listing: Mutex::default(), nested: Mutex::default() };
-    let in_git = users_repository::contains(root)?;
+    let top = users_repository::top_of(root)?;
+    let in_git = top.is_some();
     let mut builder = WalkBuilder::new(root);
     builder.hidden(false).ignore(false).follow_links(false).threads(threads());
     builder.require_git(in_git).parents(in_git);
@@ -137,7 +138,7 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
     });
     let tracked = std::thread::scope(|scope| {
         // git needs as long as the walk.
-        let tracked = scope.spawn(|| in_git.then(|| users_repository::tracked(root)));
+        let tracked = scope.spawn(|| top.map(|top| users_repository::tracked(root, &top)));
         builder.build_parallel().run(|| {
             let mut mine = Found { seen: &seen, listing: Listing::default(), nested: Vec::new() };
             Box::new(move |entry| mine.add(entry))
@@ -157,7 +158,7 @@ pub(crate) fn walk(root: &Path, taking: &Taking) -> Result<Listing> {
         *folder != root && users_repository::is_repository(&folder.join(".git"))
     };
     for repository in nested.iter().filter(is_nested) {
-        match users_repository::tracked(repository) {
+        match users_repository::tracked(repository, repository) {
             Ok(tracked) => listing.add_tracked(root, repository, &tracked, taking),
             // One that git does not read must not prevent that the others are recorded. Its files are
             // found without git; only what it tracks although its rules ignore it is missing.

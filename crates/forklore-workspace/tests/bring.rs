@@ -139,7 +139,7 @@ fn a_removal_that_was_interrupted_names_no_half_of_the_files() {
     fs::create_dir(&fork.folder).unwrap();
     fs::write(fork.folder.join("theirs"), "1").unwrap();
     // So does a repository in the rest.
-    fs::create_dir_all(aside.join("nested/.git")).unwrap();
+    fs::create_dir_all(aside.join("nested/.git/objects")).unwrap();
     let refused = remove().unwrap_err();
     assert!(matches!(refused, Error::WouldBeLost { .. }), "{refused}");
     fs::remove_dir_all(aside.join("nested")).unwrap();
@@ -160,7 +160,7 @@ fn a_removal_that_moved_nothing_is_begun_anew() {
     remove().unwrap();
     killed_after(&world, "removing");
     fs::create_dir(&fork.folder).unwrap();
-    fs::create_dir_all(fork.folder.join("nested/.git")).unwrap();
+    fs::create_dir_all(fork.folder.join("nested/.git/objects")).unwrap();
     let refused = remove().unwrap_err();
     assert!(matches!(refused, Error::WouldBeLost { .. }), "{refused}");
     fs::remove_dir_all(fork.folder.join("nested")).unwrap();
@@ -333,7 +333,7 @@ fn a_fork_of_what_a_fork_inherited_brings_only_its_own_work() {
     world.engine.append(&first.session, &NewEvent::user("go on").unwrap().into()).unwrap();
     world.work_in(&first, "first");
     let parent = world.header(&first.session);
-    let at = Fork { at: Some(Selector::Turn(0)), ..Fork::of(first.session.clone()) };
+    let at = Fork { at: Some(Selector::Turn(1)), ..Fork::of(first.session.clone()) };
     let second = world.files.fork_into(&world.engine, &parent, &at, None).unwrap().1;
     assert!(!second.folder.join("first").exists());
     world.work_in(&second, "second");

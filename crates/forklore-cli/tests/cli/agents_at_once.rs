@@ -241,10 +241,7 @@ fn ctrl_c_and_a_closed_terminal_stop_the_agents_and_lose_nothing() {
         let (child, folder) = started(&race, "hang\nidle\nidle\n");
         send(&child, signal);
         let (found, answer, states) = ended(child);
-        assert_eq!(
-            (found, states),
-            (code, json!(["interrupted", "interrupted", "interrupted"]))
-        );
+        assert_eq!((found, states), (code, json!(["interrupted", "interrupted", "interrupted"])));
         ends(&folder);
         let first = answer["tries"][0]["session_id"].as_str().unwrap();
         assert_eq!(race.texts(first), ["begin", "done", "hang"]);

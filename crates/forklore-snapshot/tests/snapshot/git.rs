@@ -223,6 +223,14 @@ fn a_repository_at_the_top_that_git_does_not_read_is_an_error() {
         let error = world.snapshots.take(&world.root(), &Taking::default()).unwrap_err();
         assert!(matches!(error, Error::Git { .. }), "{damage}: {error}");
     }
+    // Nor is the repository above one that git does not read.
+    let world = World::with_git();
+    let nested = world.root().join("nested");
+    world.write("nested/file", "1");
+    git(&nested, &["init", "--quiet"]);
+    fs::write(nested.join(".git/HEAD"), "damaged").unwrap();
+    let error = world.snapshots.take(&nested, &Taking::default()).unwrap_err();
+    assert!(matches!(error, Error::Git { .. }), "{error}");
     // An empty folder, as sandboxes put it there, is no repository.
     let world = World::new();
     fs::create_dir(world.root().join(".git")).unwrap();

@@ -131,9 +131,14 @@ def test_a_fork_gets_a_folder_by_keys(tab, url, fine):
     fine()
     # Before the second message, with the files that the first turn left.
     press("ArrowDown")
-    for label in ["Label", "Go on in", "Folder", "Make the folder"]:
+    for field in [
+        dialog.get_by_role("textbox", name="Label"),
+        dialog.get_by_role("combobox", name="Go on in"),
+        dialog.get_by_role("textbox", name="Folder"),
+        dialog.get_by_role("checkbox", name="Make the folder"),
+    ]:
         press("Tab")
-        expect(dialog.get_by_label(label)).to_be_focused()
+        expect(field).to_be_focused()
     press("Space")
     press("Tab")
     press("Enter")
