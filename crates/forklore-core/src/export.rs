@@ -65,12 +65,17 @@ pub trait Export: Send + Sync {
 
     /// Returns the commands with which the agent goes on with the new file at `path` by itself and
     /// ends: one prompt, no terminal, no questions. Each command is a program and its arguments, and
-    /// runs in the directory in which the agent works. The last one reads the prompt from its
-    /// standard input: an argument has a limit, and other users of the machine see it. `None` if the
-    /// agent cannot do this.
+    /// runs in the directory in which the agent works. `None` if the agent cannot do this.
     fn unattended(&self, file: &NewFile, path: &str, run: &Unattended) -> Option<Vec<Vec<String>>> {
         let _ = (file, path, run);
         None
+    }
+
+    /// Checks whether the last of the commands of [`Export::unattended`] reads the prompt from its
+    /// standard input: an argument has a limit, and other users of the machine see it. Otherwise the
+    /// prompt is one of its arguments.
+    fn reads_prompt(&self) -> bool {
+        true
     }
 
     /// Returns what the user types into the agent to open the new session, after the commands of
@@ -81,9 +86,11 @@ pub trait Export: Send + Sync {
     }
 }
 
-/// How an agent works without a person.
+/// What an agent does without a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unattended {
+    /// What the agent is to do.
+    pub prompt: String,
     /// The model, by the name that the agent has for it. `None` is the agent's own choice.
     pub model: Option<String>,
     /// Whether the agent may do everything. Otherwise it may change files in its directory, and
@@ -92,6 +99,12 @@ pub struct Unattended {
 }
 
 impl Unattended {
+    /// Returns the prompt as an argument, which no agent takes for an option.
+    #[must_use]
+    pub fn argument(&self) -> String {
+        if self.prompt.starts_with('-') { format!(" {}", self.prompt) } else { self.prompt.clone() }
+    }
+
     /// Appends an option with the model to the words of a command, if a model is named.
     pub fn add_model(&self, words: &mut Vec<String>, option: &str) {
         words.extend(self.model.iter().flat_map(|model| [option.to_owned(), model.clone()]));

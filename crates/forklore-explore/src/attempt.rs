@@ -30,7 +30,7 @@ pub(crate) struct Prepared {
     pub(crate) worktree: Worktree,
     pub(crate) commands: Vec<Vec<String>>,
     /// What the last command reads from its standard input.
-    pub(crate) prompt: String,
+    pub(crate) input: Option<String>,
     pub(crate) archive: Archive,
     /// The folder of the document that the first command imports. It is removed with this value.
     pub(crate) document: Option<Arc<TempDir>>,
@@ -133,9 +133,9 @@ async fn work(
     cancel: &CancellationToken,
     report: &(dyn Fn(&Row) + Sync),
 ) -> Result<()> {
-    let (folder, prompt) = (&prepared.worktree.folder, prepared.prompt.as_str());
+    let (folder, input) = (&prepared.worktree.folder, prepared.input.as_deref());
     for command in &prepared.commands {
-        let mut running = Program::start(command, folder, Some(prompt))?;
+        let mut running = Program::start(command, folder, input)?;
         let mut rest_until = Instant::now();
         while !running.has_ended(plan.timeout, cancel).await? {
             if Instant::now() < rest_until {

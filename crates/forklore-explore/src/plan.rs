@@ -24,10 +24,12 @@ pub enum Continuation {
 pub struct SessionFile {
     /// The file.
     pub path: PathBuf,
-    /// The commands, in order. Each is a program and its arguments. The last one reads the prompt
-    /// from its standard input. The commands before it prepare: if one of them fails, the attempt has
-    /// not begun.
+    /// The commands, in order. Each is a program and its arguments. The commands before the last one
+    /// prepare: if one of them fails, the attempt has not begun.
     pub commands: Vec<Vec<String>>,
+    /// Whether the last command reads the prompt from its standard input. Otherwise it has the prompt
+    /// as an argument.
+    pub reads_prompt: bool,
 }
 
 /// Returns the program and the arguments that go on with a session of the store. The program reads the
@@ -88,9 +90,13 @@ impl Plan {
         Some(format!("the agents cost more than {most} {currency}, so they were stopped"))
     }
 
-    /// Returns how the agent of an attempt works.
+    /// Returns what the agent of an attempt is to do.
     pub(crate) fn unattended(&self, tried: &Try) -> Unattended {
         let model = Some(&tried.model).filter(|model| **model != self.agent);
-        Unattended { model: model.cloned(), everything: self.everything }
+        Unattended {
+            prompt: tried.prompt.clone(),
+            model: model.cloned(),
+            everything: self.everything,
+        }
     }
 }

@@ -104,8 +104,8 @@ fn one(
             let commands = vec![go_on(&session, &run)];
             let worktree = worktree(stores, plan, start, session, folder)?;
             let (session, archive) = (worktree.session.clone(), Archive::Store);
-            let (prompt, document) = (tried.prompt.clone(), None);
-            return Ok(Prepared { session, worktree, commands, prompt, archive, document });
+            let (input, document) = (Some(tried.prompt.clone()), None);
+            return Ok(Prepared { session, worktree, commands, input, archive, document });
         }
     };
     let written = Written::of(write, plan, start, &run, &folder)?;
@@ -186,7 +186,7 @@ impl Written {
     }
 
     fn prepared(self, plan: &Plan, tried: &Try, worktree: Worktree) -> Prepared {
-        let SessionFile { path, commands } = self.file;
+        let SessionFile { path, commands, reads_prompt } = self.file;
         // Gemini goes on in another file once the minute has changed.
         let is_folder = plan.agent == "gemini";
         let parent = path.parent().filter(|_| is_folder).map(Path::to_path_buf);
@@ -197,8 +197,8 @@ impl Written {
             None => (Archive::Files(parent.unwrap_or(path)), None),
         };
         let session = worktree.session.clone();
-        let prompt = tried.prompt.clone();
-        Prepared { session, worktree, commands, prompt, archive, document }
+        let input = reads_prompt.then(|| tried.prompt.clone());
+        Prepared { session, worktree, commands, input, archive, document }
     }
 }
 

@@ -122,6 +122,8 @@ pub(super) struct Written {
     goes_on: bool,
     /// The agent's commands that go on without a person, if they were asked for and exist.
     pub(super) unattended: Option<Vec<Vec<String>>>,
+    /// Whether the last of these commands reads the prompt from its standard input.
+    pub(super) reads_prompt: bool,
 }
 
 /// Makes the branch that gets what the agent writes into the file. Without it, the file would be a
@@ -191,7 +193,8 @@ pub(super) fn write_for(
         lossy: exported.lossy,
     };
     let goes_on = outgoing.agent().home().is_some() || outgoing.agent().is_in_workspace();
-    Ok(Written { answer, goes_on, unattended })
+    let reads_prompt = outgoing.agent().reads_prompt();
+    Ok(Written { answer, goes_on, unattended, reads_prompt })
 }
 
 /// Returns the agent's folder: `home`, or else the folder that the agent's environment variable

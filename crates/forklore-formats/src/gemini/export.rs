@@ -65,8 +65,14 @@ impl Export for super::Gemini {
         let mut words = ["gemini", "--skip-trust", "-r", &id].map(str::to_owned).to_vec();
         run.add_model(&mut words, "--model");
         let mode = if run.everything { "yolo" } else { "auto_edit" };
-        words.extend(["--approval-mode", mode].map(str::to_owned));
+        words.extend(["--approval-mode", mode, "-p"].map(str::to_owned));
+        words.push(run.argument());
         Some(vec![words])
+    }
+
+    /// Returns `false`: without `-p`, Gemini CLI leaves another session behind, which is empty.
+    fn reads_prompt(&self) -> bool {
+        false
     }
 }
 

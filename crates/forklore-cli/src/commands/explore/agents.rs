@@ -163,7 +163,7 @@ fn writer(engine: &forklore::Engine) -> WriteSessionFile {
         let agent = &request.to.dialect;
         let commands =
             written.unattended.ok_or_else(|| format!("{agent} cannot go on without a person"))?;
-        Ok(SessionFile { path, commands })
+        Ok(SessionFile { path, commands, reads_prompt: written.reads_prompt })
     })
 }
 
