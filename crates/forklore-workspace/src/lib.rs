@@ -23,6 +23,7 @@ mod record;
 mod rewind;
 mod snapshot;
 mod state;
+mod timeline;
 mod turns;
 mod undo;
 mod users_commits;

@@ -3,15 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use forklore_api::Relative;
 use forklore_core::{Header, SessionId};
 use forklore_engine::Engine;
 use forklore_snapshot::SnapshotId;
 
 use crate::branch_folder::BranchFolder;
-use crate::record::Record;
+use crate::record::{BroughtState, Record};
 use crate::snapshot::{Named, find_named};
-use crate::worktree_record::WorktreeRecord;
+use crate::timeline::Reached;
 use crate::{Result, WorkspaceFiles};
 
 /// The last states that the logs of two sessions name.
@@ -34,51 +33,52 @@ impl WorkspaceFiles {
         own: Option<&BranchFolder>,
     ) -> Result<(Option<SnapshotId>, Option<SnapshotId>)> {
         let logged = self.logged(engine, from, into)?;
-        let made_for = own.map_or(&from.id, |own| &own.made_for);
-        let base = match self.brought_last(folder, made_for)? {
-            Some(brought) => Some(brought),
-            // A folder began with the user's changes of that moment, which the logs may not have.
-            None => self
-                .began_apart(engine, from, into)?
-                .or(logged.common)
-                .or(own.and_then(|own| own.began)),
-        };
+        // A folder began with the user's changes of that moment, which the logs may not have.
+        let base = self
+            .met_last(engine, from, into, folder, own)?
+            .or(logged.common)
+            .or(own.and_then(|own| own.began));
         Ok((base, logged.last))
     }
 
-    /// Returns the state of a branch that was merged into a folder last, unless that was taken back.
-    fn brought_last(&self, folder: &Path, made_for: &SessionId) -> Result<Option<SnapshotId>> {
-        let key = self.snapshots.key_of(folder)?;
-        if !Record::exists(self.folder(), &key) {
-            return Ok(None);
-        }
-        let record = Record::open(self.folder(), &key)?;
-        let mut entries = record.entries.iter().enumerate().rev();
-        let last = entries.find_map(|(at, entry)| {
-            let brought = entry.brought.as_ref().filter(|brought| brought.from == *made_for)?;
-            record.undone_by(at as u64 + 1).is_none().then_some(brought.state)
-        });
-        Ok(last.filter(|&state| self.snapshots.has(state)))
-    }
-
-    /// Returns the state with which the folder of the first session began that only one of two
-    /// sessions comes from. A fork of a fork has the work of both in its folder.
-    fn began_apart(
+    /// Returns the last state of a folder that the branch and the target both have: where their
+    /// timelines part, or what the target got of the branch or of a relative of it by a merge that was
+    /// not taken back.
+    fn met_last(
         &self,
         engine: &Engine,
         from: &Header,
         into: &Header,
+        folder: &Path,
+        own: Option<&BranchFolder>,
     ) -> Result<Option<SnapshotId>> {
-        let (above_from, above_into) = (history(engine, from)?, history(engine, into)?);
-        let made = WorktreeRecord::open(self.folder())?.made;
-        let began = |these: &[SessionId], others: &[SessionId]| {
-            let others: HashSet<_> = others.iter().collect();
-            let first = these.iter().rev().find(|session| !others.contains(session))?;
-            let begun = made.iter().rfind(|begun| begun.session == *first)?;
-            Some(begun.snapshot).filter(|&state| self.snapshots.has(state))
-        };
-        let began_from = began(&above_from, &above_into);
-        Ok(began_from.or_else(|| began(&above_into, &above_from)))
+        let made_for = own.map_or(&from.id, |own| &own.made_for);
+        let timeline = self.timeline(engine, from)?;
+        let mut met: Vec<_> = timeline.meeting(&self.timeline(engine, into)?).into_iter().collect();
+        for (other, then) in self.brought(folder)? {
+            let Ok(header) = engine.show(&other) else { continue };
+            let theirs = self.timeline(engine, &header)?;
+            met.extend(timeline.meeting_at(&theirs, then, other == *made_for));
+        }
+        let known = met.into_iter().filter_map(|met| Some((met.shared, met.reached?)));
+        let last = known.max_by_key(|(shared, reached)| (*shared, reached.at));
+        Ok(last.map(|(_, reached)| reached.state))
+    }
+
+    /// Returns the states that were merged into a folder and not taken back, and of which branches.
+    fn brought(&self, folder: &Path) -> Result<Vec<(SessionId, Reached)>> {
+        let key = self.snapshots.key_of(folder)?;
+        if !Record::exists(self.folder(), &key) {
+            return Ok(Vec::new());
+        }
+        let record = Record::open(self.folder(), &key)?;
+        let entries = record.entries.iter().enumerate();
+        let brought = entries.filter(|(at, _)| record.undone_by(*at as u64 + 1).is_none());
+        let brought = brought.filter_map(|(_, entry)| {
+            let BroughtState { from, state } = entry.brought.clone()?;
+            Some((from, Reached { state, at: entry.at }))
+        });
+        Ok(brought.filter(|(_, reached)| self.snapshots.has(reached.state)).collect())
     }
 
     fn logged(&self, engine: &Engine, from: &Header, into: &Header) -> Result<Logged> {
@@ -103,19 +103,4 @@ impl WorkspaceFiles {
         let id = |named: Option<Named>| named.map(|named| named.id()).transpose();
         Ok(Logged { common: id(common)?, last: id(last)? })
     }
-}
-
-/// Returns a session and those whose work it continues, up to the root. A fork of what its parent
-/// inherited continues nothing of the parent.
-fn history(engine: &Engine, session: &Header) -> Result<Vec<SessionId>> {
-    let mut history = vec![session.id.clone()];
-    let mut cut = session.inherited.inheritable;
-    for Relative { session_id, cut: begins, .. } in engine.lineage(&session.id)?.ancestors {
-        let begins = begins.map_or(0, |begins| begins.inheritable);
-        if begins <= cut {
-            history.push(session_id);
-        }
-        cut = cut.min(begins);
-    }
-    Ok(history)
 }

@@ -326,6 +326,72 @@ fn a_fork_of_a_fork_brings_the_work_of_both() {
 }
 
 #[test]
+fn what_a_relative_brought_is_not_brought_again() {
+    let world = World::new();
+    let first = world.fork();
+    let write = |fork: &Worktree, name: &str, text: &str| {
+        fs::write(fork.folder.join(name), text).unwrap();
+    };
+    write(&first, "unwanted", "1");
+    write(&first, "line", "first");
+    let second = world.fork_of(&first.session);
+    write(&second, "good", "1");
+    write(&first, "line", "first, later");
+    world.bring(&first.session).unwrap();
+    fs::remove_file(world.work().join("unwanted")).unwrap();
+    // Of the first one, the second has what was brought: its own work alone is new.
+    assert_eq!(world.bring(&second.session).unwrap(), (second.snapshot.to_string(), 1));
+    let read = ["unwanted", "line", "good"].map(|name| world.read(name));
+    assert_eq!(read, [None, Some("first, later".into()), Some("1".into())]);
+
+    // A fork of the second one, and then the second one with more.
+    let third = world.fork_of(&second.session);
+    write(&third, "good", "3");
+    world.bring(&third.session).unwrap();
+    write(&second, "other", "2");
+    world.bring(&second.session).unwrap();
+    let read = ["good", "other"].map(|name| world.read(name).unwrap());
+    assert_eq!(read, ["3", "2"]);
+
+    // What the first one did after it was brought is in a later fork of it, and is new.
+    write(&first, "late", "1");
+    let fourth = world.fork_of(&first.session);
+    world.bring(&fourth.session).unwrap();
+    assert_eq!((world.read("late"), world.read("unwanted")), (Some("1".into()), None));
+}
+
+#[test]
+fn sessions_in_one_folder_have_one_timeline() {
+    let world = World::new();
+    world.record();
+    let below = world.engine.fork(&Fork::of(world.session.clone())).unwrap().child_session_id;
+    fs::write(world.work().join("mine"), "below").unwrap();
+    let fork = world.fork_of(&below);
+    fs::write(fork.folder.join("mine"), "fork").unwrap();
+    assert_eq!(world.bring(&fork.session).unwrap(), (fork.snapshot.to_string(), 1));
+    assert_eq!(world.read("mine").as_deref(), Some("fork"));
+}
+
+#[test]
+fn turns_between_the_fork_and_a_later_one_are_brought_too() {
+    let world = World::new();
+    world.record();
+    world.engine.append(&world.session, &NewEvent::user("go on").unwrap().into()).unwrap();
+    fs::write(world.work().join("second"), "2").unwrap();
+    world.record();
+    let late = world.fork();
+    fs::write(late.folder.join("late"), "1").unwrap();
+    let parent = world.header(&world.session);
+    let at = Fork { at: Some(Selector::Turn(1)), ..Fork::of(world.session.clone()) };
+    let early = world.files.fork_into(&world.engine, &parent, &at, None).unwrap().1;
+    let brought = world.bring_into(&early.session, &early.folder, &late.session).unwrap();
+    assert_eq!(brought, (early.snapshot.to_string(), 2));
+    for name in ["second", "late"] {
+        assert!(early.folder.join(name).exists(), "{name}");
+    }
+}
+
+#[test]
 fn a_fork_of_what_a_fork_inherited_brings_only_its_own_work() {
     let world = World::new();
     world.record();
