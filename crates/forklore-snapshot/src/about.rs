@@ -130,9 +130,13 @@ impl About {
         })
     }
 
-    /// Returns whether a path is in a repository that git could not read, so that the snapshot lacks
-    /// what the repository tracks although it is ignored.
+    /// Returns whether the snapshot may not know what was at a path: it was left out, or is in a
+    /// repository that git could not read. What that tracks although it is ignored is not in the
+    /// snapshot.
     pub(crate) fn may_lack(&self, path: &BString) -> bool {
+        if self.leaves_out(path) {
+            return true;
+        }
         let unread = self.left_out.iter().filter(|left| left.reason == Reason::Unreadable);
         let mut folders = unread.filter_map(|left| left.path.strip_suffix(b".git"));
         folders.any(|folder| folder.ends_with(b"/") && path.starts_with(folder))

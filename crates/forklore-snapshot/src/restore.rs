@@ -103,8 +103,8 @@ impl Snapshots {
         Ok(changes.into_iter().filter(|change| selects(paths, change.path.as_bstr())).collect())
     }
 
-    /// Returns which of these changes a restore would skip, as far as that can be seen before, in a
-    /// workspace whose state is the snapshot `before`.
+    /// Returns which of these changes a restore of a snapshot would skip, as far as that can be seen
+    /// before, in a workspace whose state is the snapshot `before`.
     ///
     /// # Errors
     /// If the snapshot is missing, or the workspace cannot be opened.
@@ -112,17 +112,23 @@ impl Snapshots {
         &self,
         workspace: &Path,
         before: SnapshotId,
+        id: SnapshotId,
         changes: &[Change],
     ) -> Result<Vec<Skipped>> {
         let about = objects::about(self.git(), before)?;
+        let about_it = objects::about(self.git(), id)?;
         let path = workspace.canonicalize().map_err(Error::file("open", workspace))?;
         let root = Root::open(&path)?;
         let mut skipped = Vec::new();
         for change in changes {
             let Some(stat) = root.stat(change.path.as_bstr()) else { continue };
             let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-            let is_left_out = change.kind == ChangeKind::Added && about.leaves_out(&change.path);
-            let reason = match is_left_out {
+            let is_not_known = match change.kind {
+                ChangeKind::Added => about.leaves_out(&change.path),
+                ChangeKind::Removed => about_it.may_lack(&change.path),
+                _ => false,
+            };
+            let reason = match is_not_known {
                 true => SkipReason::NotInSnapshot,
                 false if is_file && stat.st_nlink > 1 => SkipReason::HardLink,
                 false => continue,

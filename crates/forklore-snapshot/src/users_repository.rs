@@ -1,6 +1,7 @@
 //! What a snapshot takes from the git repository of the user. It is only read.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,7 +26,8 @@ pub(crate) fn top_of(folder: &Path) -> Result<Option<PathBuf>> {
         return Ok(None);
     };
     let mut inside = folder.ancestors().take_while(|above| above.starts_with(top));
-    inside.try_for_each(rules::check).map(|()| Some(top.to_path_buf()))
+    inside.try_for_each(rules::check)?;
+    Ok(Some(top.to_path_buf()))
 }
 
 /// Returns git in a folder of the repository at `top`. Where it cannot read that one, it does not take
@@ -46,6 +48,31 @@ pub(crate) fn is_repository(git: &Path) -> bool {
     }
 }
 
+/// Refuses if git takes a repository above the one at `top`. The limit of [`git`] is a list of paths
+/// between colons, so one that has a colon is none.
+fn refuse_above(folder: &Path, top: &Path) -> Result<()> {
+    let mut git = users_git(folder);
+    let done = output(git.args(["rev-parse", "--absolute-git-dir"]), "rev-parse", folder)?;
+    let found = Path::new(std::ffi::OsStr::from_bytes(done.stdout.trim_end_with(|c| c == '\n')));
+    let above = top
+        .parent()
+        .is_some_and(|above| above.ancestors().any(|above| is_same(&above.join(".git"), found)));
+    match above {
+        true => {
+            let message = format!("{} is not a repository", top.join(".git").display());
+            Err(Error::Git { command: "rev-parse", folder: folder.to_path_buf(), message })
+        }
+        false => Ok(()),
+    }
+}
+
+fn is_same(left: &Path, right: &Path) -> bool {
+    left.canonicalize()
+        .ok()
+        .zip(right.canonicalize().ok())
+        .is_some_and(|(left, right)| left == right)
+}
+
 /// Returns the commit and the branch that are checked out. A repository without a commit has a
 /// branch only, and a detached HEAD has a commit only.
 pub(crate) fn base(folder: &Path, top: &Path) -> Result<Base> {
@@ -63,6 +90,9 @@ pub(crate) fn base(folder: &Path, top: &Path) -> Result<Base> {
 
 /// Returns the paths that are tracked, relative to `folder`.
 pub(crate) fn tracked(folder: &Path, top: &Path) -> Result<Vec<BString>> {
+    if top.as_os_str().as_encoded_bytes().contains(&b':') {
+        refuse_above(folder, top)?;
+    }
     let mut git = git(folder, top);
     git.args(["ls-files", "-z", "--cached"]);
     let done = output(&mut git, "ls-files", folder)?;

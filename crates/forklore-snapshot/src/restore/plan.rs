@@ -88,7 +88,7 @@ impl Plan {
         let path = found.path;
         match found.after {
             // The snapshot does not know what was there.
-            None if to.leaves_out(&path) || to.may_lack(&path) => {}
+            None if to.may_lack(&path) => self.skip(path, SkipReason::NotInSnapshot),
             None => self.remove.push(path),
             Some(_) if found.before.is_none() && now.leaves_out(&path) => {
                 self.skip(path, SkipReason::NotInSnapshot);

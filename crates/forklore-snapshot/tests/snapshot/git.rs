@@ -210,8 +210,13 @@ fn a_rewind_to_when_git_could_not_read_a_nested_repository_removes_nothing_of_it
     let then = world.state();
 
     world.write("nested/changed", "2");
-    world.restore(unread.id);
+    let before = world.take().id;
+    let changes = world.snapshots.preview(before, unread.id, &[]).unwrap();
+    let foreseen = world.snapshots.foreseen(&world.root(), before, unread.id, &changes).unwrap();
+    let restored = world.restore(unread.id);
     assert_eq!(world.state(), then);
+    let skipped: Vec<_> = restored.skipped.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!((skipped, &restored.skipped), (vec!["nested/ignored".to_owned()], &foreseen));
 }
 
 #[test]
@@ -223,14 +228,17 @@ fn a_repository_at_the_top_that_git_does_not_read_is_an_error() {
         let error = world.snapshots.take(&world.root(), &Taking::default()).unwrap_err();
         assert!(matches!(error, Error::Git { .. }), "{damage}: {error}");
     }
-    // Nor is the repository above one that git does not read.
+    // Nor is the repository above one that git does not read, whatever its name.
     let world = World::with_git();
-    let nested = world.root().join("nested");
-    world.write("nested/file", "1");
-    git(&nested, &["init", "--quiet"]);
-    fs::write(nested.join(".git/HEAD"), "damaged").unwrap();
-    let error = world.snapshots.take(&nested, &Taking::default()).unwrap_err();
-    assert!(matches!(error, Error::Git { .. }), "{error}");
+    for name in ["nested", "a:b/nested"] {
+        let nested = world.root().join(name);
+        world.write(&format!("{name}/file"), "1");
+        git(&nested, &["init", "--quiet"]);
+        world.snapshots.take(&nested, &Taking::default()).unwrap();
+        fs::write(nested.join(".git/HEAD"), "damaged").unwrap();
+        let error = world.snapshots.take(&nested, &Taking::default()).unwrap_err();
+        assert!(matches!(error, Error::Git { .. }), "{error}");
+    }
     // An empty folder, as sandboxes put it there, is no repository.
     let world = World::new();
     fs::create_dir(world.root().join(".git")).unwrap();
