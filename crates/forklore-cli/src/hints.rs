@@ -3,6 +3,8 @@
 
 pub(crate) mod next;
 
+use std::path::Path;
+
 use forklore::api::{Fork, Forked, Summarize};
 use forklore::core::SessionId;
 use forklore_host::Setting;
@@ -82,15 +84,28 @@ impl Hints {
 
     /// Returns the `forklore fork` command that creates exactly the child that a dry run planned.
     /// `session` are the words that name the parent.
-    pub(crate) fn apply(&self, session: &[String], request: &Fork, planned: &Forked) -> String {
+    /// `worktree` is the folder of the fork, if it gets one of its own.
+    pub(crate) fn apply(
+        &self,
+        session: &[String],
+        request: &Fork,
+        planned: &Forked,
+        worktree: Option<Option<&Path>>,
+    ) -> String {
         let mut words = vec!["forklore".to_owned(), "fork".into()];
         words.extend_from_slice(session);
         let mut option = |name: &str, value: &str| {
             words.push(format!("--{name}"));
             words.push(quoted(value));
         };
-        // If open tool calls moved the cut, name the requested cut: the real fork moves it again.
-        option("at", &planned.requested.as_ref().unwrap_or(&planned.cut).selector().to_string());
+        // If open tool calls moved the cut, name the requested cut: the real fork moves it again. A
+        // worktree without a named cut has the present files.
+        if worktree.is_none() || request.at.is_some() {
+            option(
+                "at",
+                &planned.requested.as_ref().unwrap_or(&planned.cut).selector().to_string(),
+            );
+        }
         option("id", planned.child_session_id.as_str());
         option("label", planned.label.as_str());
         option("kind", planned.kind.as_str());
@@ -111,6 +126,13 @@ impl Hints {
         }
         if let Some(metadata) = &request.metadata {
             option("metadata", metadata.get());
+        }
+        match worktree {
+            Some(Some(folder)) => {
+                words.push(format!("--worktree={}", quoted(&folder.to_string_lossy())));
+            }
+            Some(None) => words.push("--worktree".into()),
+            None => {}
         }
         match &request.summarize {
             Some(Summarize::Deterministic) => words.push("--summarize=deterministic".into()),

@@ -53,7 +53,7 @@ impl WorkspaceFiles {
         let folder = path(&begun.folder);
         let into = fs::canonicalize(into).unwrap_or_else(|_| into.to_path_buf());
         let now = if is_there && folder != into {
-            if !is_still(&begun, &folder)? {
+            if !is_still(&begun.clone().with_present_repository()?, &folder)? {
                 return Err(Error::NotTheWorktree { folder });
             }
             let state = self.snapshots.take(&folder, &self.taking)?;

@@ -87,7 +87,7 @@ pub enum Error {
         by: u64,
     },
     /// The files of a rewind could not be restored. `undo` takes back what was done.
-    #[error("rewind {number} stopped before its end")]
+    #[error("rewind {number} stopped before its end: {source}")]
     Stopped {
         /// The number of the rewind.
         number: u64,
@@ -96,14 +96,15 @@ pub enum Error {
         /// What stopped it.
         source: Box<SnapshotError>,
     },
-    /// The folder for a worktree has files, or another worktree has it.
-    #[error("{} is not empty or is a worktree already; name a folder that does not exist", folder.display())]
+    /// The folder for a worktree has files, or is a worktree or inside of one.
+    #[error("{} is not empty, or is in a worktree already; name another folder", folder.display())]
     InUse {
         /// The folder.
         folder: PathBuf,
     },
-    /// The folder for a worktree is in the workspace, so snapshots of the workspace would have it.
-    #[error("{} is inside of the workspace; name a folder outside of it", folder.display())]
+    /// The folder for a worktree is in the workspace, whose snapshots would have it, or among the
+    /// snapshots.
+    #[error("{} is inside of the workspace or of the snapshots; name a folder outside", folder.display())]
     InsideWorkspace {
         /// The folder.
         folder: PathBuf,

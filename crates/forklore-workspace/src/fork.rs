@@ -11,6 +11,9 @@ use forklore_snapshot::{Shared, SnapshotId};
 use crate::worktree::is_free;
 use crate::{Moment, NewWorktree, RemovedWorktree, Result, WorkspaceFiles, Worktree};
 
+/// How many names are tried for a folder.
+const MOST_NAMES: usize = 1_000;
+
 impl WorkspaceFiles {
     /// Forks a session, and gives the fork a folder of its own with the files of the cut: those of
     /// the last snapshot at or before it, or the present ones if the fork begins at the end. The
@@ -131,11 +134,11 @@ fn folder_of(workspace: &Path, label: &Label, wanted: Option<&Path>) -> PathBuf 
     let mut name = workspace.file_name().unwrap_or_default().to_os_string();
     name.push(".worktrees");
     let folder = workspace.with_file_name(name).join(label.as_str());
-    let mut others = (2..u64::MAX).map(|number| format!("{label}-{number}"));
-    let is_usable = |folder: &Path| is_free(folder).unwrap_or(true);
-    if is_usable(&folder) {
+    // What cannot be looked at, for example because there is a file above, is refused when it is made.
+    let is_taken = |folder: &Path| is_free(folder).is_ok_and(|free| !free);
+    if !is_taken(&folder) {
         return folder;
     }
-    let free = others.find(|name| is_usable(&folder.with_file_name(name)));
-    free.map_or_else(|| folder.clone(), |name| folder.with_file_name(name))
+    let others = (2..).map(|number: u64| folder.with_file_name(format!("{label}-{number}")));
+    others.take(MOST_NAMES).find(|other| !is_taken(other)).unwrap_or(folder)
 }

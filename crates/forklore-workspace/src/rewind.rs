@@ -108,7 +108,7 @@ impl WorkspaceFiles {
                 let paths = paths.collect::<Result<Vec<_>>>()?;
                 let before = self.before(rewind, after, &paths)?;
                 let changes = self.snapshots.preview(before, after, &paths)?;
-                let left = self.snapshots.foreseen(&rewind.folder, before, &changes)?;
+                let left = self.snapshots.foreseen(&rewind.folder, before, after, &changes)?;
                 Some(planned(before, after, &changes, &left))
             }
         };

@@ -145,8 +145,28 @@ impl WorkspaceFiles {
 
     /// Returns the snapshot that belongs to a position: what the history names at or before it, or
     /// what was taken while an agent worked, whichever is later.
+    /// A folder that was made for a fork goes on from the one from which it was made.
     pub(crate) fn named_at(&self, engine: &Engine, moment: &Moment<'_>) -> Result<Named> {
-        let Moment { header, at, folder } = moment;
+        let (mut folder, mut seen) = (Some(moment.folder.clone()), Vec::new());
+        while let Some(at) = folder.take().filter(|at| !seen.contains(at)) {
+            if let Some(named) = self.named_in(engine, moment, &at)? {
+                return Ok(named);
+            }
+            folder = self.made_from(&at)?;
+            seen.push(at);
+        }
+        let (session, folder) = (moment.header.id.clone(), moment.folder.clone());
+        Err(Error::NoSnapshot { session, folder, at: moment.at.to_string() })
+    }
+
+    /// Returns the snapshot of a folder that belongs to a position, if there is one.
+    fn named_in(
+        &self,
+        engine: &Engine,
+        moment: &Moment<'_>,
+        folder: &Path,
+    ) -> Result<Option<Named>> {
+        let Moment { header, at, .. } = moment;
         let text = folder.to_string_lossy();
         let (named, recorded) = match last_position(engine, header, at)? {
             Some(seq) => (
@@ -156,12 +176,10 @@ impl WorkspaceFiles {
             None => (None, self.first_moment(engine, header, &text)?),
         };
         let is_later = |at| named.as_ref().is_none_or(|named| named.at < at);
-        let named = match recorded {
+        Ok(match recorded {
             Some(recorded) if is_later(recorded.at) => Some(recorded),
             _ => named,
-        };
-        let (session, folder, at) = (header.id.clone(), folder.clone(), at.to_string());
-        named.ok_or(Error::NoSnapshot { session, folder, at })
+        })
     }
 
     pub(crate) fn on_this_machine(&self, named: &Named) -> Result<SnapshotId> {

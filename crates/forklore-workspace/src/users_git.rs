@@ -27,6 +27,12 @@ pub(crate) fn head(folder: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&done).trim().to_owned())
 }
 
+/// Returns whether a repository has a commit.
+pub(crate) fn has_commit(repository: &Path, commit: &str) -> bool {
+    let done = git(repository).args(["cat-file", "-e", &format!("{commit}^{{commit}}")]).output();
+    done.is_ok_and(|done| done.status.success())
+}
+
 /// Makes a work tree without files, detached at a commit: no ref is written. Its index is that of
 /// the commit, so `git status` shows what the files change. git has the lock too, because it goes on
 /// if this process is killed.

@@ -80,9 +80,13 @@ impl WorkspaceFiles {
             Some((bytes(&git), commit))
         });
         let mut record = WorktreeRecord::open(self.folder())?;
-        let mut others = record.present.values();
-        if !is_free(&folder)? || others.any(|other| path(&other.begun.folder) == folder) {
+        let mut others = record.present.values().map(|other| path(&other.begun.folder));
+        if !is_free(&folder)? || others.any(|other| folder.starts_with(other)) {
             return Err(Error::InUse { folder });
+        }
+        let ours = fs::canonicalize(self.folder()).map_err(failed("open", self.folder()))?;
+        if folder.starts_with(ours) {
+            return Err(Error::InsideWorkspace { folder });
         }
         let (session, snapshot) = (new.session.clone(), new.snapshot);
         let (workspace, folder) = (bytes(&workspace), bytes(&folder));
@@ -109,6 +113,16 @@ impl WorkspaceFiles {
         }
         self.snapshots.copy_to(&folder, begun.snapshot, Some(&path(&begun.workspace)))?;
         Ok(())
+    }
+
+    /// Returns the folder from which a worktree was made, also after its removal.
+    pub(crate) fn made_from(&self, folder: &Path) -> Result<Option<PathBuf>> {
+        if !WorktreeRecord::exists(self.folder()) {
+            return Ok(None);
+        }
+        let record = WorktreeRecord::open(self.folder())?;
+        let begun = record.made.iter().rfind(|begun| path(&begun.folder) == folder);
+        Ok(begun.map(|begun| path(&begun.workspace)))
     }
 
     /// Returns the worktrees of all sessions, also those whose creation or removal was killed.
@@ -165,14 +179,16 @@ pub(crate) fn resolved(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Returns whether nothing is at a path, or an empty folder.
+/// Returns whether nothing is at a path, or an empty folder. A link is something, wherever it leads.
 pub(crate) fn is_free(folder: &Path) -> Result<bool> {
-    match fs::read_dir(folder) {
-        Ok(mut inside) => Ok(inside.next().is_none()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(false),
-        Err(error) => Err(failed("open", folder)(error)),
+    match fs::symlink_metadata(folder) {
+        Ok(found) if !found.is_dir() => return Ok(false),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(failed("open", folder)(error)),
     }
+    let mut inside = fs::read_dir(folder).map_err(failed("open", folder))?;
+    Ok(inside.next().is_none())
 }
 
 pub(crate) fn bytes(path: &Path) -> BString {

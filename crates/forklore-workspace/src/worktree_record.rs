@@ -12,9 +12,10 @@ use forklore_core::SessionId;
 use forklore_snapshot::SnapshotId;
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
 use crate::error::failed;
 use crate::json_lines::JsonLines;
+use crate::worktree::{bytes, path};
+use crate::{Error, Result, users_git};
 
 /// What happened to a worktree. Its number is that of the line that made it, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,27 @@ pub(crate) struct Begun {
     pub(crate) git: Option<(BString, String)>,
 }
 
+impl Begun {
+    /// Returns the worktree with the present path of its repository, which the user may have moved: a
+    /// clone may be at its old name. If the folder is gone, nothing else is known.
+    pub(crate) fn with_present_repository(mut self) -> Result<Self> {
+        let folder = path(&self.folder);
+        let Some((repository, commit)) = &mut self.git else { return Ok(self) };
+        if !folder.join(".git").is_file() {
+            return Ok(self);
+        }
+        let recorded = path(repository);
+        match users_git::repository(&folder) {
+            Some((_, found)) if users_git::has_commit(&found, commit) => {
+                *repository = bytes(&found);
+                Ok(self)
+            }
+            _ if recorded.exists() => Ok(self),
+            _ => Err(Error::NoRepository { folder, repository: recorded }),
+        }
+    }
+}
+
 /// A worktree that was not removed.
 #[derive(Debug, Clone)]
 pub(crate) struct Present {
@@ -83,6 +105,10 @@ pub(crate) struct WorktreeRecord {
 }
 
 impl WorktreeRecord {
+    pub(crate) fn exists(folder: &Path) -> bool {
+        folder.join("worktrees").exists()
+    }
+
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let folder = folder.join("worktrees");
         let (record, lines) = JsonLines::open(&folder.join("record.jsonl"))?;

@@ -55,7 +55,7 @@ impl WorkspaceFiles {
         let find = |record: &WorktreeRecord| record.present.get(&number).cloned();
         let present = find(&WorktreeRecord::open(self.folder())?);
         let present = present.ok_or_else(|| Error::NotOurs { folder: folder.clone() })?;
-        let present = with_present_repository(present)?;
+        let present = Present { begun: present.begun.with_present_repository()?, ..present };
         let worktree = shown(present.clone(), false);
         let begun = present.removing.clone().filter(|removal| removal.goes_on(&folder));
         let removal = match begun {
@@ -155,20 +155,6 @@ impl Removal {
     fn folders(&self, folder: &Path) -> Vec<PathBuf> {
         self.aside.as_ref().map(path).into_iter().chain([folder.to_path_buf()]).collect()
     }
-}
-
-/// Returns a worktree with the present path of its repository, which the user may have moved. If the
-/// folder and the repository are gone, there is nothing to find.
-fn with_present_repository(mut present: Present) -> Result<Present> {
-    let folder = path(&present.begun.folder);
-    let Some((repository, _)) = &mut present.begun.git else { return Ok(present) };
-    let recorded = path(repository);
-    if !recorded.exists() && folder.join(".git").is_file() {
-        let found = users_git::repository(&folder);
-        let (_, found) = found.ok_or(Error::NoRepository { folder, repository: recorded })?;
-        *repository = bytes(&found);
-    }
-    Ok(present)
 }
 
 /// Returns a path in the same folder at which nothing is.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forklore_api::{Create, NewEvent, RewindScope, Rewound, Undo};
+use forklore_api::{Create, Fork, NewEvent, RewindScope, Rewound, Undo};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Selector, SessionId};
 use forklore_engine::{Clock, Engine, SystemClock};
@@ -121,4 +121,30 @@ fn the_files_come_back_though_the_operation_was_undone_already() {
     let undone = world.files.undo(&world.engine, &world.work, None).unwrap();
     assert_eq!((undone.fork, undone.fork_left), (Some(fork), None));
     assert_eq!(world.read(), "now");
+}
+
+#[test]
+fn the_folder_of_a_fork_goes_back_to_what_the_fork_inherited() {
+    let world = World::new(&Arc::default());
+    let header = |session: &SessionId| world.engine.show(session).unwrap();
+    let fork = |parent: &SessionId, at: Option<Selector>| {
+        let request = Fork { at, ..Fork::of(parent.clone()) };
+        world.files.fork_into(&world.engine, &header(parent), &request, None).unwrap().1
+    };
+    let first = fork(&world.session, None);
+    let at: Selector = "turn:1".parse().unwrap();
+    let folder = first.folder.clone();
+    let rewind = Rewind {
+        at: at.clone(),
+        scope: RewindScope::Files,
+        folder: folder.clone(),
+        label: None,
+        paths: Vec::new(),
+    };
+    world.files.rewind(&world.engine, &header(&first.session), &rewind).unwrap();
+    assert_eq!(fs::read_to_string(folder.join("a")).unwrap(), "then");
+    assert_eq!(world.read(), "now");
+    // A fork of the fork, at a position before the first one.
+    let second = fork(&first.session, Some(at));
+    assert_eq!(fs::read_to_string(second.folder.join("a")).unwrap(), "then");
 }

@@ -66,8 +66,12 @@ impl World {
 
     /// A worktree to make, with the present state of the workspace.
     fn request(&self, folder: &str) -> NewWorktree {
+        self.request_in("work", folder)
+    }
+
+    fn request_in(&self, workspace: &str, folder: &str) -> NewWorktree {
         let snapshots = Snapshots::open(&self.path("snapshots")).unwrap();
-        let workspace = self.path("work");
+        let workspace = self.path(workspace);
         let state = snapshots.take(&workspace, &Taking::default()).unwrap();
         let (folder, session) = (self.path(folder), "fork".parse().unwrap());
         NewWorktree { session, workspace, folder, snapshot: state.id, commit: state.commit }
@@ -181,7 +185,7 @@ fn a_folder_that_is_in_use_or_in_the_workspace_is_refused_and_nothing_is_made() 
         let error = files.create_worktree(&world.request(name)).unwrap_err();
         assert!(matches!(error, Error::InUse { .. } | Error::Record { .. }), "{error}");
     }
-    for name in ["work/tree", "work/.git/tree", "way/a/b", "work"] {
+    for name in ["work/tree", "work/.git/tree", "way/a/b", "work", "snapshots/tree"] {
         let error = files.create_worktree(&world.request(name)).unwrap_err();
         assert!(matches!(error, Error::InsideWorkspace { .. }), "{name}: {error}");
     }
@@ -329,6 +333,24 @@ fn a_project_that_was_renamed_is_named_and_its_worktree_removed_after_a_repair()
     git(&moved, &["worktree", "repair", folder.to_str().unwrap()]);
     files.remove_worktree(&folder).unwrap();
     assert_eq!((folder.exists(), moved.join(".git/worktrees").exists()), (false, false));
+
+    // A clone at the old name is another repository.
+    let tree = files.create_worktree(&world.request_in("moved", "third")).unwrap().folder;
+    git(&tree, &["commit", "-q", "--allow-empty", "-m", "mine"]);
+    let again = world.path("again");
+    fs::rename(&moved, &again).unwrap();
+    git(&again, &["worktree", "repair", tree.to_str().unwrap()]);
+    git(&world.path(""), &["clone", "-q", "again", "moved"]);
+    let refused = files.remove_worktree(&tree).unwrap_err();
+    assert!(matches!(refused, Error::CommitsOfNoBranch { .. }), "{refused}");
+    git(&tree, &["branch", "mine"]);
+    git(&tree, &["worktree", "lock", "."]);
+    let refused = files.remove_worktree(&tree).unwrap_err();
+    assert!(matches!(refused, Error::Locked { .. }), "{refused}");
+    git(&tree, &["worktree", "unlock", "."]);
+    files.remove_worktree(&tree).unwrap();
+    fs::remove_dir_all(&moved).unwrap();
+    fs::rename(&again, &moved).unwrap();
 
     // A project and its worktree that are both gone leave nothing to be asked about.
     let (folder, project) = (world.path("second"), world.path("work"));

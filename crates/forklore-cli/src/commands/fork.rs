@@ -194,7 +194,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     forked.resume_command = Some(output.commands().resume(&forked.child_session_id));
     if forked.dry_run && !forked.existing {
         let named = named(&session, &parent, app);
-        forked.apply = Some(output.commands().apply(&named, &request, &forked));
+        forked.apply = Some(output.commands().apply(
+            &named,
+            &request,
+            &forked,
+            args.worktree.as_ref().map(Option::as_deref),
+        ));
     }
     answer(&forked, &parent, &engine, output)
 }
