@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A file or folder could not be read or written.
-    #[error("cannot {what} {}", path.display())]
+    #[error("cannot {what} {}: {source}", path.display())]
     File {
         /// What should have happened, for example "read".
         what: &'static str,

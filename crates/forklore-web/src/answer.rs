@@ -82,8 +82,8 @@ impl From<FilesError> for Problem {
     fn from(error: FilesError) -> Self {
         let status = status_of(error.kind());
         match &error {
-            FilesError::Stopped { number, source, .. } => {
-                let undo = format!("{error}: {source}. `forklore undo {number}` takes it back.");
+            FilesError::Stopped { number, .. } => {
+                let undo = format!("{error}. `forklore undo {number}` takes it back.");
                 Self::new(status, undo)
             }
             _ => Self::new(status, error.to_string()),

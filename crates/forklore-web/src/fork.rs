@@ -172,7 +172,7 @@ impl Submitted {
         let agent = agents(engine).into_iter().find(|it| *it == agent).ok_or_else(bad)?;
         let workspace = form.get("workspace").map(folder).transpose()?;
         let fork = Fork { at, label, id, workspace, ..Fork::of(session) };
-        let has_worktree = form.get("worktree").is_some();
+        let has_worktree = form.get("worktree") == Some("yes");
         Ok(Self { fork, agent: agent.to_owned(), has_worktree })
     }
 

@@ -236,6 +236,10 @@ fn kind_of_file(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+        // The name is none: a file is above it, it is too long, or it has a NUL.
+        io::ErrorKind::NotADirectory
+        | io::ErrorKind::InvalidFilename
+        | io::ErrorKind::InvalidInput => ErrorKind::InvalidArgs,
         _ => ErrorKind::Internal,
     }
 }

@@ -77,6 +77,8 @@ fn a_fork_at_the_end_begins_with_the_present_files_without_git_too() {
     let option = format!("--worktree={}", folder.display());
     let planned = project.json(&["fork", "work", &option, "--dry-run"]);
     assert_eq!((&planned["worktree"], folder.exists()), (&json!(folder), false));
+    let apply = planned["apply"].as_str().unwrap();
+    assert!(apply.contains(" --worktree=") && !apply.contains(" --at "), "{apply}");
     let forked = project.json(&["fork", "work", &option]);
     assert_eq!(forked["worktree"], folder.to_str().unwrap());
     assert_eq!(fs::read_to_string(folder.join("new")).unwrap(), "present");

@@ -29,6 +29,9 @@ pub(super) fn make(pages: &Pages, rights: Rights, fork: &Fork) -> Answer<Session
         return Ok(made.id);
     }
     let folder = fork.workspace.as_ref().map(|folder| PathBuf::from(folder.as_str()));
+    if folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
+        return Err(Problem::bad("Folder: write the whole path on the server's machine."));
+    }
     let made = files.files().fork_into(&pages.engine, &header, fork, folder.as_deref())?;
     Ok(made.0.child_session_id)
 }

@@ -362,6 +362,18 @@ fn a_fork_gets_a_folder_with_the_files_of_its_position() {
     assert!(page.contains(folder.to_str().unwrap()), "{page}");
     assert!(!page.contains("worktree add"), "{page}");
 
+    // What cannot be a folder is the mistake of who named it.
+    for name in ["/dev/null/x", "C%3A%5Cx", &format!("/{}", "x".repeat(300)), "/a%00b"] {
+        let form = format!("at=end&worktree=yes&workspace={name}");
+        let refused = scene.world.post("/s/main/fork", &form);
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{name}: {}", refused.text());
+    }
+    fs::write(scene.project().with_file_name("project.worktrees").join("plan-c"), "").unwrap();
+    let form = "at=end&label=plan-c&worktree=yes&id=other";
+    located(&scene.world.post("/s/main/fork", form));
+    let folder = scene.project().with_file_name("project.worktrees").join("plan-c-2");
+    assert!(folder.is_dir());
+
     for may in [May { chat: false, ..ALL }, May { write: false, ..ALL }] {
         let scene = Scene::with_turns(may);
         assert!(!box_of(scene.world.page("/s/main/fork")));
