@@ -123,12 +123,12 @@ impl Snapshots {
         for change in changes {
             let Some(stat) = root.stat(change.path.as_bstr()) else { continue };
             let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-            let is_not_known = match change.kind {
+            let is_unrecorded = match change.kind {
                 ChangeKind::Added => about.leaves_out(&change.path),
                 ChangeKind::Removed => about_it.may_lack(&change.path),
                 _ => false,
             };
-            let reason = match is_not_known {
+            let reason = match is_unrecorded {
                 true => SkipReason::NotInSnapshot,
                 false if is_file && stat.st_nlink > 1 => SkipReason::HardLink,
                 false => continue,

@@ -135,10 +135,10 @@ fn folder_of(workspace: &Path, label: &Label, wanted: Option<&Path>) -> PathBuf 
     name.push(".worktrees");
     let folder = workspace.with_file_name(name).join(label.as_str());
     // What cannot be looked at, for example because there is a file above, is refused when it is made.
-    let is_taken = |folder: &Path| is_free(folder).is_ok_and(|free| !free);
-    if !is_taken(&folder) {
+    let is_occupied = |folder: &Path| is_free(folder).is_ok_and(|free| !free);
+    if !is_occupied(&folder) {
         return folder;
     }
     let others = (2..).map(|number: u64| folder.with_file_name(format!("{label}-{number}")));
-    others.take(MOST_NAMES).find(|other| !is_taken(other)).unwrap_or(folder)
+    others.take(MOST_NAMES).find(|other| !is_occupied(other)).unwrap_or(folder)
 }

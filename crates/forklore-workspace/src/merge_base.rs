@@ -60,8 +60,8 @@ impl WorkspaceFiles {
             let theirs = self.timeline(engine, &header)?;
             met.extend(timeline.meeting_at(&theirs, then, other == *made_for));
         }
-        let known = met.into_iter().filter_map(|met| Some((met.shared, met.reached?)));
-        let last = known.max_by_key(|(shared, reached)| (*shared, reached.at));
+        let states = met.into_iter().filter_map(|met| Some((met.shared, met.reached?)));
+        let last = states.max_by_key(|(shared, reached)| (*shared, reached.at));
         Ok(last.map(|(_, reached)| reached.state))
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use forklore_api::{Create, Fork, NewEvent};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Header, Selector, SessionId};
+use forklore_core::{ErrorKind, Header, Selector, SessionId};
 use forklore_engine::Engine;
 use forklore_store::memory::MemoryStore;
 use forklore_workspace::{Error, WorkspaceFiles, Worktree};
@@ -421,4 +421,14 @@ fn the_work_of_the_parent_is_brought_from_where_the_fork_began() {
     assert_eq!(brought, (fork.snapshot.to_string(), 1));
     let read = ["mine", "later"].map(|name| fs::read_to_string(fork.folder.join(name)).unwrap());
     assert_eq!(read, ["of the fork", "of the parent"]);
+}
+
+#[test]
+fn a_file_instead_of_the_folder_of_all_worktrees_is_named() {
+    let world = World::new();
+    fs::write(world.work().with_file_name("work.worktrees"), "").unwrap();
+    let (parent, fork) = (world.header(&world.session), Fork::of(world.session.clone()));
+    let refused = world.files.fork_into(&world.engine, &parent, &fork, None).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidArgs, "{refused}");
+    assert!(refused.to_string().contains("work.worktrees"), "{refused}");
 }

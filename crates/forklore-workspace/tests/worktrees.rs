@@ -15,14 +15,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
-use forklore_api::{Create, Fork, NewEvent};
-use forklore_core::ErrorKind;
-use forklore_core::workspace::Workspace;
-use forklore_engine::Engine;
 use forklore_snapshot::{Snapshots, Taking};
-use forklore_store::memory::MemoryStore;
 use forklore_workspace::{Error, NewWorktree, WorkspaceFiles};
 
 /// A workspace, and a store of snapshots.
@@ -484,19 +478,4 @@ fn a_bare_repository_is_copied() {
     let request = NewWorktree { workspace, snapshot: state.id, ..world.request("tree") };
     let made = world.files().create_worktree(&request).unwrap();
     assert_eq!((made.commit, all(&made.folder)), (None, all(&world.path("bare.git"))));
-}
-
-#[test]
-fn a_file_in_the_place_of_all_worktrees_is_named() {
-    let world = World::new();
-    let files = world.files();
-    let engine = Engine::new(Arc::new(MemoryStore::default()));
-    let workspace = Workspace::new(world.path("work").to_str().unwrap());
-    let session = engine.create(&Create::in_workspace(workspace)).unwrap().id;
-    engine.append(&session, &NewEvent::user("begin").unwrap().into()).unwrap();
-    fs::write(world.path("work.worktrees"), "").unwrap();
-    let parent = engine.show(&session).unwrap();
-    let refused = files.fork_into(&engine, &parent, &Fork::of(session), None).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::InvalidArgs, "{refused}");
-    assert!(refused.to_string().contains("work.worktrees"), "{refused}");
 }
