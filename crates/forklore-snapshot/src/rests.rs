@@ -29,6 +29,12 @@ impl Writing {
         Ok(Self { lock })
     }
 
+    /// Waits until nobody else writes. Ends the right of this writer.
+    pub(crate) fn wait_for_others(&self) -> std::io::Result<()> {
+        self.lock.unlock()?;
+        self.lock.lock()
+    }
+
     /// Removes what git left after it failed. If others write now, the next writer does it.
     pub(crate) fn clean_up(&self, git: &Git) {
         if self.lock.unlock().is_ok() && self.lock.try_lock().is_ok() {

@@ -4,11 +4,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bstr::{BStr, ByteSlice};
 use rustix::io::Errno;
 
 use crate::git::{Git, not_started};
+use crate::objects;
 use crate::rests::Writing;
 use crate::{Error, Result, SnapshotId};
 
@@ -84,6 +87,8 @@ pub(crate) struct Writer<'a> {
     /// The changes follow the contents, because they belong to the commit.
     entries: Vec<Entry>,
     last: u64,
+    /// What no other writer has.
+    token: String,
 }
 
 impl<'a> Writer<'a> {
@@ -100,7 +105,8 @@ impl<'a> Writer<'a> {
             return Err(git.failed(COMMAND, b"it has no input or output"));
         };
         let (input, answers) = (BufWriter::with_capacity(1 << 16, input), BufReader::new(output));
-        Ok(Self { git, process, input, answers, before, entries: Vec::new(), last: COMMIT })
+        let (entries, last, token) = (Vec::new(), COMMIT, token());
+        Ok(Self { git, process, input, answers, before, entries, last, token })
     }
 
     /// Writes contents.
@@ -178,6 +184,9 @@ impl<'a> Writer<'a> {
     /// Ends the snapshot: when this returns, it is on the disk and has its ref.
     pub(crate) fn finish(mut self, about: &[u8]) -> Result<SnapshotId> {
         let about = self.blob(about)?;
+        // Two packs with the same contents have the same name, and git refuses to write both at once.
+        let token = self.token.clone();
+        self.blob(token.as_bytes())?;
         let done = self.commit(about);
         self.sent(done)?;
         let mut answer = Vec::new();
@@ -189,14 +198,21 @@ impl<'a> Writer<'a> {
         drop(self.input);
         let done = self.process.end();
         let (status, message) = done.map_err(|source| not_started(source, self.git.folder()))?;
-        if status.success() { Ok(id) } else { Err(failed(self.git, &message)) }
+        // Another writer may have named an equal state meanwhile: then it is recorded.
+        let is_named = || {
+            message.contains_str("cannot lock ref")
+                && self.process.writing.wait_for_others().is_ok()
+                && objects::has(self.git, id)
+        };
+        if status.success() || is_named() { Ok(id) } else { Err(failed(self.git, &message)) }
     }
 
     /// Writes the commit and asks for the id of its tree. Equal trees have equal commits: without
     /// a parent, an author or a time.
     fn commit(&mut self, about: Blob) -> io::Result<()> {
+        let temporary = self.temporary();
         let input = &mut self.input;
-        writeln!(input, "commit {}\nmark :{COMMIT}", temporary())?;
+        writeln!(input, "commit {temporary}\nmark :{COMMIT}")?;
         writeln!(input, "committer forklore <forklore> 0 +0000\ndata 0\n")?;
         if let Some(before) = self.before {
             writeln!(input, "M 040000 {before} \"\"")?;
@@ -220,10 +236,16 @@ impl<'a> Writer<'a> {
         input.flush()
     }
 
+    /// The ref that the commit has until it has the one of its snapshot.
+    fn temporary(&self) -> String {
+        format!("{TAKING}/{}", self.token)
+    }
+
     fn refer(&mut self, id: SnapshotId) -> io::Result<()> {
+        let temporary = self.temporary();
         let input = &mut self.input;
         writeln!(input, "reset {REFS}/{id}\nfrom :{COMMIT}\n")?;
-        writeln!(input, "reset {}\nfrom {:040}\n", temporary(), 0)?;
+        writeln!(input, "reset {temporary}\nfrom {:040}\n", 0)?;
         writeln!(input, "done")?;
         input.flush()
     }
@@ -267,9 +289,12 @@ fn no_space(git: &Git, message: &[u8]) -> Option<Errno> {
     in_words.map(|(_, why)| why).or_else(is_full)
 }
 
-/// The ref that a commit has until it has the one of its snapshot.
-fn temporary() -> String {
-    format!("{TAKING}/{}", std::process::id())
+/// Returns a text that no other writer has, of this process or another one.
+fn token() -> String {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let number = LAST.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{}-{number}-{}", std::process::id(), now.as_nanos())
 }
 
 /// Returns the id in the line `040000 tree ID TAB`.

@@ -282,6 +282,28 @@ fn an_unreadable_folder_is_named_and_its_files_are_not_removed() {
 }
 
 #[test]
+fn equal_changes_in_several_folders_are_recorded_at_once() {
+    let world = World::new();
+    let folders: Vec<_> =
+        (0..6).map(|number| world.folder().join(format!("copy-{number}"))).collect();
+    folders.iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+    // Equal packs have equal names. Most of these rounds would write some at the same time.
+    for round in 0..8 {
+        let ids: Vec<_> = std::thread::scope(|scope| {
+            let takes: Vec<_> = folders
+                .iter()
+                .map(|folder| {
+                    std::fs::write(folder.join("file"), format!("{round}")).unwrap();
+                    scope.spawn(|| world.snapshots.take(folder, &Taking::default()).unwrap().id)
+                })
+                .collect();
+            takes.into_iter().map(|take| take.join().unwrap()).collect()
+        });
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    }
+}
+
+#[test]
 fn several_processes_take_and_restore_at_once() {
     let world = World::new();
     let states: Vec<_> = (0..4)
