@@ -45,7 +45,11 @@ impl Engine {
     }
 
     /// Writes to `out` the imported file that `source` describes, byte for byte.
-    pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
+    pub(crate) fn restore_source(
+        &self,
+        mut source: Source,
+        out: &mut dyn Write,
+    ) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
         self.refuse_redacted(&source, &headers)?;
         let mut restoring = Restoring {
@@ -60,6 +64,11 @@ impl Engine {
         };
         let mut step = 0;
         while let Some(ranges) = self.sources()?.source_spans(source.id, step)? {
+            if restoring.bytes >= source.read.offset {
+                // An import goes on with the file meanwhile: these bytes are new.
+                source = self.present_source(source)?;
+                restoring.headers = self.headers_of(&source)?;
+            }
             ranges.iter().try_for_each(|range| restoring.range(range))?;
             step += 1;
         }
@@ -69,6 +78,13 @@ impl Engine {
             bytes: restoring.bytes,
             revision: source.revision,
         })
+    }
+
+    /// Returns what the store has recorded about a file by now.
+    fn present_source(&self, source: Source) -> Result<Source> {
+        let Some(seen) = source.paths.first() else { return Ok(source) };
+        let found = self.sources()?.sources(&FindSource::Path(seen.path.clone()))?;
+        Ok(found.into_iter().find(|found| found.id == source.id).unwrap_or(source))
     }
 
     /// Returns an error if an event that was read from the file was redacted.

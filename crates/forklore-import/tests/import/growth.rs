@@ -115,6 +115,45 @@ fn an_unfinished_last_line_is_restored_until_it_is_completed() {
     }
 }
 
+/// Lets a file grow and be imported each time that some of it is restored.
+struct Growing<'a> {
+    scene: &'a Scene,
+    lines: Vec<&'static str>,
+    file: Vec<u8>,
+    restored: Vec<u8>,
+}
+
+impl std::io::Write for Growing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if let Some(line) = self.lines.pop() {
+            self.file.extend(line.as_bytes());
+            self.scene.import_as(&self.scene.file("grows.jsonl", &self.file), "plain");
+        }
+        self.restored.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_file_that_is_imported_further_while_it_is_restored_is_not_damaged() {
+    let line = "{\"role\":\"user\",\"content\":\"more\"}\n";
+    for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
+        let file = line.as_bytes().to_vec();
+        let report = scene.import_as(&scene.file("grows.jsonl", &file), "plain");
+        let session = &report.sessions.last().unwrap().session_id;
+        let lines = vec!["{\"role\":\"us", line, line];
+        let mut growing = Growing { scene: &scene, lines, file, restored: Vec::new() };
+        scene.engine.restore(session, &mut growing).unwrap();
+        assert!(growing.file.starts_with(&growing.restored));
+        assert!(growing.restored.starts_with(line.as_bytes()));
+        assert_eq!(scene.restore(session), growing.file);
+    }
+}
+
 /// A line that grows between imports is stored once, however many imports see it unfinished.
 #[test]
 fn an_unfinished_line_is_not_stored_again_with_every_import() {
