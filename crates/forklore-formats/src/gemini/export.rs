@@ -70,7 +70,7 @@ impl Export for super::Gemini {
         Some(vec![words])
     }
 
-    /// Returns `false`: without `-p`, Gemini CLI leaves another session behind, which is empty.
+    /// Returns `false`: the prompt is the argument of `-p`.
     fn reads_prompt(&self) -> bool {
         false
     }
