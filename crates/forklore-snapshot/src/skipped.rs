@@ -15,8 +15,8 @@ pub struct Skipped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// Something is there that no snapshot can contain, for example a device or a large file. It
-    /// would be lost.
+    /// Something is there that a snapshot does not have, for example a device, a large file or what a
+    /// nested repository tracks that git could not read. It would be lost.
     NotInSnapshot,
     /// The file has several names (hard links), and all of them would change.
     HardLink,
