@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
-use crate::{new_file, store};
+use crate::new_file;
 
 /// Returns the folder below the user's home, or the one that a variable names instead.
 ///
@@ -69,7 +69,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>> {
 /// When it cannot be written.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        store::create_private(folder).map_err(new_file::failed(folder))?;
+        forklore::create_private_folder(folder).map_err(new_file::failed(folder))?;
     }
     new_file::write(path, true, |file| {
         file.write_all(text.as_bytes()).map_err(new_file::failed(path))

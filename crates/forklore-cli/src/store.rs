@@ -1,10 +1,7 @@
 //! Selects and opens the store that a command uses.
 
-use std::fs::DirBuilder;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy;
 use forklore::core::ErrorKind;
 use forklore::store::Error as StoreError;
 use forklore::{Engine, OpenError, StoreUrl, blocking};
@@ -63,16 +60,6 @@ pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     }
 }
 
-/// Returns the URL of a store that an argument names: a URL, or the path of an SQLite file.
-pub(crate) fn url_of(text: &str) -> String {
-    // A path without a URL scheme means an SQLite file. A single letter before the colon is a
-    // drive, not a scheme. Any other lowercase word is a scheme: if the scheme is unknown, parsing
-    // the URL fails.
-    let is_scheme = |name: &str| name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase());
-    let is_url = text.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme));
-    if is_url { text.to_owned() } else { format!("sqlite:{text}") }
-}
-
 /// Checks whether `url`, which comes from `--store` or `FORKLORE_STORE`, means the default store.
 fn is_default(url: Option<&str>) -> bool {
     matches!(url, None | Some("" | "sqlite:"))
@@ -85,8 +72,7 @@ fn is_default(url: Option<&str>) -> bool {
 /// When the URL does not name a store.
 pub(crate) fn parse(url: &str) -> Result<StoreUrl> {
     let url: StoreUrl = url.parse().map_err(|error| of_server(url, error))?;
-    let dirs = etcetera::base_strategy::choose_native_strategy();
-    Ok(dirs.map_or(url.clone(), |dirs| url.with_cache(&dirs.cache_dir().join("forklore"))))
+    Ok(url.with_user_cache())
 }
 
 /// Suggests the right URL of a server in place of a wrong one.
@@ -106,15 +92,13 @@ fn of_server(url: &str, error: OpenError) -> Failure {
     }
 }
 
-/// Returns the URL of the default store: the SQLite file `forklore/sessions.db` in the platform's
-/// data directory.
+/// Returns the URL of the default store.
 fn default_url() -> Result<StoreUrl> {
-    let dirs = etcetera::base_strategy::choose_native_strategy().map_err(|_| {
+    StoreUrl::of_user().ok_or_else(|| {
         Failure::invalid(
             "there is no home directory to keep sessions in; name a store with --store",
         )
-    })?;
-    Ok(StoreUrl::Sqlite(dirs.data_dir().join("forklore").join("sessions.db")))
+    })
 }
 
 /// Returns the absolute paths that belong to the store at `path`: they are no part of a workspace.
@@ -135,22 +119,10 @@ pub(crate) fn files_of(path: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// When the folder cannot be created.
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
-    create_private(folder).map_err(|source| {
+    forklore::create_private_folder(folder).map_err(|source| {
         let doing = format!("making the folder {}", folder.display());
         let failed = Failure::File { doing, source };
         Failure::refused(failed.kind(), failed.to_string())
             .or_try("name another store: --store or FORKLORE_STORE")
     })
-}
-
-/// Creates a folder as [`make_private`] does, but returns the error of the operating system.
-///
-/// # Errors
-/// When the folder cannot be created.
-pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }

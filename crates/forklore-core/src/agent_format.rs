@@ -86,6 +86,14 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
+    /// Checks whether the numbers of two stored records count the records of the same session file. A
+    /// record that a fork copied from another file has the number of that file; in the fork, its
+    /// number is its log position. The default implementation returns true.
+    fn are_numbered_together(&self, a: &Data, b: &Data) -> bool {
+        let _ = (a, b);
+        true
+    }
+
     /// Returns the messages that the model sees instead of the messages that a compaction replaces.
     /// `data` is the stored compaction, a `history_compaction` record.
     fn instead(&self, data: &Data) -> Vec<Message> {

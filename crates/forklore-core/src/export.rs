@@ -50,6 +50,13 @@ pub trait Export: Send + Sync {
         None
     }
 
+    /// Checks whether a new file names the session of which it is a fork, whichever file the records
+    /// were first written to. If so, [`NewFile::original`] is the nearest ancestor that was imported
+    /// from the agent, or the session itself. Otherwise it is the file that contains the last record.
+    fn names_parent(&self) -> bool {
+        false
+    }
+
     /// Returns the path for a copy of a sidecar of the original session file, relative to the
     /// agent's folder. `name` is the sidecar's path relative to the folder of the original file.
     /// `None` if the new session needs no copy. The caller copies a sidecar only if a record of the
@@ -194,6 +201,18 @@ impl NewFile {
 
 /// Writes one session file. Call the methods in the order in which they are declared.
 pub trait FileWriter {
+    /// Checks whether the beginning of the file describes what follows. The caller then first passes
+    /// all records and side lines of the file to [`FileWriter::preview`].
+    fn previews(&self) -> bool {
+        false
+    }
+
+    /// Receives a record or a side line that will be in the file, so that the beginning can describe
+    /// it. The default implementation does nothing.
+    fn preview(&mut self, following: Following<'_>) {
+        let _ = following;
+    }
+
     /// Writes the beginning of the file, before the first event.
     ///
     /// # Errors
@@ -217,6 +236,18 @@ pub trait FileWriter {
     /// If writing to `out` fails.
     fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()>;
 
+    /// Writes the summary that a fork in forklore recorded behind the history that it inherits, if
+    /// the agent's forks have a record for it. `text` is what the model receives. Returns whether it
+    /// was written; otherwise the caller passes it as a message. The default implementation writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// If writing to `out` fails.
+    fn summary(&mut self, event: &Event, text: &str, out: &mut dyn Write) -> io::Result<bool> {
+        let _ = (event, text, out);
+        Ok(false)
+    }
+
     /// Writes a line of the imported file that did not become an event. The caller passes such
     /// lines after all events. The default implementation drops them.
     ///
@@ -233,6 +264,15 @@ pub trait FileWriter {
     /// # Errors
     /// If writing to `out` fails.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>>;
+}
+
+/// Something that will be written to a session file.
+#[derive(Clone, Copy, Debug)]
+pub enum Following<'a> {
+    /// A line of the imported file that did not become an event.
+    Side(&'a str),
+    /// A record that was imported from the same agent for which the file is written.
+    Record(&'a Event),
 }
 
 /// A message to write to a session file, with its time.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use forklore_core::{Data, Inline, Message, Part, Role, inline};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Maximum length in bytes of a tool call's id that every model provider accepts.
 const LONGEST_ID: usize = 64;
@@ -116,6 +117,13 @@ pub(crate) fn object(arguments: &Data) -> Value {
 pub(crate) fn object_text(arguments: &Data) -> String {
     let text = arguments.get();
     if text.starts_with('{') { text.to_owned() } else { object(arguments).to_string() }
+}
+
+/// Returns the arguments of a tool call as a JSON object, in the text of [`object_text`]: numbers
+/// and the order of the fields remain as the model wrote them.
+pub(crate) fn raw_object(arguments: &Data) -> Box<RawValue> {
+    // The text is JSON, so it cannot be refused.
+    RawValue::from_string(object_text(arguments)).unwrap_or_default()
 }
 
 /// Converts the content of a tool result to message parts. The content is a string, a list of
@@ -272,6 +280,9 @@ mod tests {
         assert_eq!(object(&data("[1]")), serde_json::json!({"input": [1]}));
         assert_eq!(object_text(&data("[1]")), r#"{"input":[1]}"#);
         assert_eq!(object_text(&data(r#"{"b":1.0,"a":2}"#)), r#"{"b":1.0,"a":2}"#);
+        let long = r#"{"b":12345678901234567890123,"a":1.0}"#;
+        assert_eq!(raw_object(&data(long)).get(), long);
+        assert_eq!(raw_object(&data("null")).get(), "{}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! copies of the parent's events under new ids.
 
 mod export;
+mod lineage;
 mod paths;
 mod record;
 mod usage;
@@ -58,6 +59,10 @@ impl AgentFormat for Pixir {
 
     fn number(&self, data: &Data) -> Option<u64> {
         view::number(data)
+    }
+
+    fn are_numbered_together(&self, a: &Data, b: &Data) -> bool {
+        view::session(a) == view::session(b)
     }
 
     fn belongs_to(&self, path: &Path) -> Option<PathBuf> {

@@ -24,7 +24,7 @@ use forklore_index::Result;
 /// it also changes with each release.
 pub(crate) static LAYOUT: Layout = Layout {
     file: "graph.db",
-    form: concat!("1 ", env!("CARGO_PKG_VERSION")),
+    form: concat!("2 ", env!("CARGO_PKG_VERSION")),
     tables: SCHEMA,
     clear: "DELETE FROM quad; DELETE FROM subject; DELETE FROM session; DELETE FROM term;",
 };
@@ -47,6 +47,7 @@ CREATE TABLE session (
 CREATE INDEX session_by_root ON session (root);
 CREATE INDEX session_by_parent ON session (parent);
 CREATE INDEX session_by_workspace ON session (workspace);
+CREATE INDEX session_by_principal ON session (principal) WHERE principal NOT NULL;
 CREATE INDEX session_pending ON session (root) WHERE pending;
 ";
 

@@ -124,9 +124,28 @@ impl LiveGraph {
             tell(Projection::of(engine, family.clone()), &mut transaction)?;
             reported.extend(family.into_iter().map(|header| (header.id.clone(), header)));
         }
+        for principal in self.lost_principals(&reported) {
+            transaction.clear_graph(iri::principal(principal).as_ref())?;
+        }
         transaction.commit()?;
         reported.into_values().for_each(|header| self.note(header));
         Ok(())
+    }
+
+    /// Returns the principals that no session has any more. Sessions that were erased have none.
+    fn lost_principals(&self, reported: &BTreeMap<SessionId, Header>) -> BTreeSet<&str> {
+        let before = |header: &Header| self.projected.get(&header.id)?.principal.as_deref();
+        let changed = reported.values().filter(|it| it.principal.as_deref() != before(it));
+        let mut lost: BTreeSet<_> = changed.filter_map(before).collect();
+        if !lost.is_empty() {
+            let others = self.projected.values().filter(|it| !reported.contains_key(&it.id));
+            for header in others.chain(reported.values()) {
+                if let Some(principal) = &header.principal {
+                    lost.remove(principal.as_str());
+                }
+            }
+        }
+        lost
     }
 
     fn note(&mut self, header: Header) {

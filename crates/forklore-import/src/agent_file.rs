@@ -9,7 +9,7 @@ use forklore_core::workspace::Workspace;
 use forklore_store::sources::{RecordKey, SeenFile};
 use jiff::Timestamp;
 
-use crate::opened::Opened;
+use crate::described::Described;
 use crate::record_keys::record_key;
 
 /// An agent's session file that is being imported, with the facts about its session read so far.
@@ -26,21 +26,31 @@ pub(crate) struct AgentFile<'a> {
     /// record nor any record before it has a time.
     time: Timestamp,
     facts: FileFacts,
+    /// The path of the file whose session called this file's sub-agent, if the caller of the import
+    /// states it. Otherwise the file's records name that session.
+    caller_path: Option<String>,
 }
 
 impl<'a> AgentFile<'a> {
-    /// Creates the description of an opened file. `facts` are the facts about its session that were
+    /// Creates the description of a file. `facts` are the facts about its session that were
     /// read before: by earlier imports, or from documents next to the file.
-    pub(crate) fn of(file: &Opened, format: &'a dyn AgentFormat, facts: FileFacts) -> Self {
+    pub(crate) fn of(file: Described<'_>, format: &'a dyn AgentFormat, facts: FileFacts) -> Self {
         let stem = file.path.file_stem().unwrap_or_default();
         Self {
             format,
             format_name: format.name().into(),
             seen: file.seen.clone(),
             stem: stem.to_string_lossy().into_owned(),
-            time: file.time(),
+            time: file.time,
             facts,
+            caller_path: file.caller_path.map(str::to_owned),
         }
+    }
+
+    /// Returns the path of the file whose session called this file's sub-agent, if the caller of
+    /// the import states it.
+    pub(crate) fn caller_path(&self) -> Option<&str> {
+        self.caller_path.as_deref()
     }
 
     pub(crate) fn format(&self) -> &'a dyn AgentFormat {

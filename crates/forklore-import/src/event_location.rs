@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 pub(crate) const SHARED: RecordLocation =
     RecordLocation { session: RecordLocation::LAST_SESSION, position: 0, inherited: true };
 
+/// A placeholder for the location of a record that became no event, although it has an id. It lets a
+/// push find out that the record is stored.
+pub(crate) const SIDE: RecordLocation = RecordLocation { position: 1, ..SHARED };
+
 /// The location of an event in a session's history, which contains inherited and own events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventLocation {

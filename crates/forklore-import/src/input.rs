@@ -2,6 +2,7 @@
 
 use forklore_core::agent_format::{Line, LineReader};
 use forklore_store::sources::Progress;
+use sha2::Sha256;
 
 use crate::batch::Batch;
 use crate::position::Position;
@@ -90,6 +91,11 @@ impl Input {
     /// Checks whether the reading position is inside a line that is too long to be a record.
     pub(crate) fn in_long_line(&self) -> bool {
         self.in_long_line
+    }
+
+    /// Returns the state of the sha256 of all bytes that were imported so far.
+    pub(crate) fn hash(&self) -> &Sha256 {
+        self.position.hash()
     }
 
     /// Returns how far the file was read: offset, hash and `state`. The next import of the file

@@ -49,6 +49,9 @@
 //! continues at that position, whether the last import was stopped or the agent has appended to the
 //! file since.
 //!
+//! Some agents pass their records on to a program instead of (or as well as) writing a file.
+//! [`Importer::push`] stores such lines as those of a file that exists only in the store.
+//!
 //! The crate never changes an agent's file. Writing such files is an operation of the engine
 //! ([`Engine::export_to`](forklore_engine::Engine::export_to)). `docs/semantics.md` (Sources)
 //! specifies what an import does.
@@ -66,6 +69,7 @@ mod continued_from;
 mod copied_prefix;
 mod copy_links;
 mod copy_progress;
+mod described;
 mod discovery;
 mod document;
 mod earlier_revision;
@@ -78,6 +82,7 @@ mod first_lines;
 mod header_state;
 mod import_object;
 mod importer;
+mod inherited_record;
 mod input;
 mod keyed_folders;
 mod lines;
@@ -94,6 +99,10 @@ mod output;
 mod position;
 mod problems;
 mod progress;
+mod push;
+mod pushed_file;
+mod pushed_lines;
+mod pushed_state;
 mod reading;
 mod record_keys;
 mod record_patch;
@@ -124,6 +133,9 @@ pub use forklore_engine::{Error, Result};
 pub use importer::Importer;
 pub use options::{AwaitedSession, ImportOptions, WrittenFrom};
 pub use progress::{Overall, Progressed};
+pub use push::{Note, NoteOn, PushTo};
+pub use pushed_file::{PushedFile, PushedFork};
+pub use pushed_lines::Pushed;
 pub use report::{
     ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind, SidecarTotals, StoredSidecar,
 };

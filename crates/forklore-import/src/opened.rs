@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::compressed::{Trouble, Unpacked, is_packed};
+use crate::described::Described;
 use crate::record_keys::record_key;
 use crate::report::ProblemKind;
 
@@ -104,6 +105,13 @@ impl Opened {
         })
     }
 
+    /// Returns what an import must know of the file before it reads the first line.
+    pub(crate) fn described(&self) -> Described<'_> {
+        let (path, seen) = (self.path.as_path(), &self.seen);
+        let (first_line, time) = (self.first_line(), self.time());
+        Described { path, seen, first_line, time, caller_path: None }
+    }
+
     fn unpacked_head(&self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         self.rest(0)?.take(HEAD).read_to_end(&mut head)?;
@@ -140,8 +148,7 @@ impl Opened {
             // document.
             return record_key(self.head.get(..FIRST_LINE).unwrap_or(&self.head));
         }
-        let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        record_key(line.get(..FIRST_LINE).unwrap_or(line))
+        first_line_key(&self.head)
     }
 
     /// Returns the sha256 state of the first `len` bytes of the file's content, so that hashing can
@@ -254,6 +261,12 @@ impl Opened {
             .and_then(|rest| BufReader::new(rest.take(LONG_HEAD)).read_until(b'\n', &mut longer));
         if read.is_ok() { Cow::Owned(longer) } else { Cow::Borrowed(&self.head) }
     }
+}
+
+/// Returns the key of the first line of a file that begins with these bytes.
+pub(crate) fn first_line_key(head: &[u8]) -> RecordKey {
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    record_key(line.get(..FIRST_LINE).unwrap_or(line))
 }
 
 /// Returns the first time in a line that was read, or `None` if the line has no time.

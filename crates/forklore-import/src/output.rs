@@ -12,6 +12,7 @@ use forklore_store::sources::{Progress, RecordKey, RecordLocation, SeenFile, Sou
 use crate::agent_file::AgentFile;
 use crate::batch::Batch;
 use crate::earlier_steps::StoredSteps;
+use crate::event_location::SIDE;
 use crate::writer::Writer;
 
 /// Writes an imported file to the store step by step, and collects the content of the next step.
@@ -74,8 +75,13 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Returns the location of the file's latest record with this key, or `None` if there is none.
+    /// Returns the location of the file's latest record with this key, or `None` if there is none
+    /// or the record became no event.
     pub(crate) fn locate(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
+        Ok(self.find(key)?.filter(|location| *location != SIDE))
+    }
+
+    fn find(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
         if let Some((tip, location)) = self.tip
             && tip == key
         {

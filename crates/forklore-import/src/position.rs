@@ -28,6 +28,11 @@ impl Position {
         self.hash.clone().finalize().into()
     }
 
+    /// Returns the state of the sha256 of all bytes before the reading position.
+    pub(crate) fn hash(&self) -> &Sha256 {
+        &self.hash
+    }
+
     /// Returns the sha256 of all bytes before the reading position, followed by `more`.
     pub(crate) fn sha256_with(&self, more: &[u8]) -> [u8; 32] {
         self.hash.clone().chain_update(more).finalize().into()

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use forklore_core::agent_format::Line;
 use forklore_engine::{Error, Result};
-use forklore_store::sources::LineEnd;
+use forklore_store::sources::{LineEnd, RecordKey};
 
 use crate::input::Input;
 use crate::lines::{LengthCheck, Lines, Piece};
@@ -15,6 +15,8 @@ use crate::objects::{Part, blank_len, parts};
 use crate::opened::Opened;
 use crate::options::ImportOptions;
 use crate::progress::Progressed;
+use crate::pushed_lines::PushedLine;
+use crate::pushed_state::PushedState;
 use crate::records::Records;
 use crate::report::ProblemKind;
 use crate::writer::LONG;
@@ -114,6 +116,29 @@ impl<'a> Reading<'a> {
         self.records.finish(&mut self.input)?;
         progress(self.progressed(&file.path));
         Ok(())
+    }
+
+    /// Imports lines that a program passes on, each with a line end, up to the end of the file so
+    /// far. Writes them in one step, unless a branch begins at one of them.
+    pub(crate) fn push(&mut self, lines: &[PushedLine], state: PushedState) -> Result<()> {
+        self.records.set_pushed(state);
+        for line in lines {
+            self.line(&line.text)?;
+            if let Some(key) = line.key {
+                self.records.add_side(key);
+            }
+        }
+        self.records.finish(&mut self.input)
+    }
+
+    /// Adds a key by which the store finds the file.
+    pub(crate) fn name(&mut self, name: RecordKey) {
+        self.records.batch().name(name);
+    }
+
+    /// Creates the file's session if the file has none.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        self.records.begin_if_missing(&mut self.input)
     }
 
     fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {

@@ -1,14 +1,16 @@
 //! Imports the records of one file into its sessions. Each record continues a session, begins a
 //! branch, or repeats an event of another file or of an earlier revision.
 
+mod finish;
+mod pushed;
+
 use std::ops::RangeInclusive;
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{FileFacts, Parent, Record};
 use forklore_core::{Data, Event, EventId, SessionKind};
 use forklore_engine::{Error, Result};
-use forklore_store::port::Change;
-use forklore_store::sources::{RecordKey, RecordLocation, Source};
+use forklore_store::sources::{RecordKey, RecordLocation};
 use jiff::Timestamp;
 
 use crate::agent_file::AgentFile;
@@ -26,6 +28,7 @@ use crate::lookup::Lookup;
 use crate::new_session::{self, Child};
 use crate::options::ImportOptions;
 use crate::output::Output;
+use crate::pushed_state::PushedState;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::renewal::Renewed;
 use crate::report::ProblemKind;
@@ -47,6 +50,8 @@ pub(crate) struct Records<'a> {
     revision: Revision,
     /// The ids of the records that are the history of a session which forklore wrote.
     awaited: Option<RangeInclusive<String>>,
+    /// The state of a file whose lines a program passes on; `None` for a file on a disk.
+    pushed: Option<PushedState>,
     output: Output<'a>,
 }
 
@@ -62,9 +67,21 @@ impl<'a> Records<'a> {
         output: Output<'a>,
     ) -> Self {
         let route = state.route();
-        let ResumeState { header, copying, comparison, awaited, .. } = state;
+        let ResumeState { header, copying, comparison, awaited, pushed, .. } = state;
         let (copied, revision) = (CopiedPrefix::new(copying), Revision::new(comparison));
-        Self { lookup, options, file, sessions, header, route, copied, revision, awaited, output }
+        Self {
+            lookup,
+            options,
+            file,
+            sessions,
+            header,
+            route,
+            copied,
+            revision,
+            awaited,
+            pushed,
+            output,
+        }
     }
 
     pub(crate) fn file(&self) -> &AgentFile<'a> {
@@ -210,7 +227,10 @@ impl<'a> Records<'a> {
     ) -> Result<Option<RecordLocation>> {
         let key = key_of(&record);
         let Self { lookup, file, output, .. } = self;
-        let shared = self.revision.shared_parent(*lookup, file, output, &record)?;
+        let mut shared = self.revision.shared_parent(*lookup, file, output, &record)?;
+        if shared.is_none() {
+            shared = self.inherited_parent(&record)?;
+        }
         if self.sessions.is_empty() {
             if let Some(comparison) = self.revision.comparison_mut() {
                 comparison.begin_after(shared.clone());
@@ -260,6 +280,7 @@ impl<'a> Records<'a> {
             }
             Parent::Previous | Parent::None => None,
         };
+        let parent = parent.or(self.end_of_fork(record)?);
         let router = Router::new(&self.route, self.sessions.list());
         if router.lacks_parent(record, parent) {
             let message = "the parent of the record is nowhere before it";
@@ -424,72 +445,8 @@ impl<'a> Records<'a> {
         state.awaited = self.awaited.clone();
         state.header = self.header.clone();
         state.reader = input.reader_state();
+        state.pushed = self.pushed.as_ref().map(|pushed| pushed.with_hash(input.hash()));
         let appended = self.sessions.list().iter().map(|session| session.appended).collect();
         self.output.write(&self.file, input.progress(state.text()), whole, appended)
-    }
-
-    /// Writes the last import step of the file: the remaining records, and changes of the first
-    /// session's header. Also links copies of this file that were imported earlier.
-    pub(crate) fn finish(&mut self, input: &mut Input) -> Result<()> {
-        self.begin_without_records(input)?;
-        if !self.sessions.is_empty() && !self.copies()?.is_empty() {
-            // The copies are compared with the events in the store, so all events are written
-            // first.
-            self.flush(input, false)?;
-            self.output.settle()?;
-            if let Some(original) = self.sessions.living_first() {
-                let copies = self.copies()?;
-                copy_links::link(self.lookup, original, &copies, self.output.batch())?;
-            }
-        }
-        if let Some(first) = self.sessions.living_first() {
-            let leaf = self.route.leaf;
-            let id = leaf.and_then(|leaf| self.sessions.get(leaf)).map(|leaf| &leaf.id);
-            if let Some(change) = self.header.leaf_change(leaf, id) {
-                self.output.batch().change(first.clone(), change);
-            }
-        }
-        if input.offset() == 0 && self.output.source().is_none() {
-            return Ok(());
-        }
-        self.mark_as_leaf()?;
-        self.flush(input, true)
-    }
-
-    /// Marks this file's session as the leaf of another session, if the agent would resume that
-    /// other session by continuing this file.
-    fn mark_as_leaf(&mut self) -> Result<()> {
-        let Some(native_id) = self.file.facts().leaf_of.clone() else { return Ok(()) };
-        let Some(own) = self.sessions.living_first().cloned() else { return Ok(()) };
-        let resumed = self.lookup.living_session_of(&native_id)?;
-        if let Some(header) = resumed.filter(|it| it.id != own && it.leaf.as_ref() != Some(&own)) {
-            self.output.batch().change(header.id, Change::Leaf(Some(own)));
-        }
-        Ok(())
-    }
-
-    /// Creates the session of a file without new records. All its records are copied from another
-    /// file, or unchanged since before a rewrite. Without a session, the store could not restore
-    /// the file.
-    fn begin_without_records(&mut self, input: &mut Input) -> Result<()> {
-        let is_copy = self.copied.progress().is_some() || self.options.written_from.is_some();
-        if self.sessions.is_empty() && is_copy {
-            self.begin(input, None)?;
-        }
-        let Some(last) = self.revision.last_shared().cloned() else { return Ok(()) };
-        if self.sessions.is_empty() {
-            if let Some(comparison) = self.revision.comparison_mut() {
-                comparison.begin_after(Some(last));
-            }
-            self.begin(input, None)?;
-            self.route.leaf = Some(0);
-        }
-        Ok(())
-    }
-
-    /// Returns the imported files that name this file as their original (the file from which the
-    /// agent copied them).
-    fn copies(&self) -> Result<Vec<Source>> {
-        copy_links::recorded_copies(self.lookup, &self.file, self.output.source())
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::Comparison;
 use crate::copy_progress::CopyProgress;
 use crate::header_state::HeaderState;
+use crate::pushed_state::PushedState;
 use crate::route_state::RouteState;
 use crate::unfinished_line::UnfinishedLine;
 
@@ -55,6 +56,9 @@ pub(crate) struct ResumeState {
     /// The state of the reader of the file's format; `None` if the reader has no state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reader: Option<String>,
+    /// The state of a file whose lines a program passes on; `None` for a file on a disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pushed: Option<PushedState>,
 }
 
 impl ResumeState {

@@ -219,7 +219,7 @@ impl<'a> Run<'a> {
         let awaited = awaited.cloned();
         let start =
             StartReading { engine: self.engine, sources, options, conflicts, facts, awaited };
-        let mut reading = start.reading(&file, candidate.dialect, found)?;
+        let mut reading = start.reading(file.described(), candidate.dialect, found)?;
         let start = Start { offset: reading.offset(), continued: reading.has_sessions() };
         let done = if unchanged { Ok(()) } else { reading.run(&file, options, progress) };
         let (input, records) = reading.into_parts();

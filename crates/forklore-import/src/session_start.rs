@@ -70,7 +70,8 @@ impl SessionStart {
             return Ok(Self::Inside(Box::new(Inside { kind, parent, cut, revision, leaf })));
         }
         let Some(caller) = &facts.caller else { return Ok(Self::Root) };
-        let Some((parent, cut)) = lookup.subagent_parent(caller, facts.created, own)? else {
+        let path = file.caller_path();
+        let Some((parent, cut)) = lookup.subagent_parent(caller, path, facts.created, own)? else {
             return Ok(Self::WithoutCaller);
         };
         let (kind, revision) = (SessionKind::Delegate, None);

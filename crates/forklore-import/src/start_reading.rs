@@ -11,12 +11,12 @@ use sha2::{Digest, Sha256};
 
 use crate::agent_file::AgentFile;
 use crate::comparison::Comparison;
+use crate::described::Described;
 use crate::file_session::FileSession;
 use crate::file_sessions::FileSessions;
 use crate::input::Input;
 use crate::lookup::Lookup;
 use crate::name_conflicts::NameConflicts;
-use crate::opened::Opened;
 use crate::options::ImportOptions;
 use crate::output::Output;
 use crate::position::Position;
@@ -52,7 +52,7 @@ impl<'a> StartReading<'a> {
     /// the file.
     pub(crate) fn reading(
         self,
-        file: &Opened,
+        file: Described<'_>,
         dialect: &'static dyn AgentFormat,
         found: SourceState,
     ) -> Result<Reading<'a>> {
@@ -70,7 +70,7 @@ impl<'a> StartReading<'a> {
                 let target = Target::New {
                     dialect: dialect.name().to_owned(),
                     revision,
-                    first_line: file.first_line(),
+                    first_line: file.first_line,
                     latest,
                 };
                 let comparison = earlier.map(|earlier| Comparison::of(revision, earlier.id));
@@ -81,7 +81,7 @@ impl<'a> StartReading<'a> {
             }
         };
         let StartPoint { target, position, mut state, sessions } = from;
-        let reader = format.reader(&file.path, state.reader.as_deref());
+        let reader = format.reader(file.path, state.reader.as_deref());
         let input = Input::new(reader, position, state.lines, state.in_long_line, problems)
             .with_unfinished(state.unfinished);
         let mut facts = std::mem::take(&mut state.facts);

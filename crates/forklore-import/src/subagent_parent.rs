@@ -4,7 +4,7 @@
 use forklore_core::{Cut, Header, Selector};
 use forklore_engine::Result;
 use forklore_store::port::{At, Direction, Query};
-use forklore_store::sources::SourceId;
+use forklore_store::sources::{Source, SourceId};
 use jiff::Timestamp;
 
 use crate::lookup::Lookup;
@@ -13,16 +13,20 @@ const PAGE: usize = 512;
 
 impl Lookup<'_> {
     /// Returns the session that called the file's session as a sub-agent, and the cut at the call.
-    /// `caller` is the native id (the agent's own id) of the calling session. `begun` is the start
+    /// `caller` is the native id (the agent's own id) of the calling session, and `path` the path of
+    /// its file, if that is known. `begun` is the start
     /// time of the sub-agent, and `own` this file's own id in the store. Returns `None` if the
     /// calling session was not imported or was deleted.
     pub(crate) fn subagent_parent(
         &self,
         caller: &str,
+        path: Option<&str>,
         begun: Option<Timestamp>,
         own: Option<SourceId>,
     ) -> Result<Option<(Header, Cut)>> {
+        let is_at = |source: &Source, path| source.paths.iter().any(|seen| seen.path == path);
         let sources = self.sources_of(caller)?.into_iter();
+        let sources = sources.filter(|source| path.is_none_or(|path| is_at(source, path)));
         for source in sources.filter(|source| Some(source.id) != own) {
             let Some(session) = source.sessions.first() else { continue };
             let header = self.engine.store().header(&session.id)?;

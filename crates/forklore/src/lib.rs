@@ -55,9 +55,11 @@
 
 mod backup;
 pub mod blocking;
+mod export;
 #[cfg(feature = "async")]
 mod face;
 mod health;
+mod named_store;
 mod open;
 pub mod prelude;
 
@@ -77,10 +79,12 @@ pub use forklore_search as search;
 pub use forklore_store as store;
 
 pub use backup::{BackupError, BackupStep, VerifiedCopy, store_at};
+pub use export::Export;
 #[cfg(feature = "async")]
 pub use face::{Forklore, Rows, open, open_url};
 pub use forklore_engine::{Engine, Error};
 pub use health::{health, versions};
+pub use named_store::{create_private_folder, url_of};
 pub use open::{OpenError, StoreUrl, without_password};
 
 /// Makes the documentation tests compile and run the code in the README.

@@ -255,7 +255,7 @@ impl FromStr for StoreUrl {
     type Err = OpenError;
 
     fn from_str(url: &str) -> Result<Self, OpenError> {
-        match url.split_once(':') {
+        match url.split_once(':').filter(|_| !url.contains('\0')) {
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(Path::new(path).into())),
             Some(("files", path)) if !path.is_empty() => Ok(Self::Files(Path::new(path).into())),
             #[cfg(feature = "graph")]

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 # How long a page may take to show what a test waits for. What takes longer hangs.
-HANGS = 30_000
+HANGS = 120_000
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 

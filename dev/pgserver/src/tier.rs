@@ -24,7 +24,7 @@ const ADDRESSES: &str = "127.0.0.1";
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long a tier may take for what a test waits for.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A tier of three nodes. Each is an etcd, a Patroni and a PostgreSQL on an address of its own.
 ///
@@ -167,7 +167,7 @@ impl Tier {
     /// Waits until a condition holds.
     ///
     /// # Errors
-    /// [`NoServer::Failed`] with the logs if it does not within four minutes, and its own errors.
+    /// [`NoServer::Failed`] with the logs if it does not within ten minutes, and its own errors.
     pub fn wait(
         &self,
         what: &str,

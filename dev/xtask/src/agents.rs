@@ -4,8 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use crate::command::{Failure, cargo, program, root, run};
-use crate::test::EVERYTHING;
+use crate::command::{EVERYTHING, Failure, cargo, program, root, run};
 use crate::tools::{filled, npm_install, pip_install, target};
 
 /// The npm packages to install, in the tested versions: the agents, and the Node.js that runs two
@@ -59,7 +58,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
 
 /// Returns the directory in which the agents are installed. Installs them from npm and PyPI, unless
 /// the directory already contains the required versions.
-fn installed() -> Result<PathBuf, Failure> {
+pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("agents");
     filled(&folder, &[&PACKAGES[..], &[SDK]].concat().join("\n"), || {
         npm_install(&mut program("npm"), &folder, &PACKAGES)?;

@@ -4,16 +4,19 @@ use std::time::Instant;
 
 use crate::agents;
 use crate::api;
-use crate::command::{Failure, cargo, run};
+use crate::bindings;
+use crate::command::{EVERYTHING, Failure, cargo, run};
 use crate::cost;
-use crate::test::{self, EVERYTHING};
+use crate::test;
 use crate::tools::{DENY, HACK, SHEAR};
 
 type Check = fn() -> Result<(), Failure>;
 
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 13] = [
     ("format", format),
+    ("build", build),
     ("test", || test::nextest(&[])),
+    ("bindings", || bindings::run_all(&[])),
     ("examples", test::examples),
     ("agents", agents),
     ("lint", lint),
@@ -25,8 +28,8 @@ const CHECKS: [(&str, Check); 11] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs every check of `cargo xtask ci`, even after one failed. At the end, prints one line per
-/// check.
+/// Runs every check of `cargo xtask ci`, even after one failed. At the end, prints the last lines
+/// of each failed check once more, because many other lines followed them, and one line per check.
 pub(crate) fn run_all() -> Result<(), Failure> {
     let mut failed = Vec::new();
     let mut summary = String::new();
@@ -38,15 +41,26 @@ pub(crate) fn run_all() -> Result<(), Failure> {
         summary.push_str(&format!("{name:>14}  {verdict:<6} {seconds:>5} s\n"));
         if let Err(failure) = result {
             eprintln!("xtask: {failure}");
-            failed.push(name);
+            failed.push((name, failure));
+        }
+    }
+    for (name, failure) in &failed {
+        if let Failure::Ended { last_lines, .. } = failure {
+            eprintln!("\n{name} failed. Its output ended with:\n{last_lines}");
         }
     }
     eprintln!("\n{summary}");
+    let failed: Vec<_> = failed.into_iter().map(|(name, _)| name).collect();
     if failed.is_empty() { Ok(()) } else { Err(Failure::Checks { failed }) }
 }
 
 fn format() -> Result<(), Failure> {
     run(cargo().args(["fmt", "--all", "--check"]))
+}
+
+/// Builds the tests and installs what all checks use.
+fn build() -> Result<(), Failure> {
+    test::build(|| if agents::RUN_HERE { agents::installed().map(drop) } else { Ok(()) })
 }
 
 /// Tests whether the agents can continue forks. On systems where the agents do not run, succeeds
@@ -63,11 +77,12 @@ fn documentation() -> Result<(), Failure> {
     run(cargo().args(["doc", "--no-deps"]).args(EVERYTHING).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Checks that each published crate compiles alone: without features, with the default features,
-/// and with each single feature. A build of the whole workspace would hide that a crate lacks a
-/// feature of a dependency, because other crates enable that feature.
+/// Checks that the crate `forklore`, which other programs embed, compiles alone: without features, with
+/// the default features, and with each single feature. A build of the whole workspace would hide
+/// that a crate lacks a feature of a dependency, because other crates enable that feature. `cargo
+/// xtask soak` checks all published crates.
 fn features() -> Result<(), Failure> {
-    run(HACK.command()?.args(["check", "--workspace", "--each-feature", "--ignore-private"]))
+    run(HACK.command()?.args(["check", "--each-feature", "--package", "forklore"]))
 }
 
 /// Fails if a crate has a dependency that no code uses.
@@ -78,5 +93,12 @@ fn unused() -> Result<(), Failure> {
 /// Checks licences, sources and bans of dependencies. Advisories are left out: their database is
 /// not always reachable, and the result of a check must not depend on the day.
 fn dependencies() -> Result<(), Failure> {
-    run(DENY.command()?.args(["--all-features", "check", "bans", "licenses", "sources"]))
+    run(DENY.command()?.args([
+        "--all-features",
+        "check",
+        "--hide-inclusion-graph",
+        "bans",
+        "licenses",
+        "sources",
+    ]))
 }

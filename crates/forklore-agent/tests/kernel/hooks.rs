@@ -135,7 +135,7 @@ async fn hooks_run_by_priority_each_on_the_result_of_the_one_before() {
     assert_eq!(events[1].1, json!({"content": "be kind", "injected": true}));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failing_hook_is_reported_and_skipped() {
     let world = world(vec![
         on_prompt("fails", 0, |_| Err(HookFailed("no disk".into()))),

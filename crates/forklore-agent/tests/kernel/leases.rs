@@ -163,7 +163,8 @@ async fn until(what: impl Fn() -> bool) {
 #[tokio::test]
 async fn a_second_runtime_learns_who_has_the_lease() {
     let (one, two, _) = shared();
-    let model = Scripted::new(vec![vec![Act::Wait(Duration::from_millis(40))]]);
+    let released = Arc::new(Notify::new());
+    let model = Scripted::new(vec![vec![Act::WaitFor(released.clone())]]);
     let session = one.root(&model);
     let turn = start(&session);
     until(|| !model.requests().is_empty()).await;
@@ -185,6 +186,7 @@ async fn a_second_runtime_learns_who_has_the_lease() {
     let fork = Fork::of(session.id()).at("index:1".parse().unwrap());
     let fork = second.fork(fork).await.unwrap().child;
     assert_eq!(fork.resume().await.unwrap().status, Status::Success);
+    released.notify_one();
     assert!(turn.await.unwrap().is_err(), "the scripted answer broke off");
 }
 

@@ -81,7 +81,7 @@ async fn as_much_as_may_be_is_stored() {
     assert_eq!((turn.text.as_str(), turn.tool_calls), ("done", 128));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_model_that_outlives_the_turns_time_is_interrupted() {
     let world = World::new();
     let session = world.root(&Scripted::new(vec![vec![text("so far"), Act::Hang], says("on")]));
@@ -99,12 +99,15 @@ async fn a_model_that_outlives_the_turns_time_is_interrupted() {
     assert_eq!(session.execute("go on").await.unwrap().text, "on");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn so_are_its_tools() {
     let world = World::new();
     let both = calls(&[("1", "hang", "1"), ("2", "deaf", "2")]);
     let session = world.root(&Scripted::new(vec![both]));
-    session.equip(|equipment| equipment.settings.budget = moment());
+    session.equip(|equipment| {
+        equipment.settings.budget = moment();
+        equipment.settings.grace = Duration::from_millis(50);
+    });
     let turn = session.execute("go").await.unwrap();
     assert_eq!(turn.status, Status::Incomplete("0 s".into()));
     assert!(world.kernel.engine().inspect(&session.id()).unwrap().balanced);

@@ -1,6 +1,7 @@
 //! Tests which calls are allowed and who decides. The decision is recorded before the call runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forklore_agent::approve::{Answer, Approve, Policy, Question, Rule};
 use forklore_agent::notify::Name;
@@ -17,6 +18,7 @@ use crate::world::{World, equipment, new_session};
 
 on_each_store!(
     what_was_decided_stands_before_what_was_done,
+    a_turn_waits_for_no_refused_call,
     no_event_widens_the_permission_ceiling,
 );
 
@@ -75,6 +77,17 @@ async fn what_was_decided_stands_before_what_was_done(world: World) {
     assert!(location("approval:required") < location("approval:granted"));
     assert!(location("approval:denied") < location("tool:pre"));
     assert_eq!(world.ears.of(Name::ToolPre).len(), 2);
+}
+
+async fn a_turn_waits_for_no_refused_call(world: World) {
+    let model = Scripted::new(vec![calls(&[("1", "fail", "{}")]), says("done")]);
+    let session = world.root(&model);
+    session.equip(|equipment| {
+        equipment.policy = Arc::new(Rules);
+        // So long that the test would not end.
+        equipment.settings.grace = Duration::from_secs(24 * 60 * 60);
+    });
+    assert_eq!(session.execute("go").await.unwrap().text, "done");
 }
 
 async fn no_event_widens_the_permission_ceiling(world: World) {

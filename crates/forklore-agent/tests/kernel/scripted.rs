@@ -20,6 +20,8 @@ pub(crate) enum Act {
     Say(StreamEvent),
     Fail(ModelErrorKind),
     Wait(Duration),
+    /// Waits until the test notifies it.
+    WaitFor(Arc<Notify>),
     /// Notifies the test that the earlier steps were read.
     Signal(Arc<Notify>),
     Hang,
@@ -94,6 +96,10 @@ impl Model for Scripted {
                 })),
                 Act::Wait(time) => {
                     tokio::time::sleep(time).await;
+                    None
+                }
+                Act::WaitFor(notify) => {
+                    notify.notified().await;
                     None
                 }
                 Act::Signal(notify) => {

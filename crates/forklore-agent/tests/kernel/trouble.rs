@@ -75,7 +75,7 @@ async fn lasting_failures_are_not_tried_again() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_model_that_hangs_is_given_up() {
     let world = World::new();
     let model = Scripted::new(vec![vec![text("a"), Act::Hang], vec![Act::Hang]]);

@@ -5,11 +5,8 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use forklore::Engine;
 use forklore::api::{Export, ExportTo, Exported, ExportedFile, LeftOut};
-use forklore::core::{EventType, Header, Selector, SessionId};
-use forklore::engine::Outgoing;
-use forklore::page::Format;
+use forklore::core::{EventType, SessionId};
 
 use crate::agents;
 use crate::app::App;
@@ -96,14 +93,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         overwrite: args.force,
     };
     let engine = app.engine()?;
-    let form = Form::of(&request.to, engine, &header)?;
+    let export = forklore::Export::new(engine, &header, &request.to)?;
     let Some(path) = &request.path else {
-        form.write(engine, &header, &mut output.lines())?;
+        export.write(&mut output.lines())?;
         return Ok(());
     };
     let exported = new_file::write(path, request.overwrite, |file| {
         let mut out = BufWriter::with_capacity(new_file::BUFFER, file);
-        let exported = form.write(engine, &header, &mut out)?;
+        let exported = export.write(&mut out)?;
         out.flush().map_err(new_file::failed(path))?;
         Ok(exported)
     })?;
@@ -114,39 +111,6 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
         left_out(page, &answer.lossy);
     })
-}
-
-/// What an export writes: plain messages, a page, or a session file.
-enum Form {
-    /// Plain messages: all messages, or only those before this message index.
-    Plain(Option<u64>),
-    /// A page to read, up to this cut.
-    Page(Format, Option<Selector>),
-    /// A session file in the format of an agent.
-    Agent(Box<Outgoing>),
-}
-
-impl Form {
-    fn of(to: &ExportTo, engine: &Engine, header: &Header) -> Result<Self> {
-        if to.dialect == PLAIN {
-            let cut = to.at.as_ref().map(|at| engine.cut(header, at)).transpose()?;
-            return Ok(Self::Plain(cut.map(|cut| cut.index)));
-        }
-        if let Some(format) = Format::named(&to.dialect) {
-            return Ok(Self::Page(format, to.at.clone()));
-        }
-        Ok(Self::Agent(Box::new(engine.export_to(&header.id, to)?)))
-    }
-
-    fn write(&self, engine: &Engine, header: &Header, out: &mut dyn Write) -> Result<Exported> {
-        Ok(match self {
-            Self::Plain(end) => engine.export_plain_until(&header.id, *end, out)?,
-            Self::Page(format, at) => {
-                forklore::page::write(engine, &header.id, *format, at.as_ref(), out)?
-            }
-            Self::Agent(outgoing) => outgoing.write(out)?,
-        })
-    }
 }
 
 /// Shows how many records of each kind an export omitted, and why: the format cannot represent

@@ -62,7 +62,7 @@ impl OtherStore {
     /// # Errors
     /// When the text is no URL of a store that lasts.
     pub(super) fn at(text: &str) -> Result<Self> {
-        let text = store::url_of(text);
+        let text = forklore::url_of(text);
         let url = store::parse(&text)?;
         if url == StoreUrl::Memory {
             let message = "sessions move between stores that last: name a path or a URL";

@@ -139,7 +139,7 @@ fn end(problems: &[Problem], output: &mut Output) -> Result<()> {
 }
 
 fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
-    let url = store::url_of(out);
+    let url = forklore::url_of(out);
     let parsed: StoreUrl = url.parse()?;
     let Some(path) = parsed.path() else {
         return Err(Failure::invalid("--repair saves into a store that lasts: a path or a URL"));

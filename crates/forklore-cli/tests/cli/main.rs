@@ -23,6 +23,8 @@ mod deletes;
 mod depth;
 mod discover;
 mod doctor;
+#[cfg(feature = "server")]
+mod elixir;
 mod endpoint;
 mod errors;
 mod explore;

@@ -214,7 +214,7 @@ fn signals_end_a_program_whose_servers_do_not_start() {
     for signals in [&[Signal::TERM][..], &[Signal::TERM, Signal::INT]] {
         let sandbox = Sandbox::new();
         // This tool server ignores both the end of its input and SIGTERM.
-        let deaf = "trap '' TERM; while :; do sleep 1; done";
+        let deaf = "trap '' TERM; cat > input; : > closed; while :; do sleep 1; done";
         let model = Scripted::start(&[]);
         let server = format!(
             "[tools.deaf]\ncommand = \"sh\"\nfolder = '{}'\nargs = [\"-c\", \"\"\"\
@@ -226,8 +226,8 @@ fn signals_end_a_program_whose_servers_do_not_start() {
         wait_until("server", || sandbox.path().join("server.pid").exists());
         for signal in signals {
             turn.send(*signal);
-            // Wait between the signals, because signals that arrive at the same time have no order.
-            std::thread::sleep(Duration::from_millis(50));
+            // Signals that arrive at the same time have no order.
+            wait_until("end of input", || sandbox.path().join("closed").exists());
         }
         let ran = turn.ended();
         assert_eq!(ran.code, 143, "{ran:?}");

@@ -38,8 +38,8 @@ fn ended(terminal: &Terminal<'_>, code: i32) -> String {
 fn one_reads_and_forks_a_session() {
     let sandbox = Sandbox::with_a_plan();
     let terminal = start(&sandbox, "ui", "ui");
-    let list = shows(&terminal, "Plan the release");
-    assert!(list.contains("SESSION") && list.contains("? keys"), "{list}");
+    let texts = ["SESSION", "Plan the release", "? keys"];
+    terminal.until("list", |screen| texts.iter().all(|text| screen.contains(text)));
     press(&terminal, &["Enter"]);
     shows(&terminal, "2 turns");
     press(&terminal, &["g", "f", "t"]);
@@ -178,8 +178,8 @@ fn a_session_is_continued_in_an_agent_or_here() {
     let terminal = start(&sandbox, "ui-agent", "ui");
     shows(&terminal, "Plan the release");
     press(&terminal, &["R"]);
-    let menu = shows(&terminal, "Continue main");
-    assert!(menu.contains("claude") && menu.contains("codex"), "{menu}");
+    let texts = ["Continue main", "claude", "codex"];
+    let menu = terminal.until("menu", |screen| texts.iter().all(|text| screen.contains(text)));
     let key = menu.lines().find_map(|line| line.split_once(" codex")?.0.chars().last()).unwrap();
     press(&terminal, &[&key.to_string()]);
     let screen = ended(&terminal, 0);
@@ -215,8 +215,8 @@ fn a_session_is_chosen_where_none_is_named() {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["new", "--id", "notes", "--title", "Some notes"]);
     let fork = start(&sandbox, "choose-fork", "fork --label chosen");
-    let list = shows(&fork, "choose a session");
-    assert!(list.contains("Some notes") && list.contains("Enter choose"), "{list}");
+    let texts = ["choose a session", "Some notes", "Enter choose"];
+    fork.until("list", |screen| texts.iter().all(|text| screen.contains(text)));
     press(&fork, &["j", "Enter"]);
     let forked = ended(&fork, 0);
     assert!(forked.contains("Forked to chosen"), "{forked}");

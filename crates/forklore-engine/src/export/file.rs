@@ -5,8 +5,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use forklore_api::{ExportTo, Exported};
-use forklore_core::export::{Export, FileWriter, NewFile, Original, Shared, TimedMessage};
-use forklore_core::{Cut, Data, Event, EventType, Header, OpenCalls, SessionId, SessionKind};
+use forklore_core::export::{
+    Export, FileWriter, Following, NewFile, Original, Shared, TimedMessage,
+};
+use forklore_core::{
+    Cut, Data, Event, EventType, Header, Message, OpenCalls, Redaction, SessionId, SessionKind,
+};
+use forklore_store::Error as StoreError;
 use forklore_store::port::{At, Direction, LogEntry, Query};
 use forklore_store::sources::{Source, SourceSpan};
 
@@ -27,8 +32,9 @@ pub struct Outgoing {
     /// The dialect (record format) of the target agent. Records in this dialect are copied, and
     /// changed only where a new file must differ, for example in ids.
     dialect: &'static str,
-    /// The file from which `native` was imported, if the store has a record of this file.
-    source: Option<Source>,
+    /// The original: the file from which `native` was imported, if the store has a record of it, or
+    /// that of a fork which contains the same records. The files of which that one is a fork follow.
+    sources: Vec<Source>,
     export: &'static dyn Export,
     file: NewFile,
     /// The session's last imported record, if that record is in the target agent's dialect (its
@@ -52,23 +58,48 @@ impl Engine {
             Some(selector) => self.cut(&header, selector)?.seq,
             None => u64::try_from(header.head_seq()).ok(),
         };
-        let native = self.last_record_of(&header, end, dialect.name())?;
+        let mut native = self.last_record_of(&header, end, dialect.name())?;
+        if native.is_some() && self.has_redacted_compaction(&header)? {
+            native = None;
+        }
         let branch = (header.kind == SessionKind::Branch).then(|| header.label.to_string());
         let writer = native.as_ref().map(|last| &last.origin.session_id);
-        let source = match writer {
-            Some(writer) if self.sources().is_ok() => self.source_of(writer)?,
-            _ => None,
+        let sources = match writer {
+            Some(writer) if self.sources().is_ok() && export.names_parent() => {
+                self.files_up_to(&header, writer, dialect.name())?
+            }
+            Some(writer) if self.sources().is_ok() => self.source_of(writer)?.into_iter().collect(),
+            _ => Vec::new(),
         };
         let file = NewFile {
             id: self.new_id(),
             cwd: request.cwd.clone().unwrap_or_else(|| header.workspace.as_str().to_owned()),
             now: self.now(),
             title: header.title.clone().or(branch),
-            original: source.as_ref().zip(native.as_ref()).and_then(original),
+            original: sources.first().zip(native.as_ref()).and_then(original),
             shared: None,
         };
         let engine = self.clone();
-        Ok(Outgoing { engine, header, end, native, dialect: dialect.name(), source, export, file })
+        Ok(Outgoing { engine, header, end, native, dialect: dialect.name(), sources, export, file })
+    }
+
+    /// Returns the agent's files from which the session and its ancestors were imported, the nearest
+    /// first, up to that of the session `writer`.
+    fn files_up_to(
+        &self,
+        header: &Header,
+        writer: &SessionId,
+        dialect: &str,
+    ) -> Result<Vec<Source>> {
+        let ancestors = self.ancestors(header)?.into_iter().map(|ancestor| ancestor.session_id);
+        let nearer = std::iter::once(header.id.clone()).chain(ancestors);
+        let mut files: Vec<Source> = Vec::new();
+        for session in nearer.take_while(|session| session != writer).chain([writer.clone()]) {
+            let source = self.source_of(&session)?.filter(|source| source.dialect == dialect);
+            let is_new = |source: &Source| files.iter().all(|file| file.id != source.id);
+            files.extend(source.filter(is_new));
+        }
+        Ok(files)
     }
 
     /// Returns the names of the agents whose session files forklore can write.
@@ -112,6 +143,26 @@ impl Engine {
             }
         }
         Ok(None)
+    }
+
+    /// Checks whether a compaction in the history of a session was redacted. No record of an agent has
+    /// a compaction without its content, so an export writes what a model receives instead.
+    fn has_redacted_compaction(&self, header: &Header) -> Result<bool> {
+        let ancestors = self.ancestors(header)?.into_iter().map(|ancestor| ancestor.session_id);
+        for session in std::iter::once(header.id.clone()).chain(ancestors) {
+            let seqs = match self.store().redacted(&session) {
+                // What is left of it is stored with its descendants.
+                Err(StoreError::NotFound(_) | StoreError::Deleted(_)) => continue,
+                seqs => seqs?,
+            };
+            for seq in seqs {
+                let entry = self.event_at(&session, At::Seq(seq))?;
+                if entry.is_some_and(|it| it.event.kind == EventType::HISTORY_COMPACTION) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -157,15 +208,16 @@ impl Outgoing {
     /// # Errors
     /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
     pub fn sidecars(&self) -> Result<Vec<(StoredFile, PathBuf)>> {
-        let (Some(source), Some(end)) = (&self.source, self.end) else { return Ok(Vec::new()) };
-        let files = self.engine.sidecar_files(source)?.into_iter();
-        let files = files.filter(|file| file.about.latest && !file.about.gone);
-        let mut wanted: Vec<_> = files
-            .filter_map(|file| {
-                let path = self.export.sidecar(&self.file, file.relative_path())?;
-                Some((file, path))
-            })
-            .collect();
+        let Some(end) = self.end else { return Ok(Vec::new()) };
+        let mut wanted: Vec<(StoredFile, PathBuf)> = Vec::new();
+        for source in &self.sources {
+            let files = self.engine.sidecar_files(source)?.into_iter();
+            for file in files.filter(|file| file.about.latest && !file.about.gone) {
+                let path = self.export.sidecar(&self.file, file.relative_path());
+                let is_new = |path: &PathBuf| wanted.iter().all(|(_, other)| other != path);
+                wanted.extend(path.filter(is_new).map(|path| (file, path)));
+            }
+        }
         let mut named = Vec::new();
         for stored in self.engine.events(&self.header.id, At::Seq(0)) {
             let stored = stored?;
@@ -200,6 +252,9 @@ impl Outgoing {
             exported: Exported::default(),
             losses: Losses::new(),
         };
+        if self.native.is_some() && writing.writer.previews() {
+            self.preview(&mut *writing.writer)?;
+        }
         writing.writer.begin(writing.out).map_err(failed)?;
         if self.native.is_some() {
             self.write_records(&mut writing)?;
@@ -214,6 +269,30 @@ impl Outgoing {
         Ok(writing.exported)
     }
 
+    /// Passes the side lines and the records of the session file to the writer, before it writes.
+    fn preview(&self, writer: &mut dyn FileWriter) -> Result<()> {
+        self.each_side(|line| {
+            writer.preview(Following::Side(line));
+            Ok(())
+        })?;
+        let Some(end) = self.end else { return Ok(()) };
+        for stored in self.engine.events(&self.header.id, At::Seq(0)) {
+            let stored = stored?;
+            if stored.seq > end {
+                break;
+            }
+            if self.is_record(&stored.event) {
+                writer.preview(Following::Record(&stored.event));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks whether the payload of an event is a record of the agent. A redacted one is not any more.
+    fn is_record(&self, event: &Event) -> bool {
+        event.dialect.as_deref() == Some(self.dialect) && Redaction::of(&event.data).is_none()
+    }
+
     /// Writes the events to the session file in log order. Copies the records in the agent's own
     /// format, and writes all other events as messages between them.
     fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
@@ -226,11 +305,14 @@ impl Outgoing {
                 break;
             }
             let event = &stored.event;
-            if event.dialect.as_deref() == Some(self.dialect) {
+            if self.is_record(event) {
                 writing.record(event)?;
                 continue;
             }
             let messages = messages::of_event(&self.engine, event);
+            if event.kind == EventType::BRANCH_SUMMARY && writing.summary(event, &messages)? {
+                continue;
+            }
             if messages.is_empty() {
                 writing.lose(event.kind.as_str());
             }
@@ -257,7 +339,11 @@ impl Outgoing {
     /// Writes the side lines of the original session file: the JSON lines that were not imported as
     /// events.
     fn write_sides(&self, writing: &mut Writing<'_>) -> Result<()> {
-        let (Ok(sources), Some(source)) = (self.engine.sources(), &self.source) else {
+        self.each_side(|line| writing.writer.side(line, writing.out).map_err(failed))
+    }
+
+    fn each_side(&self, mut with: impl FnMut(&str) -> Result<()>) -> Result<()> {
+        let (Ok(sources), Some(source)) = (self.engine.sources(), self.sources.first()) else {
             return Ok(());
         };
         let mut step = 0;
@@ -268,7 +354,7 @@ impl Outgoing {
                     if let Ok(line) = std::str::from_utf8(line)
                         && line.starts_with('{')
                     {
-                        writing.writer.side(line, writing.out).map_err(failed)?;
+                        with(line)?;
                     }
                 }
             }
@@ -309,6 +395,15 @@ impl Writing<'_> {
             self.lose(event.kind.as_str());
         }
         Ok(())
+    }
+
+    /// Writes a summary as a record of the agent. Returns whether the agent has one.
+    fn summary(&mut self, event: &Event, messages: &[Message]) -> Result<bool> {
+        self.finish_exchanges()?;
+        let texts: Vec<_> = messages.iter().map(Message::plain_text).collect();
+        let is_written = self.writer.summary(event, &texts.join("\n"), self.out).map_err(failed)?;
+        self.exported.events += u64::from(is_written);
+        Ok(is_written)
     }
 
     fn message(&mut self, sent: Sent) -> Result<()> {

@@ -207,7 +207,11 @@ impl Outline {
             Some(Covers::Through(last)) => {
                 let is_retained = |stored: &LogEntry| {
                     let data = &stored.event.data;
-                    let number = dialect.and_then(|dialect| dialect.number(data));
+                    let number = dialect.and_then(|dialect| {
+                        let number = dialect.number(data)?;
+                        let is_here = dialect.are_numbered_together(data, &event.data);
+                        Some(if is_here { number } else { stored.seq })
+                    });
                     number.is_none_or(|number| number > last)
                 };
                 Some(Covered::First(self.inherited_from(engine, session, &is_retained)?))

@@ -32,7 +32,7 @@ impl Route {
     /// be. There are several if the sessions part at audit events, which no cut tells apart.
     pub(super) fn around(&self, inheritable: u64) -> Vec<SessionId> {
         let first = self.at(inheritable).into_iter();
-        let parted = self.parts.iter().filter(|(begin, _)| *begin == inheritable && *begin > 0);
+        let parted = self.parts.iter().skip(1).filter(|(begin, _)| *begin == inheritable);
         let mut found: Vec<_> = first.chain(parted.map(|(_, session)| session)).cloned().collect();
         found.dedup();
         found

@@ -279,6 +279,26 @@ fn an_interrupted_transfer_that_is_repeated_ends_in_the_same_state() {
     });
 }
 
+#[test]
+fn branches_that_part_at_an_audit_event_before_any_message_are_found_again() {
+    in_all_directions(|here, there| {
+        here.session("p", "u0");
+        here.fork("p", "start", "b");
+        transfer(here, there);
+        there.write("b", "$");
+        here.write("b", "u1");
+        transfer(there, here);
+        let parted = ids(here).into_iter().find(|id| id.as_str().starts_with("parted-")).unwrap();
+        there.write("b", "u2");
+        here.write(parted.as_str(), "u3");
+        transfer(here, there);
+        transfer(there, here);
+        assert_eq!(histories(here), histories(there));
+        assert_eq!((ids(here).len(), ids(there).len()), (4, 4));
+        assert_sound(here);
+    });
+}
+
 /// One step of a random history of two stores.
 #[derive(Clone, Debug)]
 enum Act {

@@ -42,6 +42,10 @@ impl Export for super::AkCoder {
         Ok(Placement { path, companions: Vec::new() })
     }
 
+    fn names_parent(&self) -> bool {
+        true
+    }
+
     fn start(&self, _file: &NewFile, _path: &str) -> Vec<Vec<String>> {
         vec![vec!["ak-coder".to_owned()]]
     }
@@ -178,10 +182,14 @@ fn tool(result: &Piece, losses: &mut Losses) -> Option<Value> {
     let Piece::Result { call_id, name, content, is_error } = result else { return None };
     pieces::lose_failure(*is_error, losses);
     pieces::lose_images(content, losses);
-    Some(json!({
+    let mut message = json!({
         "role": "tool", "content": pieces::text_of(content),
-        "tool_call_id": pieces::plain_id(call_id), "name": name.as_deref().unwrap_or_default(),
-    }))
+        "tool_call_id": pieces::plain_id(call_id),
+    });
+    if let (Some(name), Some(fields)) = (name, message.as_object_mut()) {
+        fields.insert("name".to_owned(), json!(name));
+    }
+    Some(message)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Writes Amplifier's session directories: `transcript.jsonl` with one message per line, and a
 //! `metadata.json` that names the original.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use forklore_core::export::{
 };
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::pieces::{self, Losses, Piece};
@@ -41,6 +44,10 @@ impl Export for super::Amplifier {
         let metadata = metadata(file, original.unwrap_or_default());
         let companions = vec![(folder.join("metadata.json"), format!("{metadata:#}"))];
         Ok(Placement { path: folder.join("transcript.jsonl"), companions })
+    }
+
+    fn names_parent(&self) -> bool {
+        true
     }
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
@@ -109,8 +116,8 @@ impl FileWriter for Writer {
         let is_result = |piece: &mut Piece| matches!(piece, Piece::Result { .. });
         let results: Vec<_> = pieces.extract_if(.., is_result).collect();
         if !pieces.is_empty() {
-            let message = spoken(role, &pieces, timed.ts);
-            writeln!(out, "{message}")?;
+            serde_json::to_writer(&mut *out, &spoken(role, &pieces, timed.ts))?;
+            out.write_all(b"\n")?;
         }
         for result in results {
             if let Some(message) = tool(&result, timed.ts, &mut self.losses) {
@@ -125,41 +132,80 @@ impl FileWriter for Writer {
     }
 }
 
-/// Converts a message of the user or the model. A call is a block of the content and also an
-/// element of `tool_calls`, as Amplifier writes it.
-fn spoken(role: Role, pieces: &[Piece], ts: Timestamp) -> Value {
-    let content = match pieces {
-        [Piece::Text(text)] => json!(text),
-        pieces => pieces.iter().filter_map(block).collect(),
-    };
-    let calls: Vec<_> = pieces
-        .iter()
-        .filter_map(|piece| match piece {
-            Piece::Call { id, name, arguments } => {
-                let (id, arguments) = (pieces::plain_id(id), pieces::object(arguments));
-                Some(json!({"id": id, "tool": name, "arguments": arguments}))
-            }
-            _ => None,
-        })
-        .collect();
-    let mut message = json!({"role": role, "content": content, "timestamp": time(ts)});
-    if let (false, Some(fields)) = (calls.is_empty(), message.as_object_mut()) {
-        fields.insert("tool_calls".to_owned(), Value::Array(calls));
-    }
-    message
+/// A message of the user or the model in a transcript.
+#[derive(Serialize)]
+struct Spoken<'a> {
+    content: Spoke<'a>,
+    role: Role,
+    timestamp: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
 }
 
-fn block(piece: &Piece) -> Option<Value> {
+/// The content of a message: a text, or a list of blocks.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Spoke<'a> {
+    Text(&'a str),
+    Blocks(Vec<Block<'a>>),
+}
+
+/// A block of the content: a text, an image or a call.
+#[derive(Default, Serialize)]
+struct Block<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Cow<'a, str>>,
+    /// The arguments of a call, in the text in which the model wrote them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    r#type: &'static str,
+}
+
+/// An element of `tool_calls`.
+#[derive(Serialize)]
+struct Call<'a> {
+    arguments: Box<RawValue>,
+    id: Cow<'a, str>,
+    tool: &'a str,
+}
+
+/// Converts a message of the user or the model. A call is a block of the content and also an
+/// element of `tool_calls`, as Amplifier writes it.
+fn spoken(role: Role, pieces: &[Piece], ts: Timestamp) -> Spoken<'_> {
+    let content = match pieces {
+        [Piece::Text(text)] => Spoke::Text(text),
+        pieces => Spoke::Blocks(pieces.iter().filter_map(block).collect()),
+    };
+    let calls = pieces.iter().filter_map(|piece| match piece {
+        Piece::Call { id, name, arguments } => {
+            let (id, arguments) = (pieces::plain_id(id), pieces::raw_object(arguments));
+            Some(Call { arguments, id, tool: name })
+        }
+        _ => None,
+    });
+    Spoken { content, role, timestamp: time(ts), tool_calls: calls.collect() }
+}
+
+fn block(piece: &Piece) -> Option<Block<'_>> {
     Some(match piece {
-        Piece::Text(text) => json!({"type": "text", "text": text}),
+        Piece::Text(text) => Block { text: Some(text), r#type: "text", ..Block::default() },
         Piece::Image { media_type, base64 } => {
             let source = json!({"type": "base64", "media_type": media_type, "data": base64});
-            json!({"type": "image", "source": source})
+            Block { source: Some(source), r#type: "image", ..Block::default() }
         }
-        Piece::Call { id, name, arguments } => {
-            let (id, input) = (pieces::plain_id(id), pieces::object(arguments));
-            json!({"type": "tool_call", "id": id, "name": name, "input": input})
-        }
+        Piece::Call { id, name, arguments } => Block {
+            id: Some(pieces::plain_id(id)),
+            input: Some(pieces::raw_object(arguments)),
+            name: Some(name),
+            r#type: "tool_call",
+            ..Block::default()
+        },
         Piece::Result { .. } => return None,
     })
 }

@@ -7,13 +7,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use forklore_core::export::{
-    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+    Export, FileWriter, Following, Home, NewFile, NoDestination, Placement, TimedMessage,
 };
-use forklore_core::{Event, EventType, Role};
+use forklore_core::{Data, Event, EventType, Role};
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
 
+use super::lineage::{self, Replayed};
 use super::{record, view};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
@@ -40,12 +42,19 @@ impl Export for super::Pixir {
         Ok(Placement { path, companions: Vec::new() })
     }
 
-    /// Returns the path for a copy of a resource file (an attachment) of the original. A fork of
-    /// Pixir has a copy of each resource that its events name. Returns `None` if there is no
-    /// original, or if `name` is not in the original's directory.
+    /// Returns the path for a copy of a resource file (an attachment) of the original, or of the
+    /// session of which that is a fork. A fork of Pixir has a copy of each resource that its events
+    /// name. Returns `None` if `name` is not in the directory of a session.
     fn sidecar(&self, file: &NewFile, name: &Path) -> Option<PathBuf> {
-        let inside = name.strip_prefix(&file.original.as_ref()?.native_id).ok()?;
-        Some(sessions().join(session_id(file)).join(inside))
+        let mut parts = name.components();
+        parts.next()?;
+        let inside = parts.as_path();
+        let new = sessions().join(session_id(file)).join(inside);
+        inside.starts_with("resources").then_some(new)
+    }
+
+    fn names_parent(&self) -> bool {
+        true
     }
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
@@ -75,8 +84,10 @@ struct Writer {
     session_id: String,
     /// The number of the next event.
     next: u64,
-    /// The exported events of the original: their old numbers and their new ones.
+    /// The exported events of the original: their numbers in its log, and their new ones.
     numbers: Vec<(u64, u64)>,
+    /// The root of the forks to which the original belongs, if it is itself a fork.
+    fork_root: Option<String>,
     losses: Losses,
 }
 
@@ -113,7 +124,23 @@ struct Range<'a> {
 impl Writer {
     fn new(file: &NewFile) -> Self {
         let session_id = session_id(file);
-        Self { file: file.clone(), session_id, next: 0, numbers: Vec::new(), losses: Losses::new() }
+        Self {
+            file: file.clone(),
+            session_id,
+            next: 0,
+            numbers: Vec::new(),
+            fork_root: None,
+            losses: Losses::new(),
+        }
+    }
+
+    /// Returns the number of an event in the log of the original. An event that the original
+    /// replayed from its own parent has there the number that it has in the new log, because both
+    /// logs begin with the same events.
+    fn number(&self, event: &Data) -> Option<u64> {
+        let original = self.file.original.as_ref()?;
+        let is_own = view::session(event).is_none_or(|session| session == original.native_id);
+        if is_own { view::number(event) } else { Some(self.next) }
     }
 
     fn event_id(&self) -> String {
@@ -124,7 +151,7 @@ impl Writer {
         &mut self,
         kind: &str,
         ts: Timestamp,
-        data: &Value,
+        data: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let (id, seq, session) = (self.event_id(), self.next, quoted(&self.session_id));
@@ -145,7 +172,7 @@ impl Writer {
         if event.kind == EventType::HISTORY_COMPACTION {
             self.splice_range(line, data.get(), &mut splice)?;
         }
-        let old = view::number(&event.data);
+        let old = self.number(&event.data);
         splice.set(line, "id", fields.id, quoted(&self.event_id()));
         splice.set(line, "session_id", fields.session_id, quoted(&self.session_id));
         splice.set(line, "seq", fields.seq, self.next.to_string());
@@ -172,16 +199,34 @@ impl Writer {
 }
 
 impl FileWriter for Writer {
+    fn previews(&self) -> bool {
+        self.file.original.is_some()
+    }
+
+    /// Writes the record to nowhere, to learn its number and whether it will be in the file. The
+    /// event with the number 0 is the `session_fork`.
+    fn preview(&mut self, following: Following<'_>) {
+        match following {
+            Following::Side(line) if self.fork_root.is_none() => {
+                self.fork_root = lineage::fork_root(line);
+            }
+            Following::Side(_) => {}
+            Following::Record(event) => {
+                self.next = self.next.max(1);
+                // What is written to nowhere cannot fail.
+                let _ = self.record(event, &mut io::sink());
+            }
+        }
+    }
+
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let Some(original) = self.file.original.clone() else { return Ok(()) };
-        let data = json!({
-            "parent_session_id": original.native_id, "fork_root_session_id": original.native_id,
-            "forked_to_seq": view::number(&original.last_record),
-            "parent_workspace": self.file.cwd, "child_workspace": self.file.cwd,
-            "strategy": "replay_v1",
-            "limitations": ["written by forklore; the replayed prefix remains authoritative"],
-        });
-        self.write("session_fork", self.file.now, &data, out)
+        let replayed = std::mem::take(&mut self.numbers);
+        let count = std::mem::take(&mut self.next).saturating_sub(1);
+        let root = self.fork_root.take();
+        let replayed = Replayed::of(&original.native_id, &replayed, count);
+        let data = lineage::session_fork(&replayed, root.as_deref(), &self.file.cwd);
+        self.write("session_fork", self.file.now, &data.to_string(), out)
     }
 
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool> {
@@ -217,31 +262,52 @@ impl FileWriter for Writer {
         Ok(())
     }
 
+    /// Writes the summary of a fork as Pixir does. Its positions are those of the original. What was
+    /// brought from another branch summarizes no part of the original, and remains a message.
+    fn summary(&mut self, event: &Event, text: &str, out: &mut dyn Write) -> io::Result<bool> {
+        let Some(original) = &self.file.original else { return Ok(false) };
+        let count = self.numbers.len() as u64;
+        let replayed = Replayed::of(&original.native_id, &self.numbers, count);
+        let Some(data) = lineage::branch_summary(&replayed, &event.data, text) else {
+            return Ok(false);
+        };
+        self.write("branch_summary", event.ts, &data.to_string(), out).map(|()| true)
+    }
+
     fn finish(&mut self, _out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>> {
         Ok(std::mem::take(&mut self.losses))
     }
 }
 
+/// The `data` of a call. The arguments retain the text in which the model wrote them.
+#[derive(Serialize)]
+struct Call<'a> {
+    args: Box<RawValue>,
+    call_id: &'a str,
+    name: &'a str,
+}
+
 /// Converts adjacent parts of a message to an event: its type and its `data`. Pixir's events have
 /// no place for images, so images are counted as lost. Returns `None` if nothing is left of a
 /// message.
-fn event(role: Role, pieces: &[Piece], losses: &mut Losses) -> Option<(&'static str, Value)> {
+fn event(role: Role, pieces: &[Piece], losses: &mut Losses) -> Option<(&'static str, String)> {
     match pieces {
         [Piece::Call { id, name, arguments }] => {
-            let args = pieces::object(arguments);
-            Some(("tool_call", json!({"call_id": id, "name": name, "args": args})))
+            let args = pieces::raw_object(arguments);
+            let data = serde_json::to_string(&Call { args, call_id: id, name }).ok()?;
+            Some(("tool_call", data))
         }
         [Piece::Result { call_id, content, is_error, .. }] => {
             pieces::lose_images(content, losses);
             let output = pieces::text_of(content);
             let data = json!({"call_id": call_id, "ok": !is_error, "output": output});
-            Some(("tool_result", data))
+            Some(("tool_result", data.to_string()))
         }
         pieces => {
             pieces::lose_images(pieces, losses);
             let kind = if role == Role::Assistant { "assistant_message" } else { "user_message" };
             let text = pieces::text_of(pieces);
-            (!text.is_empty()).then(|| (kind, json!({ "text": text })))
+            (!text.is_empty()).then(|| (kind, json!({ "text": text }).to_string()))
         }
     }
 }

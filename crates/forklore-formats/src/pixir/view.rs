@@ -137,3 +137,12 @@ pub(super) fn number(data: &Data) -> Option<u64> {
     }
     data.read::<Numbered>().ok().map(|numbered| numbered.seq)
 }
+
+/// Returns the id of the session in whose log an event has its number, the field `session_id`.
+pub(super) fn session(data: &Data) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Numbered {
+        session_id: String,
+    }
+    data.read::<Numbered>().ok().map(|numbered| numbered.session_id)
+}

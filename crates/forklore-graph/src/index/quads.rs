@@ -55,11 +55,15 @@ impl<'c> Writer<'c> {
 
     /// Removes all quads of a named graph.
     pub(super) fn clear_graph(&mut self, graph: NamedNodeRef<'_>) -> Result<()> {
+        terms::find(self.conn, graph.into())?.map_or(Ok(()), |number| self.clear(number))
+    }
+
+    /// Removes all quads of the named graph with a number.
+    pub(super) fn clear(&mut self, graph: i64) -> Result<()> {
         self.last = None;
-        let Some(g) = terms::find(self.conn, graph.into())? else { return Ok(()) };
         let sql = "DELETE FROM quad WHERE s IN (SELECT s FROM subject WHERE g = ?1) AND g = ?1";
-        self.conn.prepare_cached(sql)?.execute([g])?;
-        self.conn.prepare_cached("DELETE FROM subject WHERE g = ?")?.execute([g])?;
+        self.conn.prepare_cached(sql)?.execute([graph])?;
+        self.conn.prepare_cached("DELETE FROM subject WHERE g = ?")?.execute([graph])?;
         Ok(())
     }
 

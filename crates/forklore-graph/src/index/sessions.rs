@@ -87,6 +87,7 @@ pub(super) fn note_change(writer: &mut Writer<'_>, header: &Header) -> Result<()
     let principal = header.principal.as_deref().map(iri::principal);
     let number = |name: NamedNode| writer.number(name.as_ref());
     let principal = principal.map(number).transpose()?;
+    clear_lost_principal(writer, &header.id, principal)?;
     let sql =
         "INSERT INTO session (id, graph, principal, root, parent, workspace, deleted, pending)
         VALUES (?, ?, ?, ?, ?, ?, ?, 1)
@@ -103,6 +104,22 @@ pub(super) fn note_change(writer: &mut Writer<'_>, header: &Header) -> Result<()
         header.deleted.is_some(),
     ))?;
     Ok(())
+}
+
+/// Removes the graph of a session's principal if `now` is another or none, as in an erased session,
+/// and no other session has that principal.
+fn clear_lost_principal(
+    writer: &mut Writer<'_>,
+    session: &SessionId,
+    now: Option<i64>,
+) -> Result<()> {
+    let sql = "SELECT principal FROM session AS this
+        WHERE id = ?1 AND principal NOT NULL AND principal IS NOT ?2 AND NOT EXISTS
+            (SELECT 1 FROM session WHERE principal = this.principal AND id <> ?1)";
+    let mut statement = writer.conn.prepare_cached(sql)?;
+    let lost: Option<i64> =
+        statement.query_row((session.as_str(), now), |row| row.get(0)).optional()?;
+    lost.map_or(Ok(()), |graph| writer.clear(graph))
 }
 
 /// Records that the index contains a session in the state that `header` describes.

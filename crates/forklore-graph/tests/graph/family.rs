@@ -81,6 +81,19 @@ fn fork(engine: &Engine, parent: &str, at: &str, child: &str, label: &str) {
     engine.fork(&fork).unwrap();
 }
 
+/// Creates a session on behalf of a principal.
+pub(crate) fn create_for(engine: &Engine, session: &str, principal: &str) {
+    let mut create = Create::in_workspace(Workspace::new("/home/ann/demo"));
+    create.id = Some(id(session));
+    create.principal = Some(principal.into());
+    engine.create(&create).unwrap();
+}
+
+pub(crate) fn erase(engine: &Engine, session: &str) {
+    let mode = DeleteMode::Refuse;
+    engine.delete(&Delete { session: id(session), mode, dry_run: false, erase: true }).unwrap();
+}
+
 /// Creates the family, a deleted session, and a session of another family.
 pub(crate) fn grow(engine: &Engine) {
     let mut root = Create::in_workspace(Workspace::new("/home/ann/demo"));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, EventType};
-use forklore_engine::{Delete, DeleteMode, Engine, Fork};
+use forklore_engine::{Engine, Fork};
 use forklore_files::FilesStore;
 use forklore_graph::{Answer, Answered, Query, Scope, Sessions, term};
 use forklore_sqlite::SqliteStore;
@@ -96,6 +96,26 @@ fn assert_in_step(engine: &Engine, scope: &Scope) -> u64 {
 }
 
 #[test]
+fn a_principal_of_whom_no_session_is_left_is_forgotten() {
+    for kind in KINDS {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = family::clocked(kind.open(folder.path()));
+        for (session, principal) in [("a", "Ada"), ("b", "Bo"), ("c", "Bo")] {
+            family::create_for(&engine, session, principal);
+        }
+        assert_in_step(&engine, &Scope::Everything);
+        for session in ["a", "b", "c"] {
+            family::erase(&engine, session);
+            assert_in_step(&engine, &Scope::Everything);
+        }
+        let Answered { answer, .. } = answered(&engine, &Scope::Everything, QUADS);
+        let names =
+            rows(answer).iter().filter(|row| row.contains("urn:forklore:principal")).count();
+        assert_eq!(names, 0);
+    }
+}
+
+#[test]
 fn the_index_follows_every_change() {
     for kind in KINDS {
         let folder = tempfile::tempdir().unwrap();
@@ -118,9 +138,7 @@ fn the_index_follows_every_change() {
         assert_in_step(&engine, &Scope::Everything);
         user(&engine, "other", "not that family");
         assert_eq!(assert_in_step(&engine, &Scope::Everything), 1);
-        let gone =
-            Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false, erase: true };
-        engine.delete(&gone).unwrap();
+        family::erase(&engine, "other");
         assert_eq!(assert_in_step(&engine, &Scope::Everything), 1);
         let fork = Fork { id: Some(id("late")), ..Fork::of(id("demo-d")) };
         engine.fork(&fork).unwrap();

@@ -56,10 +56,25 @@ fn the_graph_stands_and_follows_every_change() {
     assert_in_step(&store, &engine);
     user(&engine, "other", "not that family");
     assert_in_step(&store, &engine);
-    let gone =
-        Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false, erase: true };
-    engine.delete(&gone).unwrap();
+    family::erase(&engine, "other");
     assert_in_step(&store, &engine);
+}
+
+#[test]
+fn a_principal_of_whom_no_session_is_left_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let engine = engine(&store);
+    for (session, principal) in [("a", "Ada"), ("b", "Bo"), ("c", "Bo")] {
+        family::create_for(&engine, session, principal);
+    }
+    assert_in_step(&store, &engine);
+    for session in ["a", "b", "c"] {
+        family::erase(&engine, session);
+        assert_in_step(&store, &engine);
+    }
+    let about = statements(&store.graph().unwrap());
+    assert_eq!(about.iter().filter(|line| line.contains("urn:forklore:principal")).count(), 0);
 }
 
 #[test]

@@ -1,5 +1,12 @@
 //! Exports sessions and imports the exported files again. The content must be the same.
 
+mod akcoder_reader;
+mod amplifier_reader;
+mod installed;
+mod lineages;
+mod pixir_reader;
+mod read_again;
+
 use std::collections::HashSet;
 use std::path::Path;
 

@@ -29,6 +29,7 @@ mod parallel;
 mod pi_lanes;
 mod pixir;
 mod previews;
+mod pushed;
 mod qwen;
 mod races;
 mod restored;

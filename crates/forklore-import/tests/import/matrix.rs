@@ -4,15 +4,15 @@
 use std::path::PathBuf;
 
 use forklore_core::{EventType, SessionId, SessionKind};
-use forklore_engine::ExportTo;
+use forklore_engine::{ExportTo, Redact};
 
 use crate::exchanged::{Answer, Exchanged, Losses, exchanged};
 use crate::files::testdata;
 use crate::scene::Scene;
 
 /// An agent, with what its session files can express.
-struct Agent {
-    name: &'static str,
+pub(crate) struct Agent {
+    pub(crate) name: &'static str,
     /// The folders and files in `testdata` with the agent's sessions.
     sessions: &'static [&'static str],
     /// The name of an exported file, relative to a new folder.
@@ -35,7 +35,7 @@ const ALL: Agent = Agent {
     tool_names: true,
 };
 
-const AGENTS: [Agent; 8] = [
+pub(crate) const AGENTS: [Agent; 8] = [
     Agent {
         name: "claude",
         sessions: &["claude/projects", "parallel/claude", "images/claude"],
@@ -116,7 +116,7 @@ const AGENTS: [Agent; 8] = [
 ];
 
 impl Agent {
-    fn import_all(&self) -> Scene {
+    pub(crate) fn import_all(&self) -> Scene {
         let scene = Scene::new();
         for sessions in self.sessions {
             scene.import_as(&testdata().join(sessions), self.name);
@@ -126,7 +126,7 @@ impl Agent {
 
     /// Returns the part of a request that a file of this agent can express. Counts the rest in
     /// `lost`.
-    fn written(&self, request: Vec<Exchanged>, lost: &mut Losses) -> Vec<Exchanged> {
+    pub(crate) fn written(&self, request: Vec<Exchanged>, lost: &mut Losses) -> Vec<Exchanged> {
         let mut lose = |kind: &str, count: usize| {
             if count > 0 {
                 *lost.entry(kind.to_owned()).or_default() += count as u64;
@@ -274,6 +274,33 @@ fn sessions_of_all_agents_continue_in_ak_coder() {
 #[test]
 fn sessions_of_all_agents_continue_in_pixir() {
     every_session_goes_to(&AGENTS[7]);
+}
+
+/// Takes away the second message of the user and the second one of the model, if there are any.
+fn redact_some(scene: &Scene, session: &SessionId) {
+    for kind in [EventType::USER_MESSAGE, EventType::ASSISTANT_MESSAGE] {
+        let events = scene.events(session).into_iter().filter(|it| it.event.kind == kind);
+        if let Some(entry) = events.take(2).last() {
+            let events = vec![format!("{session}:{}", entry.seq)];
+            let request = Redact { events, reason: "a secret".to_owned(), ..Redact::default() };
+            scene.engine.redact(&request).unwrap();
+        }
+    }
+}
+
+#[test]
+fn redacted_sessions_continue_in_their_own_agents() {
+    for agent in &AGENTS {
+        let scene = agent.import_all();
+        for header in scene.sessions() {
+            redact_some(&scene, &header.id);
+            let what = format!("{} of {}", header.id, agent.name);
+            let view = scene.engine.inspect(&header.id).unwrap();
+            let (_, got) = again(&scene, &header.id, agent, &what);
+            let written = |request| agent.written(request, &mut Losses::new());
+            assert_eq!(written(got), written(exchanged(&view.messages)), "{what}");
+        }
+    }
 }
 
 /// What the sample sessions of an agent must contain, so that the other tests are meaningful.

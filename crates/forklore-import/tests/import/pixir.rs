@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forklore_core::{Message, Selector, SessionId, SessionKind};
+use forklore_core::{Message, Part, Selector, SessionId, SessionKind};
 use forklore_engine::{ExportTo, Fork};
 use forklore_import::ProblemKind;
 use serde::Deserialize;
@@ -90,6 +90,32 @@ fn a_compaction_stands_for_what_its_range_says() {
     let sent: Vec<_> = sent.messages.iter().map(Message::plain_text).collect();
     let summed = "[Summary of the conversation so far]\nCounted to two.";
     assert_eq!(sent, [summed, "Step 3.", "Step 4."]);
+}
+
+#[test]
+fn a_compaction_in_a_fork_counts_as_the_fork_does() {
+    let scene = Scene::new();
+    scene.import(&file(ROOT));
+    // Number 2 of the fork is the question, which has the number 1 in the root. The root's number 2
+    // is the reasoning.
+    let log = String::from_utf8(content(FORK)).unwrap();
+    let compaction = format!(
+        "{{\"data\":{{\"range\":{{\"from_seq\":1,\"to_seq\":2}},\"summary\":\"A question.\"}},\
+         \"id\":\"00000000000000ff\",\"seq\":12,\"session_id\":\"{FORK}\",\
+         \"ts\":\"2026-03-02T09:32:00.000000Z\",\"type\":\"history_compaction\"}}\n"
+    );
+    scene.import(&scene.file(&format!("{FORK}.ndjson"), (log + &compaction).as_bytes()));
+    let nested = scene.engine.fork(&Fork::of(id(FORK))).unwrap().child_session_id;
+    for session in [&id(FORK), &nested] {
+        let messages = scene.engine.inspect(session).unwrap().messages;
+        let first = messages[0].plain_text();
+        assert_eq!(first, "[Summary of the conversation so far]\nA question.");
+        assert!(matches!(messages[1].to_parts()[..], [Part::Reasoning { .. }]), "{messages:?}");
+        let events = exported(&scene, session.as_str());
+        let compaction = events.iter().find(|event| event.r#type == "history_compaction");
+        let data: serde_json::Value = serde_json::from_str(compaction.unwrap().data.get()).unwrap();
+        assert_eq!(data["range"].to_string(), r#"{"from_seq":1,"to_seq":2}"#);
+    }
 }
 
 #[test]
@@ -184,7 +210,8 @@ fn an_export_is_a_fork_as_pixir_writes_it() {
     let events = exported(&scene, ROOT);
     let fork: serde_json::Value = serde_json::from_str(events[0].data.get()).unwrap();
     assert_eq!(events[0].r#type, "session_fork");
-    assert_eq!((&fork["parent_session_id"], &fork["forked_to_seq"]), (&ROOT.into(), &11.into()));
+    // The last event of the root is a failure, which Pixir does not replay.
+    assert_eq!((&fork["parent_session_id"], &fork["forked_to_seq"]), (&ROOT.into(), &10.into()));
     assert_eq!(contents(&events[1..]), contents(&replayed));
     // Pixir trusts the permissions of a fork only if they directly follow the `session_fork`.
     assert!(events[1].data.get().contains("permission_posture"));

@@ -44,6 +44,10 @@ impl Server {
 fn record(mut stream: TcpStream, requests: &Mutex<Vec<String>>) {
     let mut buffer = [0; 1024];
     let read = stream.read(&mut buffer).unwrap_or(0);
+    if read == 0 {
+        // A spare connection of the browser, which it closes unused.
+        return;
+    }
     let text = String::from_utf8_lossy(&buffer[..read]).into_owned();
     requests.lock().unwrap().push(text.lines().next().unwrap_or_default().to_owned());
     let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");

@@ -1,5 +1,7 @@
 //! Servers that end connections and statements under load.
 
+use std::time::Duration;
+
 use crate::cluster;
 use crate::writers::Writers;
 
@@ -32,8 +34,13 @@ fn whatever_a_server_ends_is_repeated_without_harm() {
             cluster.execute(primary, &sql).unwrap();
             cluster.execute(primary, "SELECT pg_reload_conf()").unwrap();
         };
+        let mut milliseconds = 4;
         change("4ms");
-        writers.wait_for(40);
+        // On a slow machine, every statement takes longer.
+        while !writers.wait_at_most(Duration::from_secs(10), 40) {
+            milliseconds *= 2;
+            change(&format!("{milliseconds}ms"));
+        }
         change("0");
     }
     writers.wait_for(20);

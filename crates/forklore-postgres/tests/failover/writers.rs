@@ -86,6 +86,18 @@ impl Writers {
         first
     }
 
+    /// Waits until so many more appends are acknowledged than are now, but no longer than `time`.
+    /// Returns whether they are.
+    pub(crate) fn wait_at_most(&self, time: Duration, more: usize) -> bool {
+        let now = || self.shared.acknowledged.load(Ordering::SeqCst);
+        let (begun, before) = (Instant::now(), now());
+        while now() < before + more && begun.elapsed() < time {
+            self.check();
+            sleep(PAUSE);
+        }
+        now() >= before + more
+    }
+
     /// Returns how often each error was returned so far.
     pub(crate) fn errors(&self) -> BTreeMap<String, usize> {
         self.shared.errors.lock().unwrap().clone()

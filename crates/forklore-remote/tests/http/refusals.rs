@@ -13,7 +13,7 @@ use crate::server::Server;
 /// Starts a server that answers every request with these bytes. Returns its URL.
 fn answering(answer: impl Into<Vec<u8>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}?deadline=1", listener.local_addr().unwrap());
+    let url = format!("http://{}?deadline=60", listener.local_addr().unwrap());
     let answer = answer.into();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -39,6 +39,11 @@ fn http(status: &str, body: &str) -> String {
          close\r\n\r\n{body}",
         body.len()
     )
+}
+
+/// Returns the URL with a deadline of a second, for answers at which a client tries again.
+fn briefly(url: &str) -> String {
+    url.replace("deadline=60", "deadline=1")
 }
 
 fn refused(url: &str) -> Error {
@@ -120,13 +125,13 @@ fn an_answer_that_is_too_long_or_cut_is_no_answer() {
     let error = refused(&answering(endless));
     assert!(error.to_string().contains("longer than"), "{error}");
     let cut = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{";
-    let error = refused(&answering(cut));
+    let error = refused(&briefly(&answering(cut)));
     assert!(matches!(&error, Error::Io { .. }), "{error:?}");
 }
 
 #[test]
 fn a_server_that_is_busy_or_not_there_is_named() {
-    let busy = refused(&answering(http("503 Service Unavailable", "")));
+    let busy = refused(&briefly(&answering(http("503 Service Unavailable", ""))));
     assert!(matches!(&busy, Error::Locked(_)), "{busy:?}");
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = refused(&format!("http://{free}"));
@@ -137,6 +142,6 @@ fn a_server_that_is_busy_or_not_there_is_named() {
 #[test]
 fn a_certificate_that_is_not_trusted_is_refused() {
     let url = answering("no TLS at all").replace("http:", "https:");
-    let error = refused(&url);
+    let error = refused(&briefly(&url));
     assert!(matches!(&error, Error::Io { .. } | Error::Invalid(_)), "{error:?}");
 }

@@ -1,26 +1,18 @@
 //! What leaves the store: a session in the format of an agent or as a page, and the command that goes on
 //! with it in an agent.
 
-use std::io::Write;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use forklore::engine::Outgoing;
-use forklore::page::Format;
-use forklore::{Engine, Error};
 use forklore_api::ExportTo;
-use forklore_core::{Header, Selector, SessionId};
+use forklore_core::{Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::bytes::download;
 use crate::api::params::{Path, Query};
 use crate::problem::Problem;
 use crate::service::Service;
-
-/// The format of plain messages, one line each.
-const PLAIN: &str = "plain";
 
 /// In which format a session is written, and up to where.
 #[derive(Debug, Deserialize)]
@@ -40,46 +32,13 @@ pub(crate) async fn export(
     let to = ExportTo { dialect: to, at, cwd };
     let body = download(service, move |engine, out| {
         let header = engine.show(&id)?;
-        Form::of(&to, engine, &header)?.write(engine, &header, out)
+        forklore::Export::new(engine, &header, &to)?.write(out).map(drop)
     });
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream"),
         (header::CONTENT_DISPOSITION, "attachment"),
     ];
     Ok((headers, body.await?))
-}
-
-enum Form {
-    /// Plain messages: all, or those before this message.
-    Plain(Option<u64>),
-    /// A page to read.
-    Page(Format, Option<Selector>),
-    /// A session file of an agent.
-    Agent(Box<Outgoing>),
-}
-
-impl Form {
-    fn of(to: &ExportTo, engine: &Engine, header: &Header) -> Result<Self, Error> {
-        if to.dialect == PLAIN {
-            let cut = to.at.as_ref().map(|at| engine.cut(header, at)).transpose()?;
-            return Ok(Self::Plain(cut.map(|cut| cut.index)));
-        }
-        Ok(match Format::named(&to.dialect) {
-            Some(format) => Self::Page(format, to.at.clone()),
-            None => Self::Agent(Box::new(engine.export_to(&header.id, to)?)),
-        })
-    }
-
-    fn write(&self, engine: &Engine, header: &Header, out: &mut dyn Write) -> Result<(), Error> {
-        match self {
-            Self::Plain(end) => engine.export_plain_until(&header.id, *end, &mut &mut *out)?,
-            Self::Page(format, at) => {
-                forklore::page::write(engine, &header.id, *format, at.as_ref(), out)?
-            }
-            Self::Agent(outgoing) => outgoing.write(out)?,
-        };
-        Ok(())
-    }
 }
 
 /// In which agent to go on.

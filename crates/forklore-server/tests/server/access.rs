@@ -71,7 +71,8 @@ async fn a_token_does_what_its_scope_says_until_it_is_revoked() {
     let log = std::fs::read_to_string(server.state().join("audit.jsonl")).unwrap();
     for (name, status) in [("reader", 403), ("writer", 201)] {
         let is_it = |line: &&str| {
-            line.contains(&format!("\"caller\":\"{name}\"")) && line.contains(&status.to_string())
+            line.contains(&format!("\"caller\":\"{name}\""))
+                && line.contains(&format!("\"status\":{status}"))
         };
         assert_eq!(log.lines().filter(is_it).count(), 1, "{log}");
     }

@@ -13,8 +13,10 @@ use crate::{Running, json as answer};
 async fn a_server_outlives_its_database() {
     let started = tokio::task::spawn_blocking(|| {
         let cluster = Cluster::start().unwrap();
-        let url = format!("{}?deadline=2", cluster.url_of(cluster.primary()).unwrap());
-        let engine = forklore::blocking::open(&url).unwrap();
+        let url = cluster.url_of(cluster.primary()).unwrap();
+        // The tables are made without the short deadline.
+        drop(forklore::blocking::open(&url).unwrap());
+        let engine = forklore::blocking::open(&format!("{url}?deadline=5")).unwrap();
         (cluster, engine)
     });
     let (mut cluster, engine) = started.await.unwrap();

@@ -66,6 +66,9 @@ async fn erasing_through_the_store_needs_an_administrator() {
     assert!(left);
     assert_eq!(done, [None; 5]);
     let log = std::fs::read_to_string(server.state().join("audit.jsonl")).unwrap();
-    let refused = log.lines().filter(|line| line.contains("\"w\"") && line.contains("403")).count();
+    let refused = log
+        .lines()
+        .filter(|line| line.contains("\"w\"") && line.contains("\"status\":403"))
+        .count();
     assert!(refused >= 5, "{log}");
 }

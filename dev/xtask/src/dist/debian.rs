@@ -1,7 +1,6 @@
 //! The Debian package, made by dpkg-deb from a tree of the files that it installs.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use super::parts::{LICENCES, Parts, SHELLS, VERSION, copy, copy_all, copy_texts, put};
 use crate::command::{Failure, output, program, root, run};
@@ -32,14 +31,15 @@ pub(super) fn write(parts: &Parts, work: &Path, out: &Path) -> Result<String, Fa
     // Whoever builds it may have another umask.
     run(program("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(&tree))?;
     let file = format!("forklore_{VERSION}-1_{architecture}.deb");
-    run(program("dpkg-deb")
-        .args(["--root-owner-group", "-Zxz", "--build"])
-        .stdout(Stdio::null())
-        .arg(&tree)
-        .arg(out.join(&file))
-        .env("SOURCE_DATE_EPOCH", &parts.time)
-        // With more threads, the bytes depend on how many there are.
-        .env("DPKG_DEB_THREADS_MAX", "1"))?;
+    output(
+        program("dpkg-deb")
+            .args(["--root-owner-group", "-Zxz", "--build"])
+            .arg(&tree)
+            .arg(out.join(&file))
+            .env("SOURCE_DATE_EPOCH", &parts.time)
+            // With more threads, the bytes depend on how many there are.
+            .env("DPKG_DEB_THREADS_MAX", "1"),
+    )?;
     Ok(file)
 }
 

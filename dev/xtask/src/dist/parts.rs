@@ -20,6 +20,9 @@ const ZSH: &str = "\nif [[ $funcstack[1] == _forklore ]]; then\n    \
 /// The texts of the repository that go with the program.
 pub(crate) const TEXTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
+/// The licences of forklore itself.
+pub(crate) const LICENCES_OF_FORKLORE: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+
 /// The name of the file with the licences of the crates in the program.
 pub(crate) const LICENCES: &str = "LICENSES-OF-CRATES.txt";
 
@@ -113,6 +116,6 @@ fn make(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(failed(folder))
 }
 
-fn failed(path: &Path) -> impl Fn(std::io::Error) -> Failure {
+pub(crate) fn failed(path: &Path) -> impl Fn(std::io::Error) -> Failure {
     move |source| Failure::Folder { path: path.to_path_buf(), source }
 }

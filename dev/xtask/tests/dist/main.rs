@@ -41,7 +41,7 @@ fn with_a_program() -> (TempDir, PathBuf) {
 /// Packages the program, and returns the paths of the archive, the Debian package and the checksums.
 fn packaged(program: &Path, out: &Path, time: &str) -> [PathBuf; 3] {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.args(["dist", "--program"]).arg(program).arg("--out").arg(out);
+    command.args(["dist", "--only-program", "--program"]).arg(program).arg("--out").arg(out);
     let printed = output(command.env("SOURCE_DATE_EPOCH", time));
     let files: Vec<_> = printed.lines().map(PathBuf::from).collect();
     let [archive, package] = files.try_into().unwrap();

@@ -3,6 +3,15 @@
 use crate::assert_none;
 use crate::tree::{self, File, files};
 
+/// The modules of the npm package, which look like paths.
+const MODULES: [&str; 5] = [
+    "forklore/ai-sdk",
+    "forklore/ak-coder",
+    "forklore/claude",
+    "forklore/langgraph",
+    "forklore/openai-agents",
+];
+
 /// Returns the targets of a page's links. Links to the web and within the page are left out.
 fn linked(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
@@ -13,7 +22,7 @@ fn linked(text: &str) -> impl Iterator<Item = &str> {
 fn named(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|word| {
         let is_path = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-        is_path && word.starts_with("forklore") && word.contains('/')
+        is_path && word.starts_with("forklore") && word.contains('/') && !MODULES.contains(word)
     })
 }
 

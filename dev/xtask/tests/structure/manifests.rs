@@ -45,10 +45,16 @@ fn is_inherited(value: Option<&Value>) -> bool {
     value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
 }
 
-/// The manifests of the crates that call SQLite's C API or map a file into memory. These crates may
-/// allow `unsafe` code in the modules that need it. All other crates must forbid it.
-const UNSAFE: [&str; 3] =
-    ["dev/bench/Cargo.toml", "dev/faults/Cargo.toml", "crates/forklore-sqlite/Cargo.toml"];
+/// The manifests of the crates that call SQLite's C API or map a file into memory, and of native
+/// modules, for which macros generate the calls. These crates may allow `unsafe` code in the modules
+/// that need it. All other crates must forbid it.
+const UNSAFE: [&str; 5] = [
+    "bindings/python/Cargo.toml",
+    "bindings/typescript/Cargo.toml",
+    "crates/forklore-sqlite/Cargo.toml",
+    "dev/bench/Cargo.toml",
+    "dev/faults/Cargo.toml",
+];
 
 fn may_be_unsafe(manifest: &Manifest, lints: Option<&Value>) -> bool {
     let lint = lints.and_then(|lints| lints.get("rust")?.get("unsafe_code")?.as_str());

@@ -44,15 +44,20 @@ pub(crate) fn sources() -> Vec<File> {
     files().into_iter().filter(File::is_rust).collect()
 }
 
+/// Checks whether a directory has what tools write and download.
+fn is_output(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    ["target", ".git", "node_modules", "__pycache__", ".mypy_cache"].contains(&&*name)
+        || folder == root().join("bindings/typescript/dist")
+}
+
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let kind = entry.file_type().unwrap();
         if kind.is_file() {
             found.push(entry.path());
-        } else if kind.is_dir()
-            && !["target", ".git"].contains(&&*entry.file_name().to_string_lossy())
-        {
+        } else if kind.is_dir() && !is_output(&entry.path()) {
             collect(&entry.path(), found);
         }
     }

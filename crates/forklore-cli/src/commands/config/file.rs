@@ -9,7 +9,7 @@ use forklore::core::ErrorKind;
 use forklore_host::{Configured, Error};
 
 use crate::failure::{Failure, Result};
-use crate::{new_file, store, wiring};
+use crate::{new_file, wiring};
 
 /// Replaces the text of the configuration file by the one that `change` returns, or leaves the file
 /// if `change` returns `None`. Creates the file if it does not exist. Returns its path.
@@ -61,7 +61,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 /// copy in the place of the file.
 pub(super) fn copy_of(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        store::create_private(folder).map_err(new_file::failed(folder))?;
+        forklore::create_private_folder(folder).map_err(new_file::failed(folder))?;
     }
     let copy = path.with_file_name(format!("config-edit-{}.toml", std::process::id()));
     new_file::create(&copy, |file| file.write_all(bytes).map_err(new_file::failed(&copy)))?;

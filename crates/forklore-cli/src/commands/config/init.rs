@@ -11,7 +11,7 @@ use forklore_llm::{LOCAL_PORTS, Provider, listening_blocking};
 
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, count};
-use crate::{new_file, store, wiring};
+use crate::{new_file, wiring};
 
 const EXAMPLES: &str = "\
 It asks the usual ports of this machine for models (llama.cpp 8080, ollama 11434, LM Studio 1234, \
@@ -93,7 +93,7 @@ fn keys() -> Vec<String> {
 
 fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        store::create_private(folder).map_err(new_file::failed(folder))?;
+        forklore::create_private_folder(folder).map_err(new_file::failed(folder))?;
     }
     new_file::write(path, true, |file| {
         file.write_all(text.as_bytes()).map_err(new_file::failed(path))

@@ -70,8 +70,10 @@ def test_a_search_by_keys_opens_what_it_finds(tab, url):
     press(tab, "/")
     expect(tab.get_by_label("Search all sessions")).to_be_focused()
     tab.keyboard.type("message 150")
+    found(tab, "q=message+150")
     press(tab, "Enter")
-    tab.wait_for_url(re.compile(r"\?q=message"))
+    # The page that Enter opens has not searched while somebody typed.
+    expect(tab.locator("body:not([data-found])")).to_be_attached()
     expect(tab.get_by_text("message 150").first).to_be_visible()
     press(tab, "j", "Enter")
     tab.wait_for_url(re.compile(r"/s/long\?"))

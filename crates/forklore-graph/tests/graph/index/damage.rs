@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forklore_core::workspace::Workspace;
-use forklore_engine::{Create, Delete, DeleteMode, Engine};
+use forklore_engine::{Create, Engine};
 use forklore_files::FilesStore;
 use forklore_graph::Scope;
 use forklore_sqlite::SqliteStore;
@@ -54,9 +54,7 @@ fn gc_removes_the_index_with_what_was_deleted() {
     for kind in KINDS {
         let folder = tempfile::tempdir().unwrap();
         let engine = indexed(kind, folder.path());
-        let delete =
-            Delete { session: id("other"), mode: DeleteMode::Refuse, dry_run: false, erase: true };
-        engine.delete(&delete).unwrap();
+        family::erase(&engine, "other");
         let size = kind.cache(folder.path()).join("graph.db").metadata().unwrap().len();
         assert!(engine.gc().unwrap().freed_bytes >= size);
         assert!(!kind.cache(folder.path()).exists());

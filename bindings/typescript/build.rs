@@ -1,0 +1,5 @@
+//! Sets what the linker needs to make an addon of Node.
+
+fn main() {
+    napi_build::setup();
+}
