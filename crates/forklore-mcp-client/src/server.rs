@@ -16,6 +16,7 @@ use rmcp::service::{ClientInitializeError, RunningService, serve_client};
 use rmcp::transport::Transport;
 use rmcp::{RoleClient, ServiceError};
 use tokio::sync::Mutex;
+use tokio_util::task::TaskTracker;
 
 use crate::config::{Connection, ValidConfig};
 use crate::name::ServerName;
@@ -34,6 +35,9 @@ pub(crate) struct Server {
     stderr: StderrTail,
     tools: Tools,
     live: Mutex<Option<Arc<Live>>>,
+    /// The programs of this server that have not stopped yet, including a program whose start was
+    /// cancelled.
+    programs: TaskTracker,
 }
 
 /// The tools that a server listed most recently, sorted by name.
@@ -125,7 +129,7 @@ impl Server {
             Connection::Program { env_from, .. } => StderrTail::without(env_from),
             Connection::Address { .. } => StderrTail::default(),
         };
-        Self { name, config, stderr, tools, live: Mutex::default() }
+        Self { name, config, stderr, tools, live: Mutex::default(), programs: TaskTracker::new() }
     }
 
     /// Returns the tools that the server listed most recently. Returns none before the server has
@@ -154,11 +158,15 @@ impl Server {
         self.live().await.map(drop)
     }
 
-    /// Stops the server.
+    /// Stops the server, and waits until all its programs have stopped.
     pub(crate) async fn end(&self) {
-        if let Some(live) = self.live.lock().await.take() {
+        let mut live = self.live.lock().await;
+        if let Some(live) = live.take() {
             live.end().await;
         }
+        self.programs.close();
+        self.programs.wait().await;
+        self.programs.reopen();
     }
 
     async fn start_logged(&self) -> Result<Live, StartError> {
@@ -183,8 +191,9 @@ impl Server {
             Connection::Program { command, args, env_from, folder } => {
                 let variables =
                     env_from.iter().map(|name| variable(name)).collect::<Result<Vec<_>, _>>()?;
+                let folder = folder.as_deref();
                 let started =
-                    Process::start(command, args, folder.as_deref(), variables, &self.stderr);
+                    Process::start(&self.programs, command, args, folder, variables, &self.stderr);
                 let (process, spawned) = started.map_err(|source| StartError::NotStarted {
                     command: command.clone(),
                     source,

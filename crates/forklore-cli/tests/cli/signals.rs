@@ -214,11 +214,11 @@ fn signals_end_a_program_whose_servers_do_not_start() {
     for signals in [&[Signal::TERM][..], &[Signal::TERM, Signal::INT]] {
         let sandbox = Sandbox::new();
         // This tool server ignores both the end of its input and SIGTERM.
-        let deaf = "trap '' TERM; cat > input; : > closed; while :; do sleep 1; done";
+        let deaf = "cat > input; : > closed; while :; do sleep 1; done";
         let model = Scripted::start(&[]);
         let server = format!(
             "[tools.deaf]\ncommand = \"sh\"\nfolder = '{}'\nargs = [\"-c\", \"\"\"\
-             echo $$ > server.new; mv server.new server.pid; {deaf}\"\"\"]\n",
+             trap '' TERM; echo $$ > server.new; mv server.new server.pid; {deaf}\"\"\"]\n",
             sandbox.path().display()
         );
         config(&sandbox, &format!("{}{server}", model.config()));

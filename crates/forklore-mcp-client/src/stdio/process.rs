@@ -9,6 +9,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::stderr_tail::StderrTail;
 
@@ -60,8 +61,10 @@ pub(crate) struct Spawned {
 
 impl Process {
     /// Starts a program in a process group of its own. So a Ctrl-C at the terminal does not reach
-    /// the program, and stopping the program also stops the processes that it started.
+    /// the program, and stopping the program also stops the processes that it started. `running`
+    /// contains the program until it has stopped.
     pub(crate) fn start(
+        running: &TaskTracker,
         command: &str,
         args: &[String],
         folder: Option<&std::path::Path>,
@@ -91,7 +94,7 @@ impl Process {
         let (ending, ended) = watch::channel(None);
         let (going, gone) = watch::channel(false);
         let group = Group::of(&child);
-        tokio::spawn(look_after(child, group, stop.clone(), ending, going));
+        running.spawn(look_after(child, group, stop.clone(), ending, going));
         Ok((Self { stop, ended, gone }, spawned))
     }
 

@@ -140,6 +140,19 @@ async fn one_that_does_not_want_to_end_is_killed() {
 }
 
 #[tokio::test]
+async fn one_whose_start_is_cancelled_has_time_to_exit() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = Notes::in_folder(&folder);
+    let tools = set([("bad", double(&["mute", notes.path()]))]);
+    tokio::select! {
+        problems = tools.start() => panic!("{problems:?}"),
+        () = notes.reach("waiting", 1) => {}
+    }
+    tools.end().await;
+    assert_eq!(notes.count("left"), 1);
+}
+
+#[tokio::test]
 async fn one_that_says_nothing_is_given_up() {
     let folder = tempfile::tempdir().unwrap();
     let notes = Notes::in_folder(&folder);

@@ -134,6 +134,11 @@ def serve():
         sys.stderr.flush()
         note("waiting")
         time.sleep(600)
+    if HOW == "mute":
+        note("waiting")
+        sys.stdin.read()
+        note("left")
+        return
     if HOW == "exit":
         sys.stderr.write("no \x1b[31mlicense\n")
         sys.exit(4)
