@@ -79,9 +79,9 @@ async fn images_resources_and_structured_results_are_parts() {
 #[tokio::test]
 async fn calls_run_side_by_side() {
     let tools = everything().await;
-    // Each long call takes a second. The quick call overtakes the long calls, which shows that
+    // Each long call takes three seconds. The quick call overtakes the long calls, which shows that
     // calls are not queued.
-    let arguments = json!({"duration": 1, "steps": 1});
+    let arguments = json!({"duration": 3, "steps": 1});
     let long = a_call("all__trigger-long-running-operation", &arguments);
     let context = context();
     let quick = a_call("all__echo", &json!({"message": "quick"}));
@@ -97,7 +97,7 @@ async fn calls_run_side_by_side() {
         }
     });
     let came = join_all(noted).await;
-    let done = "Long running operation completed. Duration: 1 seconds, Steps: 1.";
+    let done = "Long running operation completed. Duration: 3 seconds, Steps: 1.";
     let mut expected = vec![(false, json!(done)); 4];
     expected.push((false, json!("Echo: quick")));
     assert_eq!(came, expected);
