@@ -2,15 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use forklore_core::message::Content;
 use forklore_core::workspace::Workspace;
-use forklore_core::{ErrorKind, SessionId};
+use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_engine::Engine;
 use forklore_langgraph::{Key, Saver};
 use forklore_store::memory::MemoryStore;
-use forklore_store::port::Filter;
+use forklore_store::port::{
+    Capabilities, Changes, Committed, Cursor, Filter, Headers, Page, Query, Since, Transaction,
+    Verification,
+};
+use forklore_store::{Result, Store};
 use serde_json::{Value, json};
 
 fn engine() -> Engine {
@@ -228,6 +233,61 @@ fn copies_outlive_their_thread() {
     assert_eq!(messages(&saver, &thread("u"), Some("3")), ["a", "c"]);
     saver.put(&put("9", None, None, &["anew"])).unwrap();
     assert_eq!(messages(&saver, &thread("t"), None), ["anew"]);
+}
+
+/// A store in which another writer is faster: it writes before the next commit.
+#[derive(Default)]
+struct Overtaken {
+    inner: Arc<MemoryStore>,
+    faster: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Store for Overtaken {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn commit(&self, transaction: Transaction) -> Result<Committed> {
+        if let Some(faster) = self.faster.lock().unwrap().take() {
+            faster();
+        }
+        self.inner.commit(transaction)
+    }
+
+    fn header(&self, session: &SessionId) -> Result<Header> {
+        self.inner.header(session)
+    }
+
+    fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
+        self.inner.read(session, query)
+    }
+
+    fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
+        self.inner.sessions(filter, after, limit)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
+        self.inner.changes(since, limit, wait)
+    }
+
+    fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
+        self.inner.verify(session)
+    }
+}
+
+#[test]
+fn a_copy_that_was_overtaken_leaves_the_thread_of_the_other_writer() {
+    let store = Arc::new(Overtaken::default());
+    let saver = saver(&Engine::new(store.clone()));
+    saver.put(&put("1", None, None, &["a"])).unwrap();
+    let other = self::saver(&Engine::new(store.inner.clone()));
+    let mut theirs: Value = serde_json::from_str(&put("9", None, None, &["theirs"])).unwrap();
+    theirs["thread"] = thread("u");
+    *store.faster.lock().unwrap() = Some(Box::new(move || {
+        other.put(&theirs.to_string()).unwrap();
+    }));
+    assert_eq!(saver.copy_thread("t", "u").unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(messages(&saver, &thread("u"), None), ["theirs"]);
 }
 
 #[test]
