@@ -36,37 +36,42 @@ impl Saver {
         let mut sessions = self.engine.store().sessions(&filter, None, 0)?.all()?;
         sessions.retain(|it| ThreadName::of(it).is_some_and(|name| name.thread_id == source));
         sessions.sort_by(|a, b| (a.depth, a.created, &a.id).cmp(&(b.depth, b.created, &b.id)));
-        let mut named = HashSet::new();
-        for (copied, session) in sessions.iter().enumerate() {
-            if let Err(error) = self.copy_session(session, target, &main, &mut named) {
-                // If nothing was copied, the target is what somebody else has created meanwhile.
-                if copied > 0 {
-                    // The failure of the copy is what the caller must know.
-                    let _ = self.delete_thread(target);
+        let (mut named, mut made) = (HashSet::new(), false);
+        for session in &sessions {
+            match self.copy_session(session, target, &main, &mut named) {
+                Ok(new) => made |= new,
+                Err(error) => {
+                    // If nothing was made, the target is what somebody else has created meanwhile.
+                    if made {
+                        // The failure of the copy is what the caller must know.
+                        let _ = self.delete_thread(target);
+                    }
+                    return Err(error);
                 }
-                return Err(error);
             }
         }
         Ok(())
     }
 
     /// Forks a session of the thread for the thread `target`, whose first session gets the id `main`.
+    /// Returns whether this made a session.
     fn copy_session(
         &self,
         session: &Header,
         target: &str,
         main: &SessionId,
         named: &mut HashSet<ThreadName>,
-    ) -> Result<()> {
-        let Some(source) = ThreadName::of(session) else { return Ok(()) };
+    ) -> Result<bool> {
+        let Some(source) = ThreadName::of(session) else { return Ok(false) };
         let name = ThreadName { thread_id: target.to_owned(), ..source };
         if session.counts.inheritable == 0 {
             // Nothing can be forked. The session of a namespace needs that of its thread, though.
-            if name.namespace.is_empty() && named.is_empty() {
-                self.ensure_first(&name)?;
+            let is_needed = name.namespace.is_empty() && named.is_empty();
+            if is_needed {
+                self.create_first(&name, main.clone())?;
                 named.insert(name);
             }
-            return Ok(());
+            return Ok(is_needed);
         }
         // The first session of each namespace is the one by which it is found.
         let is_first = named.insert(name.clone());
@@ -81,13 +86,13 @@ impl Saver {
             true => first,
             false => derived(&[first.as_str(), session.id.as_str(), target])?,
         };
-        self.engine.fork_or_copy(&Fork {
+        let forked = self.engine.fork_or_copy(&Fork {
             id: Some(id),
             title: Some(title(&name)),
             tool_calls: ToolCallPolicy::Verbatim,
             metadata: Some(metadata(&name)?),
             ..Fork::of(session.id.clone()).at(forklore_core::Selector::End)
         })?;
-        Ok(())
+        Ok(forked.recorded)
     }
 }

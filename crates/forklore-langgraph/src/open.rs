@@ -157,26 +157,33 @@ impl Saver {
             if let Some(header) = found {
                 return Ok(header);
             }
-            let parent = match name.namespace.as_str() {
-                "" => None,
-                _ => {
-                    let main = ThreadName { namespace: String::new(), ..name.clone() };
-                    Some(self.ensure_first(&main)?.id)
-                }
-            };
-            let create = Create {
-                id: Some(id),
-                title: Some(title(name)),
-                metadata: Some(metadata(name)?),
-                parent,
-                ..Create::in_workspace(self.workspace.clone())
-            };
-            match self.engine.create(&create) {
+            match self.create_first(name, id) {
                 // Another writer created it after the check.
                 Err(Error::Store(StoreError::IdInUse(_))) => {}
                 created => return created,
             }
         }
+    }
+
+    /// Creates the first session of a thread.
+    ///
+    /// # Errors
+    /// `already_exists` if the id is in use, and the errors of [`ensure_first`](Self::ensure_first).
+    pub(crate) fn create_first(&self, name: &ThreadName, id: SessionId) -> Result<Header> {
+        let parent = match name.namespace.as_str() {
+            "" => None,
+            _ => {
+                let main = ThreadName { namespace: String::new(), ..name.clone() };
+                Some(self.ensure_first(&main)?.id)
+            }
+        };
+        self.engine.create(&Create {
+            id: Some(id),
+            title: Some(title(name)),
+            metadata: Some(metadata(name)?),
+            parent,
+            ..Create::in_workspace(self.workspace.clone())
+        })
     }
 }
 
