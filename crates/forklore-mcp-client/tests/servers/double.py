@@ -137,6 +137,8 @@ def serve():
     if HOW == "mute":
         note("waiting")
         sys.stdin.read()
+        # Who does not wait for the exit reads the notes before this.
+        time.sleep(0.2)
         note("left")
         return
     if HOW == "exit":
