@@ -55,7 +55,11 @@ impl Usual {
                 |state| state.kind == Kind::File && is_executable(state.mode),
                 usual.executable,
             ),
-            folder: most(|state| state.kind == Kind::Folder, usual.folder),
+            // Others are recorded one by one: a copy is written into folders of the usual mode.
+            folder: most(
+                |state| state.kind == Kind::Folder && state.mode & 0o700 == 0o700,
+                usual.folder,
+            ),
         }
     }
 }

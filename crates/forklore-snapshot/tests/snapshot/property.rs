@@ -201,6 +201,17 @@ fn a_restored_snapshot_is_the_state_of_then_and_its_undo_that_of_before() {
     });
 }
 
+/// Found by seed 3 of 2,500 trees.
+#[test]
+fn a_copy_has_the_folders_that_nobody_may_write_to() {
+    let world = World::in_memory();
+    Step::Write("a/c.txt".into(), b"1".to_vec(), 0o644).run(&world.root());
+    Step::Folder("a".into(), 0o555).run(&world.root());
+    let copy = world.folder().join("copy");
+    world.snapshots.copy_to(&copy, world.take().id, Some(&world.root())).unwrap();
+    assert_eq!(state(&copy), world.state());
+}
+
 #[test]
 fn a_file_that_changes_while_it_is_read_is_as_it_was_once_or_named() {
     let number = trees().div_ceil(6);
