@@ -7,10 +7,9 @@ import subprocess
 import sys
 import tomllib
 import xml.etree.ElementTree as xml
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import forklore
 
@@ -37,16 +36,20 @@ class SourceSuite:
         """Return the tests that are left out of each file, with the reasons."""
         return tomllib.loads((self.folder / "exclusions.toml").read_text(encoding="utf-8"))
 
+    def excluded(self) -> list[str]:
+        """Return the tests that are left out, with their files."""
+        return [f"{suite}::{name}" for suite, names in self.exclusions().items() for name in names]
+
     def run(
-        self, suite: str, arguments: list[str], **environment: str
+        self, suites: Iterable[str], arguments: Iterable[str], **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run a file of tests in a process of its own, in the folder of the package."""
+        """Run files of tests in a process of their own, in the folder of the package."""
         parent = os.environ.get("FORKLORE_PYTHON_SOURCES")
         assert parent, "FORKLORE_PYTHON_SOURCES must name the folder of the unpacked source packages"
         path = [str(self.folder), str(Path(forklore.__file__).parents[1]), "."]
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", self.plugin]
         return subprocess.run(
-            [*command, *arguments, suite],
+            [*command, *arguments, *suites],
             cwd=Path(parent) / self.package,
             env={**alone(os.environ), "PYTHONPATH": os.pathsep.join(path), **environment},
             capture_output=True,
@@ -54,25 +57,28 @@ class SourceSuite:
             check=False,
         )
 
-    def passed(self, suite: str, report: Path, excluded: list[str], **environment: str) -> xml.Element:
-        """Run a file of tests, check that each passes, and return the report of the file."""
-        left_out = [f"--deselect={suite}::{name}" for name in excluded]
-        done = self.run(suite, [f"--junitxml={report}", *left_out], **environment)
+    def passed(
+        self, suites: Iterable[str], report: Path, excluded: Iterable[str] = (), **environment: str
+    ) -> dict[str, list[xml.Element]]:
+        """Run files of tests, check that no test fails, and return the report of each test by its file."""
+        left_out = [f"--deselect={name}" for name in excluded]
+        with_files = ["-o", "junit_family=xunit1", f"--junitxml={report}"]
+        done = self.run(suites, [*with_files, *left_out], **environment)
         assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
-        result = xml.parse(report).getroot().find("testsuite")
-        assert result is not None
-        failed = {name: int(result.get(name, "0")) for name in ("failures", "errors")}
-        assert failed == {"failures": 0, "errors": 0}
-        return result
+        tests: dict[str, list[xml.Element]] = {suite: [] for suite in suites}
+        for test in xml.parse(report).getroot().iter("testcase"):
+            tests[str(test.get("file"))].append(test)
+        return tests
 
-    def check_exclusions(self, suite: str, **environment: str) -> None:
+    def check_exclusions(self, **environment: str) -> None:
         """Check that each test that is left out exists, and that the page publishes its reason."""
-        done = self.run(suite, ["--collect-only"], **environment)
+        done = self.run(self.exclusions(), ["--collect-only"], **environment)
         collected = {line.split("[")[0] for line in done.stdout.splitlines()}
         page = (DOCS / self.page).read_text(encoding="utf-8")
-        for name, reason in self.exclusions()[suite].items():
-            assert f"{suite}::{name}" in collected
-            assert f"`{name}`" in page and reason in page
+        for suite, excluded in self.exclusions().items():
+            for name, reason in excluded.items():
+                assert f"{suite}::{name}" in collected
+                assert f"`{name}`" in page and reason in page
 
 
 def alone(environment: Mapping[str, str]) -> dict[str, str]:
@@ -80,13 +86,12 @@ def alone(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith("PYTEST_XDIST_")}
 
 
-def cases(result: xml.Element) -> dict[str, int]:
-    """Return how many cases ran and how many were skipped."""
-    return {name: int(result.get(name, "0")) for name in ("tests", "skipped")}
+def skipped(tests: Mapping[str, list[xml.Element]]) -> list[str]:
+    """Return the names of the tests that were skipped."""
+    all_tests = [test for tests_of_file in tests.values() for test in tests_of_file]
+    return [str(test.get("name")) for test in all_tests if test.find("skipped") is not None]
 
 
-def names(result: xml.Element) -> set[tuple[Any, str]]:
-    """Return the tests of a report. A test with several parameters is there once."""
-    return {
-        (case.get("classname"), str(case.get("name")).split("[")[0]) for case in result.iter("testcase")
-    }
+def names(tests: list[xml.Element]) -> set[tuple[str | None, str]]:
+    """Return the names of tests. A test with several parameters is there once."""
+    return {(test.get("classname"), str(test.get("name")).split("[")[0]) for test in tests}

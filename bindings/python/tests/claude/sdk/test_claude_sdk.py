@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from source_suite import SourceSuite, cases, names
+from source_suite import SourceSuite, names, skipped
 
 SUITE = SourceSuite("claude_agent_sdk-0.2.187", Path(__file__).parent, "claude_plugin", "python-claude.md")
-EXCLUSIONS = SUITE.exclusions()
 
 COUNTS = {
     "tests/test_session_helpers_store.py": 44,
@@ -27,14 +26,11 @@ STORES = ["memory", "sqlite"] if os.environ.get("FORKLORE_LONG_SUITES") else ["s
 
 
 @pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("suite", COUNTS)
-def test_the_sdk_s_tests_pass(suite: str, store: str, tmp_path: Path) -> None:
-    excluded = list(EXCLUSIONS[suite])
-    result = SUITE.passed(suite, tmp_path / "report.xml", excluded, FORKLORE_CLAUDE_STORE=store)
-    assert cases(result)["skipped"] == 0
-    assert len(names(result)) == COUNTS[suite]
+def test_the_sdk_s_tests_pass(store: str, tmp_path: Path) -> None:
+    tests = SUITE.passed(COUNTS, tmp_path / "report.xml", SUITE.excluded(), FORKLORE_CLAUDE_STORE=store)
+    assert {suite: len(names(of_file)) for suite, of_file in tests.items()} == COUNTS
+    assert skipped(tests) == []
 
 
-@pytest.mark.parametrize("suite", EXCLUSIONS)
-def test_the_excluded_tests_exist_and_are_published(suite: str) -> None:
-    SUITE.check_exclusions(suite, FORKLORE_CLAUDE_STORE="memory")
+def test_the_excluded_tests_exist_and_are_published() -> None:
+    SUITE.check_exclusions(FORKLORE_CLAUDE_STORE="memory")
