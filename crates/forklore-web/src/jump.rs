@@ -1,7 +1,7 @@
 //! Finds the event that a reader names in a few characters: a turn, the number of an event, or a part
 //! of its id.
 
-use forklore_core::SessionId;
+use forklore_core::{Header, SessionId};
 use forklore_engine::Engine;
 use forklore_store::port::{At, Direction, Query};
 
@@ -13,29 +13,29 @@ const PAGE: usize = 1_000;
 const LOOKED_AT: u64 = 100_000;
 
 /// Returns the address of the event that the text names: `7` is a turn, `#7` an event, and anything
-/// else a part of an event's id.
+/// else a part of an event's id. So is a number for which there are too few turns.
 pub(crate) fn address(engine: &Engine, session: &SessionId, text: &str) -> Answer<String> {
-    if text.parse::<u64>().is_ok() {
+    let header = engine.show(session)?;
+    if text.parse().is_ok_and(|turn: u64| turn <= header.counts.turns) {
         return Ok(format!("/s/{session}?turn={text}"));
     }
     let number = text.strip_prefix('#').and_then(|number| number.parse::<u64>().ok());
     let seq = match number {
         Some(seq) => seq,
-        None => with_id(engine, session, text)?,
+        None => with_id(engine, &header, text)?,
     };
     Ok(format!("/s/{session}?at={seq}#e-{seq}"))
 }
 
 /// Returns the log position of the last event whose id contains the text.
-fn with_id(engine: &Engine, session: &SessionId, text: &str) -> Answer<u64> {
-    let header = engine.show(session)?;
+fn with_id(engine: &Engine, header: &Header, text: &str) -> Answer<u64> {
     let wanted = text.to_lowercase();
     let mut next = u64::try_from(header.head_seq()).ok();
     let last = next.unwrap_or(0).saturating_sub(LOOKED_AT);
     while let Some(at) = next.filter(|at| *at >= last) {
         let at = At::Seq(at);
         let query = Query { at, direction: Direction::Backward, limit: PAGE, bare: true };
-        let events = engine.store().read(session, &query)?.events;
+        let events = engine.store().read(&header.id, &query)?.events;
         let is_it = |id: &str| id.to_lowercase().contains(&wanted);
         if let Some(found) = events.iter().find(|stored| is_it(stored.event.id.as_str())) {
             return Ok(found.seq);
@@ -43,7 +43,8 @@ fn with_id(engine: &Engine, session: &SessionId, text: &str) -> Answer<u64> {
         next = events.last().and_then(|stored| stored.seq.checked_sub(1));
     }
     Err(Problem::missing(format!(
-        "No event of this session has an id with {text:?}. A number is a turn, and # and a number an \
-         event."
+        "No event of this session has an id with {text:?}. A number up to {} is a turn, and # and a \
+         number an event.",
+        header.counts.turns
     )))
 }

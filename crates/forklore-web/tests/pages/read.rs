@@ -1,6 +1,7 @@
 //! What the reader shows besides texts: code, changes of files, and where the history divides.
 
 use axum::http::{StatusCode, header};
+use forklore_engine::NewEvent;
 use serde_json::json;
 
 use crate::parsed::{elements, nodes};
@@ -120,6 +121,11 @@ fn one_goes_to_a_turn_an_event_or_a_part_of_an_id() {
         let id = stored.event.id.as_str();
         assert_eq!(to(id), format!("/s/main?at={0}#e-{0}", stored.seq), "{id}");
     }
+    // The last characters of a random id may all be digits.
+    let mut event = NewEvent::user("here").unwrap();
+    event.id = Some("853848364".parse().unwrap());
+    let seq = world.engine.append(&"main".parse().unwrap(), &event.into()).unwrap().head_seq;
+    assert_eq!(to("48364"), format!("/s/main?at={seq}#e-{seq}"));
     let hostile = world.get("/s/main/go?to=%3Cscript%3E");
     assert_eq!(hostile.status, StatusCode::NOT_FOUND);
     assert!(!hostile.text().contains("<script>"));
