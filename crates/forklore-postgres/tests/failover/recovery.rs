@@ -30,7 +30,7 @@ fn go_back(tier: &Tier, time: &str) -> String {
     let is = |command: &str| Ok(tier.execute(command)?.trim() == "yes");
     tier.wait("archived its log", || is(&archived)).unwrap();
     tier.follow("Go back", &format!("TIME='{time}'")).unwrap();
-    let recovered = "if grep -q 'archive recovery complete' recovered.log; then echo yes; fi; cat recovered.log >&2";
+    let recovered = "if grep -q 'ready to accept connections' recovered.log; then echo yes; fi; cat recovered.log >&2";
     tier.wait("recovered", || is(recovered)).unwrap();
     tier.with_password("postgres://forklore@127.0.0.14:5433/team").unwrap()
 }
