@@ -24,7 +24,7 @@ pub trait Factory: Sync {
     /// overrides the number. A factory of stores that another factory tests too, in another
     /// environment, may run fewer.
     fn histories(&self) -> u32 {
-        64
+        32
     }
 }
 

@@ -48,7 +48,7 @@ impl Factory for Tenants {
     /// The random histories compare the store with a model. They take most of the suite's time, so
     /// the other targets run few.
     fn histories(&self) -> u32 {
-        if self.0 == Target::Direct { 64 } else { 2 }
+        if self.0 == Target::Direct { 32 } else { 2 }
     }
 }
 

@@ -29,7 +29,7 @@ const RANDOM: &str = "package(forklore-api) | package(forklore-core) | package(f
     | package(forklore-store) | test(/histories|racing_pairs|random|property|leaf_is/) \
     | test(/a_copy_reads_as_its_file|behind_its_ancestors/)";
 /// The number of random histories of each test that compares a store with a model.
-const HISTORIES: u32 = 100;
+const HISTORIES: u32 = 256;
 /// The number of cases of each other random test.
 const CASES: u32 = 500;
 /// The number of generated trees of which snapshots are taken and restored.

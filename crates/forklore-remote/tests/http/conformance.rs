@@ -50,7 +50,7 @@ impl Factory for Behind {
     }
 
     fn histories(&self) -> u32 {
-        16
+        8
     }
 }
 
