@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use crate::command::{EVERYTHING, Failure, cargo, program, root, run};
+use crate::command::{AS_FOR_TESTS, EVERYTHING, Failure, cargo, program, root, run};
 use crate::tools::{filled, npm_install, pip_install, target};
 
 /// The npm packages to install, in the tested versions: the agents, and the Node.js that runs two
@@ -25,11 +25,8 @@ const SDK: &str = "claude-agent-sdk==0.2.187";
 /// xtask agents` installs those for Linux on x86-64.
 pub(crate) const RUN_HERE: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
-/// The targets to build: the two programs and one small test. With a test among the targets, cargo
-/// enables the features that tests need of the dependencies, so that nothing is compiled again that
-/// `cargo xtask test` has compiled.
-const BUILT: [&str; 6] =
-    ["--bin", "forklore", "--bin", "forklore-agent-compat", "--test", "envelope"];
+/// The programs to build.
+const BUILT: [&str; 4] = ["--bin", "forklore", "--bin", "forklore-agent-compat"];
 
 fn is_unknown(arg: &str) -> bool {
     arg.starts_with('-') && !["--quick", "--recall", "--explore", "--files"].contains(&arg)
@@ -43,7 +40,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
         return Err(Failure::Usage { hint: HINT });
     }
     let folder = installed()?;
-    run(cargo().arg("build").args(EVERYTHING).args(BUILT))?;
+    run(cargo().arg("build").args(EVERYTHING).args(AS_FOR_TESTS).args(BUILT))?;
     let built = target().join("debug");
     let mut command = program(built.join("forklore-agent-compat"));
     command.arg("--forklore").arg(built.join("forklore")).arg("--agents").arg(&folder);

@@ -7,10 +7,12 @@
 mod rustdoc;
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::command::{Failure, cargo, output, program, root};
+use crate::command::{AS_FOR_TESTS, EVERYTHING, Failure, cargo, output, program, root, run};
+use crate::tools::target;
 
 pub(crate) use rustdoc::pass_on;
 
@@ -34,8 +36,10 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
         eprintln!("{compiler} makes another form ({form}, not {FORMAT}); not compared.");
         return if write { Err(Failure::ApiForm) } else { Ok(()) };
     }
-    let lister = ["run", "--quiet", "--package", "xtask", "--features", "api"];
-    let now = output(cargo().args(lister).args(["--bin", "public-api", "--"]).arg(folder))?;
+    run(cargo().args(["build", "--bin", "public-api"]).args(EVERYTHING).args(AS_FOR_TESTS))?;
+    let lister =
+        target().join("debug").join("public-api").with_extension(env::consts::EXE_EXTENSION);
+    let now = output(program(lister).arg(folder))?;
     let listing = listing();
     let failed = |source| Failure::Folder { path: listing.clone(), source };
     if write {

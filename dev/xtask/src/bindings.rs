@@ -7,7 +7,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command::{EVERYTHING, Failure, cargo, run};
+use crate::command::{AS_FOR_TESTS, EVERYTHING, Failure, cargo, run};
 use crate::tools::target;
 
 const USAGE: &str = "cargo xtask bindings [python [ARGS] | typescript [ARGS]]";
@@ -42,7 +42,8 @@ pub(crate) fn install() -> Result<(), Failure> {
 /// Builds the native modules. The whole workspace is selected, so that the crates below them are those
 /// of the tests.
 fn build() -> Result<(), Failure> {
-    run(cargo().args(["build", "--lib", "--bin", "forklore"]).args(EVERYTHING))?;
+    let modules = ["build", "--lib", "--bin", "forklore"];
+    run(cargo().args(modules).args(EVERYTHING).args(AS_FOR_TESTS))?;
     put("forklore_python", &python::folder().join("forklore/_native.abi3.so"))?;
     put("forklore_node", &typescript::folder().join("forklore.node"))
 }

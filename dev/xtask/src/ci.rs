@@ -12,6 +12,8 @@ use crate::tools::{DENY, HACK, SHEAR};
 
 type Check = fn() -> Result<(), Failure>;
 
+const USAGE: &str = "cargo xtask ci [CHECK...]";
+
 const CHECKS: [(&str, Check); 13] = [
     ("format", format),
     ("build", build),
@@ -21,19 +23,26 @@ const CHECKS: [(&str, Check); 13] = [
     ("agents", agents),
     ("lint", lint),
     ("documentation", documentation),
-    ("public API", || api::run_all(&[])),
+    ("api", || api::run_all(&[])),
     ("features", features),
     ("cost", || cost::run_all(&[])),
     ("unused", unused),
     ("dependencies", dependencies),
 ];
 
-/// Runs every check of `cargo xtask ci`, even after one failed. At the end, prints the last lines
-/// of each failed check once more, because many other lines followed them, and one line per check.
-pub(crate) fn run_all() -> Result<(), Failure> {
+/// Runs the checks that `args` names, or all of them, even after one failed. At the end, prints the
+/// last lines of each failed check once more, because many other lines followed them, and one line
+/// per check.
+pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
+    if args.iter().any(|arg| CHECKS.iter().all(|(name, _)| arg != name)) {
+        let names = CHECKS.map(|(name, _)| name).join(", ");
+        eprintln!("The checks are {names}.");
+        return Err(Failure::Usage { hint: USAGE });
+    }
     let mut failed = Vec::new();
     let mut summary = String::new();
-    for (name, check) in CHECKS {
+    let is_wanted = |name| args.is_empty() || args.iter().any(|arg| arg == name);
+    for (name, check) in CHECKS.into_iter().filter(|(name, _)| is_wanted(*name)) {
         let start = Instant::now();
         let result = check();
         let seconds = start.elapsed().as_secs();

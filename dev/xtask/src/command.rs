@@ -15,6 +15,11 @@ use std::time::Duration;
 /// share this selection, so that each can reuse the build of the others.
 pub(crate) const EVERYTHING: [&str; 2] = ["--all-features", "--workspace"];
 
+/// The cargo arguments that add one small test to a build. With a test among its targets, cargo
+/// enables the features that tests need of the dependencies, so that nothing is compiled again that
+/// `cargo xtask test` has compiled.
+pub(crate) const AS_FOR_TESTS: [&str; 2] = ["--test", "envelope"];
+
 /// How many lines of the output of a failed command are remembered.
 const LAST_LINES: usize = 200;
 

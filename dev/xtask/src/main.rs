@@ -41,7 +41,8 @@ usage: cargo xtask TASK [ARGS]
   bindings [python [ARGS] | typescript [ARGS]]
                 builds and tests the packages for Python and TypeScript, also with the tests of
                 the frameworks for which they have faces; ARGS go to pytest or `node --test`
-  ci            what a change has to pass: test, format, lints, documentation, cost, dependencies
+  ci [CHECK...] what a change has to pass: tests, format, lints, documentation, cost, dependencies;
+                only some of it with the names that the table at the end has
   bench [ARGS]  measures the speed that forklore promises, 15 minutes without ARGS, and
                 then keeps figures and pictures in docs/benchmarks.md and beside it
   cost [--write]
@@ -95,7 +96,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     let result = match (task.as_deref(), rest.as_slice()) {
         (Some("test"), rest) => test::run_all(rest),
-        (Some("ci"), []) => ci::run_all(),
+        (Some("ci"), rest) => ci::run_all(rest),
         (Some("bindings"), rest) => bindings::run_all(rest),
         (Some("bench"), rest) => bench::run_all(rest),
         (Some("api"), rest) => api::run_all(rest),

@@ -1,4 +1,4 @@
-//! Creates rustdoc's JSON for the crate `forklore` and for the crates that it re-exports.
+//! Creates rustdoc's JSON for the crate `forklore` and for the crates that it re-exports, among others.
 //!
 //! A stable rustdoc writes JSON only if `RUSTC_BOOTSTRAP=1` is set. When this variable changes, the
 //! build scripts of several crates run again, and nearly everything is compiled again. Therefore
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use crate::command::{Failure, cargo, output, run};
+use crate::command::{EVERYTHING, Failure, cargo, run};
 use crate::tools::target;
 
 /// If this environment variable is set, this program acts as rustdoc. The value is the path of the
@@ -24,10 +24,9 @@ pub(super) fn document() -> Result<PathBuf, Failure> {
         .map_err(|source| Failure::NotStarted { command: "xtask".into(), source })?;
     let this = current(&this);
     let mut command = cargo();
-    command.args(["doc", "--no-deps", "--lib", "--all-features"]);
-    for name in crates()? {
-        command.args(["--package", &name]);
-    }
+    // The other crates are documented too, so that the dependencies have the features of `cargo xtask
+    // ci`'s documentation and are not checked again.
+    command.args(["doc", "--no-deps", "--lib"]).args(EVERYTHING);
     let rustdoc = env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     command.env(VARIABLE, rustdoc).env("RUSTDOC", this);
     run(command.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json"))?;
@@ -40,14 +39,6 @@ pub(super) fn document() -> Result<PathBuf, Failure> {
 fn current(running: &Path) -> &Path {
     let replaced = running.to_str().and_then(|path| path.strip_suffix(" (deleted)"));
     replaced.map_or(running, Path::new)
-}
-
-/// Returns the names of the crate `forklore` and of the workspace crates that it uses directly.
-fn crates() -> Result<Vec<String>, Failure> {
-    let tree = ["tree", "--package", "forklore", "--all-features", "--edges", "normal"];
-    let tree = output(cargo().args(tree).args(["--depth", "1", "--prefix", "none"]))?;
-    let names = tree.lines().filter_map(|line| line.split(' ').next());
-    Ok(names.filter(|name| name.starts_with("forklore")).map(str::to_owned).collect())
 }
 
 /// Returns the version of the JSON format in which rustdoc wrote the file `path`. The version is at
