@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tomllib
 import xml.etree.ElementTree as xml
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class SourceSuite:
         )
 
     def passed(
-        self, suites: Iterable[str], report: Path, excluded: Iterable[str] = (), **environment: str
+        self, suites: Collection[str], report: Path, excluded: Iterable[str] = (), **environment: str
     ) -> dict[str, list[xml.Element]]:
         """Run files of tests, check that no test fails, and return the report of each test by its file."""
         left_out = [f"--deselect={name}" for name in excluded]
@@ -72,10 +72,11 @@ class SourceSuite:
 
     def check_exclusions(self, **environment: str) -> None:
         """Check that each test that is left out exists, and that the page publishes its reason."""
-        done = self.run(self.exclusions(), ["--collect-only"], **environment)
+        exclusions = self.exclusions()
+        done = self.run(exclusions, ["--collect-only"], **environment)
         collected = {line.split("[")[0] for line in done.stdout.splitlines()}
         page = (DOCS / self.page).read_text(encoding="utf-8")
-        for suite, excluded in self.exclusions().items():
+        for suite, excluded in exclusions.items():
             for name, reason in excluded.items():
                 assert f"{suite}::{name}" in collected
                 assert f"`{name}`" in page and reason in page

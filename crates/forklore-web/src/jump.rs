@@ -13,7 +13,7 @@ const PAGE: usize = 1_000;
 const LOOKED_AT: u64 = 100_000;
 
 /// Returns the address of the event that the text names: `7` is a turn, `#7` an event, and anything
-/// else a part of an event's id. So is a number for which there are too few turns.
+/// else a part of an event's id, also a number beyond the last turn.
 pub(crate) fn address(engine: &Engine, session: &SessionId, text: &str) -> Answer<String> {
     let header = engine.show(session)?;
     if text.parse().is_ok_and(|turn: u64| turn <= header.counts.turns) {

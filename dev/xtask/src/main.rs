@@ -42,7 +42,7 @@ usage: cargo xtask TASK [ARGS]
                 builds and tests the packages for Python and TypeScript, also with the tests of
                 the frameworks for which they have faces; ARGS go to pytest or `node --test`
   ci [CHECK...] what a change has to pass: tests, format, lints, documentation, cost, dependencies;
-                only some of it with the names that the table at the end has
+                with CHECKs only those, such as `lint` (the table at the end names them)
   bench [ARGS]  measures the speed that forklore promises, 15 minutes without ARGS, and
                 then keeps figures and pictures in docs/benchmarks.md and beside it
   cost [--write]

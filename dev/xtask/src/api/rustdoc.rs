@@ -1,4 +1,4 @@
-//! Creates rustdoc's JSON for the crate `forklore` and for the crates that it re-exports, among others.
+//! Creates rustdoc's JSON for all crates, among them those that `forklore` re-exports.
 //!
 //! A stable rustdoc writes JSON only if `RUSTC_BOOTSTRAP=1` is set. When this variable changes, the
 //! build scripts of several crates run again, and nearly everything is compiled again. Therefore
