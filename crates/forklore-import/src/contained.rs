@@ -11,12 +11,13 @@ use forklore_core::session_container::{ExpandError, Found, Inside, SessionContai
 use forklore_engine::sources::path_text;
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Store;
-use forklore_store::sources::{FindSource, SeenFile, Source};
+use forklore_store::sources::{SeenFile, Source};
 use jiff::Timestamp;
 
 use crate::opened::Opened;
 use crate::options::AwaitedSession;
 use crate::report::{OfFile as _, Problem, ProblemKind};
+use crate::source_state;
 
 /// The state of a session that its agent has not stored yet. A stored session has a hash instead.
 const NOT_YET: i64 = 0;
@@ -101,7 +102,7 @@ impl ContainedSession {
         let mut status = ImportStatus::default();
         for (path, session) in sessions {
             let label = path.to_string_lossy().into_owned();
-            let earlier = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
+            let earlier = source_state::latest(sources, &label)?;
             status.imported |= earlier.is_some();
             status.to_read |= earlier.is_none_or(|earlier| {
                 let deleted = engine.has_deleted(&earlier).unwrap_or(false);
@@ -123,7 +124,7 @@ impl ContainedSession {
         again: bool,
     ) -> Result<Look> {
         let label = path_text(path);
-        let earlier = sources.sources(&FindSource::Latest(label.clone()))?.into_iter().next();
+        let earlier = source_state::latest(sources, &label)?;
         let deleted =
             earlier.as_ref().is_some_and(|source| engine.has_deleted(source).unwrap_or(false));
         let earlier = earlier.filter(|_| !(deleted && again));

@@ -218,7 +218,7 @@ impl<'a> Discovery<'a> {
         if let Some(dialect) = self.only.or_else(|| formats.detect(path, &file.head)) {
             return Ok(Some(dialect));
         }
-        let latest = source_state::latest(self.sources, &file.seen)?;
+        let latest = source_state::latest(self.sources, &file.seen.path)?;
         Ok(latest.and_then(|source| formats.named(&source.dialect)))
     }
 

@@ -20,7 +20,7 @@ use crate::lookup::Lookup;
 use crate::name_conflicts::NameConflicts;
 use crate::opened::first_line_key;
 use crate::options::ImportOptions;
-use crate::pushed_file::{PushedFork, folder_name};
+use crate::pushed_file::{PushedFork, folder_name, is_living};
 use crate::pushed_lines::{Pushed, PushedLine, checked, new_lines};
 use crate::pushed_state::PushedState;
 use crate::reading::Reading;
@@ -114,9 +114,6 @@ impl Importer<'_> {
         title: Option<String>,
         note: Option<&str>,
     ) -> Result<()> {
-        if self.pushed(&to.path)?.is_some() {
-            return Err(Error::invalid("path", "a session with this id exists"));
-        }
         let mut push = self.new_push(to, Vec::new())?;
         push.options.written_from = Some(from.from);
         (push.title, push.begin, push.fork_of) = (title, true, Some(from.native_id));
@@ -177,7 +174,16 @@ impl Push<'_> {
     fn attempt(&mut self, note: Note<'_>, added: &mut usize) -> Result<()> {
         let engine = self.importer.engine;
         let sources = engine.sources()?;
-        let source = self.importer.present(&self.to.path)?;
+        // The file is looked up once. Another writer may create it at any moment, and the store
+        // refuses the step then.
+        let latest = source_state::latest(sources, &self.to.path)?;
+        let (source, deleted) = match latest {
+            Some(source) if !is_living(engine, &source)? => (None, Some(source)),
+            found => (found, None),
+        };
+        if self.fork_of.is_some() && source.is_some() {
+            return Err(Error::invalid("path", "a session with this id exists"));
+        }
         let lookup = Lookup { engine, sources, format: self.format };
         let fresh = new_lines(lookup, source.as_ref(), &self.lines)?;
         if fresh.is_empty() && !self.begin {
@@ -193,7 +199,7 @@ impl Push<'_> {
         let len: usize = fresh.iter().map(|line| line.text.len()).sum();
         let size = offset + len as u64;
         let fork_of = self.fork_of.as_ref().or(pushed.fork_of()).cloned();
-        let found = self.source_state(source, &pushed)?;
+        let found = self.source_state(source, deleted.as_ref(), &pushed)?;
         let seen = SeenFile { path: self.to.path.clone(), size, modified: self.to.now };
         let begin = self.begin;
         let mut reading = self.reading(&seen, &fresh, found)?;
@@ -238,14 +244,16 @@ impl Push<'_> {
     }
 
     /// Returns the state from which the file goes on. A file of which a session was deleted begins
-    /// again.
-    fn source_state(&self, source: Option<Source>, pushed: &PushedState) -> Result<SourceState> {
-        let engine = self.importer.engine;
+    /// again, as the next revision of `deleted`.
+    fn source_state(
+        &self,
+        source: Option<Source>,
+        deleted: Option<&Source>,
+        pushed: &PushedState,
+    ) -> Result<SourceState> {
         let Some(source) = source else {
-            let seen = SeenFile { path: self.to.path.clone(), size: 0, modified: 0 };
-            let latest = source_state::latest(engine.sources()?, &seen)?;
-            let revision = latest.as_ref().map_or(0, |latest| latest.revision + 1);
-            let latest = latest.map(|latest| latest.id);
+            let revision = deleted.map_or(0, |deleted| deleted.revision + 1);
+            let latest = deleted.map(|deleted| deleted.id);
             return Ok(SourceState::New { revision, latest, earlier: None });
         };
         let hash = match pushed.hash() {

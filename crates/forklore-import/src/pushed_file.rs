@@ -12,6 +12,7 @@ use crate::lookup::Lookup;
 use crate::options::WrittenFrom;
 use crate::record_keys::record_key;
 use crate::resume_state::ResumeState;
+use crate::source_state;
 
 /// A file that exists only in the store.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,9 +113,8 @@ impl Importer<'_> {
     }
 
     /// Returns the latest source at this path, unless its first session was deleted.
-    pub(crate) fn present(&self, path: &str) -> Result<Option<Source>> {
-        let by = FindSource::Latest(path.to_owned());
-        let Some(source) = self.engine.sources()?.sources(&by)?.into_iter().next() else {
+    fn present(&self, path: &str) -> Result<Option<Source>> {
+        let Some(source) = source_state::latest(self.engine.sources()?, path)? else {
             return Ok(None);
         };
         Ok(is_living(self.engine, &source)?.then_some(source))
@@ -159,7 +159,7 @@ impl Importer<'_> {
 }
 
 /// Checks that the first session of a file was not deleted. A file without sessions is living.
-fn is_living(engine: &Engine, source: &Source) -> Result<bool> {
+pub(crate) fn is_living(engine: &Engine, source: &Source) -> Result<bool> {
     let Some(first) = source.sessions.first() else { return Ok(true) };
     Ok(engine.store().header(&first.id)?.deleted.is_none())
 }

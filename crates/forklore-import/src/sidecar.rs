@@ -7,10 +7,10 @@ use forklore_core::agent_format::AgentFormat;
 use forklore_engine::sources::path_text;
 use forklore_engine::{Engine, Result};
 use forklore_store::Store;
-use forklore_store::sources::FindSource;
 
 use crate::file_metadata;
 use crate::opened::Opened;
+use crate::source_state;
 use crate::walk::{self, Wanted};
 
 /// A sidecar file: a file without a session that belongs to the session file `of`.
@@ -71,8 +71,7 @@ impl<'a> Sidecars<'a> {
     }
 
     fn is_recorded(&self, of: &Path) -> Result<bool> {
-        let by_path = FindSource::Latest(path_text(of));
-        Ok(!self.sources.sources(&by_path)?.is_empty())
+        Ok(source_state::latest(self.sources, &path_text(of))?.is_some())
     }
 
     fn add_all_of(&mut self, of: &Path) {

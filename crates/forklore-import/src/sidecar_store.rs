@@ -10,7 +10,7 @@ use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
 use forklore_store::Store;
 use forklore_store::sources::{
-    FindSource, Progress, RecordKey, SeenFile, Source, SourceId, SourceSpan, SourceStep, Target,
+    Progress, RecordKey, SeenFile, Source, SourceId, SourceSpan, SourceStep, Target,
 };
 use sha2::{Digest, Sha256};
 
@@ -21,6 +21,7 @@ use crate::progress::Progressed;
 use crate::record_keys::record_key;
 use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind, StoredSidecar};
 use crate::sidecar::Sidecar;
+use crate::source_state;
 
 /// Maximum number of bytes of a sidecar file that are written to the store in one step.
 const STEP: u64 = 8 << 20;
@@ -148,8 +149,7 @@ impl<'a> SidecarStore<'a> {
     }
 
     fn latest(&self, path: &Path) -> Result<Option<Source>> {
-        let by_path = FindSource::Latest(path_text(path));
-        Ok(self.sources.sources(&by_path)?.into_iter().next())
+        source_state::latest(self.sources, &path_text(path))
     }
 
     fn owner(&mut self, of: &Path) -> Result<Owner> {

@@ -44,14 +44,14 @@ pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Sourc
     let Ok(seen) = file_metadata::look(path) else {
         return Ok(None);
     };
-    let latest = latest(sources, &seen)?;
+    let latest = latest(sources, &seen.path)?;
     Ok(latest.filter(|source| source.paths.contains(&seen)))
 }
 
-/// Returns the store's latest copy of the content at the path in `seen`. Returns `None` if the path
-/// was never imported.
-pub(crate) fn latest(sources: &dyn Store, seen: &SeenFile) -> Result<Option<Source>> {
-    Ok(sources.sources(&FindSource::Latest(seen.path.clone()))?.into_iter().next())
+/// Returns the store's latest copy of the content at this path. Returns `None` if the path was never
+/// imported.
+pub(crate) fn latest(sources: &dyn Store, path: &str) -> Result<Option<Source>> {
+    Ok(sources.sources(&FindSource::Latest(path.to_owned()))?.into_iter().next())
 }
 
 /// Compares a file with what the store has of it. Finds the stored file by the path. If the path is
@@ -61,7 +61,7 @@ pub(crate) fn look_up(
     file: &Opened,
     first_lines: &mut FirstLines,
 ) -> Result<SourceState> {
-    if let Some(source) = latest(sources, &file.seen)? {
+    if let Some(source) = latest(sources, &file.seen.path)? {
         if source.paths.contains(&file.seen) {
             return Ok(SourceState::Unchanged(source));
         }

@@ -13,6 +13,7 @@ use crate::contained::{ContainedSession, ImportStatus};
 use crate::file_metadata;
 use crate::importer::Importer;
 use crate::sidecar::Sidecars;
+use crate::source_state;
 use crate::walk::{self, Wanted};
 
 impl Importer<'_> {
@@ -41,12 +42,11 @@ impl Importer<'_> {
         let mut survey = Survey::default();
         for path in walk::files(paths, wanted, &mut Vec::new()) {
             let Ok(about) = file_metadata::look(&path) else { continue };
-            let sources_of_path = sources.sources(&FindSource::Latest(about.path.clone()))?;
-            let latest = sources_of_path.first();
+            let latest = source_state::latest(sources, &about.path)?;
             survey.bytes += about.size;
             let mut status = ImportStatus {
                 imported: latest.is_some(),
-                to_read: !latest.is_some_and(|source| source.paths.contains(&about)),
+                to_read: !latest.as_ref().is_some_and(|source| source.paths.contains(&about)),
             };
             if sidecars.add_if_sidecar(&path, false)? {
                 survey.sidecars += 1;

@@ -60,6 +60,14 @@ fn record(number: u32, parent: Option<u32>) -> String {
     .to_string()
 }
 
+/// Erases the session of a file.
+fn erase(scene: &Scene, to: &PushTo) {
+    let file = Importer::new(&scene.engine).pushed(&to.path).unwrap().unwrap();
+    let session = file.sessions[0].clone();
+    let erase = Delete { session, mode: DeleteMode::Refuse, erase: true, dry_run: false };
+    scene.engine.delete(&erase).unwrap();
+}
+
 fn texts(scene: &Scene, session: &SessionId) -> Vec<String> {
     let messages = scene.engine.inspect(session).unwrap().messages;
     messages.iter().map(Message::plain_text).collect()
@@ -201,6 +209,57 @@ fn writers_at_once_lose_nothing() {
 }
 
 #[test]
+fn a_writer_that_creates_the_file_meanwhile_loses_nothing() {
+    for make in makers() {
+        for was_deleted in [false, true] {
+            let (scene, to) = (make(), to("s"));
+            let importer = Importer::new(&scene.engine);
+            if was_deleted {
+                push(&scene, &to, &[&record(9, None)]);
+                erase(&scene, &to);
+            }
+            let mut attempts = 0;
+            let mut meanwhile = |on: NoteOn<'_>| {
+                if on.is_new {
+                    push(&scene, &to, &[&record(0, None)]);
+                }
+                attempts += 1;
+                Ok(None)
+            };
+            let later = record(1, Some(0));
+            assert_eq!(importer.push(&to, vec![line(&later)], &mut meanwhile).unwrap(), 1);
+            assert_eq!(attempts, 2);
+            assert_eq!(read(&scene, &to), Some(format!("{}\n{later}\n", record(0, None))));
+        }
+    }
+}
+
+#[test]
+fn of_forks_with_one_path_at_once_one_is_created() {
+    for make in makers() {
+        let (scene, main, fork) = (make(), to("main"), to("fork"));
+        push(&scene, &main, &[&record(0, None), &record(1, Some(0))]);
+        let file = Importer::new(&scene.engine).pushed(&main.path).unwrap().unwrap();
+        let create = || {
+            let importer = Importer::new(&scene.engine);
+            let from = importer.fork_point(&file, None).unwrap();
+            importer.push_fork(&fork, from, None, None)
+        };
+        let results = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(create)).collect();
+            threads.into_iter().map(|it| it.join().unwrap()).collect::<Vec<_>>()
+        });
+        let (created, refused): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+        assert_eq!((created.len(), refused.len()), (1, 3));
+        for error in refused.into_iter().map(Result::unwrap_err) {
+            assert_eq!(error.kind().name(), "invalid_args");
+        }
+        let forked = Importer::new(&scene.engine).pushed(&fork.path).unwrap().unwrap();
+        assert_eq!(texts(&scene, &forked.sessions[0]), ["text 0", "text 1"]);
+    }
+}
+
+#[test]
 fn a_refused_line_changes_nothing() {
     let (scene, to) = (Scene::new(), to("s"));
     push(&scene, &to, &[&record(0, None)]);
@@ -281,9 +340,7 @@ fn a_deleted_file_begins_again() {
             push(&scene, &to, &[&first]);
             assert_eq!(importer.pushed_in("claude", FOLDER).unwrap().len(), 1);
             importer.push_session(&to).unwrap();
-            let session = importer.pushed(&to.path).unwrap().unwrap().sessions[0].clone();
-            let erase = Delete { session, mode: DeleteMode::Refuse, erase: true, dry_run: false };
-            scene.engine.delete(&erase).unwrap();
+            erase(&scene, &to);
             assert_eq!(importer.pushed(&to.path).unwrap(), None);
             assert_eq!(importer.pushed_in("claude", FOLDER).unwrap(), []);
         }
