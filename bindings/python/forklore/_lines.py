@@ -153,7 +153,7 @@ class Lines:
             for first in range(0, len(events), BATCH):
                 new = self.append(new, events[first : first + BATCH])
         except ForkloreError:
-            self._discard(new)
+            self.discard(new)
             raise
         self._point(head, pointer, new)
         if head.session_id != start:
@@ -176,13 +176,13 @@ class Lines:
                 return
             except ForkloreError as error:
                 if not attempt and isinstance(error, _REFUSALS) or _is_lost_race(error):
-                    self._discard(new)
+                    self.discard(new)
                     raise
                 is_final = isinstance(error, (InterruptedCallError, *_REFUSALS))
                 if is_final or attempt == _REPEATS - 1:
                     raise
 
-    def _discard(self, fork: Head) -> None:
+    def discard(self, fork: Head) -> None:
         """Delete a fork to which no pointer leads."""
         with contextlib.suppress(ForkloreError):
             self.store.delete(fork.session_id)

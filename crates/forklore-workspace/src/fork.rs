@@ -30,7 +30,10 @@ impl WorkspaceFiles {
         fork: &Fork,
         folder: Option<&Path>,
     ) -> Result<(Forked, Worktree)> {
-        let planned = engine.fork(&Fork { dry_run: true, ..fork.clone() })?;
+        // Positions that count from the end are settled once: the parent may grow meanwhile.
+        let settled = |at: &Selector| engine.cut(parent, at).map(|cut| cut.selector());
+        let at = fork.at.as_ref().map(|at| settled(at).unwrap_or_else(|_| at.clone()));
+        let planned = engine.fork(&Fork { dry_run: true, at, ..fork.clone() })?;
         // Nothing removes the snapshot before the fork's log names it.
         let _shared = self.snapshots.share()?;
         let workspace = PathBuf::from(parent.workspace.as_str());
@@ -44,12 +47,13 @@ impl WorkspaceFiles {
         })?;
         let request = Fork {
             id: Some(planned.child_session_id),
+            at: Some(planned.requested.as_ref().unwrap_or(&planned.cut).selector()),
             label: Some(planned.label),
             workspace: Some(Workspace::new(&worktree.folder.to_string_lossy())),
             ..fork.clone()
         };
         let forked = match engine.fork(&request) {
-            Ok(forked) => forked,
+            Ok(forked) => Forked { adjusted_from: planned.adjusted_from, ..forked },
             Err(error) => {
                 // What cannot be removed is in the list of worktrees.
                 self.remove_worktree(&worktree.folder).ok();

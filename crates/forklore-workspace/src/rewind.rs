@@ -58,7 +58,7 @@ impl WorkspaceFiles {
         let forked = match rewind.scope {
             RewindScope::Files => None,
             RewindScope::Both | RewindScope::Conversation => {
-                Some(engine.fork_or_copy(&request(header, rewind))?)
+                Some(engine.fork_or_copy(&request(engine, header, rewind)?)?)
             }
         };
         let entry = Entry {
@@ -115,7 +115,7 @@ impl WorkspaceFiles {
         let forked = match rewind.scope {
             RewindScope::Files => None,
             RewindScope::Both | RewindScope::Conversation => {
-                Some(engine.fork(&Fork { dry_run: true, ..request(header, rewind) })?)
+                Some(engine.fork(&Fork { dry_run: true, ..request(engine, header, rewind)? })?)
             }
         };
         let (folder, session_id) = (rewind.folder.clone(), header.id.clone());
@@ -142,10 +142,11 @@ impl WorkspaceFiles {
     }
 }
 
-/// Returns the request of the fork in which the conversation goes on.
-fn request(header: &Header, rewind: &Rewind) -> Fork {
-    let fork = Fork::of(header.id.clone()).at(rewind.at.clone());
-    Fork { rewind: true, label: rewind.label.clone(), ..fork }
+/// Returns the request of the fork in which the conversation goes on. The fork begins where the
+/// files go back to, although a position that counts from the end may have another meaning by now.
+fn request(engine: &Engine, header: &Header, rewind: &Rewind) -> Result<Fork> {
+    let fork = Fork::of(header.id.clone()).at(engine.cut(header, &rewind.at)?.selector());
+    Ok(Fork { rewind: true, label: rewind.label.clone(), ..fork })
 }
 
 /// Returns the operation that recorded a fork, if the store records operations.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use forklore_api::{Create, Fork, NewEvent, RewindScope, Rewound, Undo};
 use forklore_core::workspace::Workspace;
-use forklore_core::{Selector, SessionId};
+use forklore_core::{Header, Selector, SessionId};
 use forklore_engine::{Clock, Engine, SystemClock};
 use forklore_store::memory::MemoryStore;
 use forklore_workspace::{Rewind, WorkspaceFiles};
@@ -30,16 +30,16 @@ struct World {
     session: SessionId,
 }
 
-/// A clock that writes a file once, when the engine looks at the time.
-struct Edits {
-    path: PathBuf,
+/// A clock that does something once, when the engine looks at the time.
+struct Meanwhile<F> {
     armed: Arc<AtomicBool>,
+    act: F,
 }
 
-impl Clock for Edits {
+impl<F: Fn() + Send + Sync> Clock for Meanwhile<F> {
     fn now(&self) -> Timestamp {
         if self.armed.swap(false, Ordering::SeqCst) {
-            fs::write(&self.path, "meanwhile").unwrap();
+            (self.act)();
         }
         SystemClock.now()
     }
@@ -55,7 +55,9 @@ impl World {
         let path = fs::canonicalize(folder.path()).unwrap();
         let work = path.join("work");
         fs::create_dir(&work).unwrap();
-        let clock = Edits { path: work.join("a"), armed: Arc::clone(armed) };
+        let edited = work.join("a");
+        let act = move || fs::write(&edited, "meanwhile").unwrap();
+        let clock = Meanwhile { armed: Arc::clone(armed), act };
         let engine = Engine::new(Arc::new(MemoryStore::default())).with_clock(Arc::new(clock));
         let workspace = Workspace::new(work.to_str().unwrap());
         let session = engine.create(&Create::in_workspace(workspace)).unwrap().id;
@@ -69,15 +71,19 @@ impl World {
     }
 
     fn rewind(&self) -> Rewound {
+        let header = self.engine.show(&self.session).unwrap();
+        self.rewind_to("turn:1", &header)
+    }
+
+    fn rewind_to(&self, at: &str, header: &Header) -> Rewound {
         let rewind = Rewind {
-            at: "turn:1".parse::<Selector>().unwrap(),
+            at: at.parse().unwrap(),
             scope: RewindScope::Both,
             folder: self.work.clone(),
             label: None,
             paths: Vec::new(),
         };
-        let header = self.engine.show(&self.session).unwrap();
-        self.files.rewind(&self.engine, &header, &rewind).unwrap()
+        self.files.rewind(&self.engine, header, &rewind).unwrap()
     }
 
     fn read(&self) -> String {
@@ -95,6 +101,40 @@ fn what_is_edited_while_the_fork_is_made_stays() {
     let skipped = rewound.files.unwrap().skipped;
     assert_eq!(skipped.iter().map(|left| left.path.as_str()).collect::<Vec<_>>(), ["a"]);
     assert_eq!(world.read(), "meanwhile");
+}
+
+#[test]
+fn conversation_and_files_go_back_to_one_position_though_the_session_grew() {
+    let world = World::new(&Arc::default());
+    let header = world.engine.show(&world.session).unwrap();
+    world.engine.append(&world.session, &NewEvent::user("three").unwrap().into()).unwrap();
+    let rewound = world.rewind_to("turn:-2", &header);
+    assert_eq!(rewound.forked.unwrap().cut.turn, Some(1));
+    assert_eq!(world.read(), "then");
+}
+
+#[test]
+fn a_fork_with_a_worktree_begins_where_its_folder_does_though_the_session_grew() {
+    for at in [None, Some("end"), Some("turn:-1"), Some("message:-1")] {
+        let world = World::new(&Arc::default());
+        let armed = Arc::new(AtomicBool::new(false));
+        let store = world.engine.shared_store();
+        let (writer, session) = (Engine::new(Arc::clone(&store)), world.session.clone());
+        let act = move || {
+            writer.append(&session, &NewEvent::user("three").unwrap().into()).unwrap();
+        };
+        let clock = Meanwhile { armed: Arc::clone(&armed), act };
+        let engine = Engine::new(store).with_clock(Arc::new(clock));
+        let header = engine.show(&world.session).unwrap();
+        let at: Option<Selector> = at.map(|at| at.parse().unwrap());
+        let cut = engine.cut(&header, at.as_ref().unwrap_or(&Selector::End)).unwrap();
+        let request = Fork { at: at.clone(), ..Fork::of(world.session.clone()) };
+        armed.store(true, Ordering::SeqCst);
+        let (forked, worktree) = world.files.fork_into(&engine, &header, &request, None).unwrap();
+        assert!(!armed.load(Ordering::SeqCst));
+        assert_eq!(forked.cut.inheritable, cut.inheritable, "{at:?}");
+        assert_eq!(fs::read_to_string(worktree.folder.join("a")).unwrap(), "now");
+    }
 }
 
 #[test]

@@ -148,14 +148,19 @@ class Family:
             ValueError: The branch does not exist.
         """
         with self._lock:
-            last = self._last_session(branch)
-            related = [one["session_id"] for one in self._family()]
-            mine = [one for one in related if self.ids.belongs(one, branch)]
-            # First the head, which another runtime may have leased; last the start, which names it.
-            mine.sort(key=lambda one: (one != last, one == self.ids.start(branch)))
-            for one in mine:
-                self.store.delete(one, mode="detach_children")
+            last, start = self._last_session(branch), self.ids.start(branch)
+            # Another writer may let the branch go on in a further session meanwhile.
+            while mine := self._sessions(branch):
+                others = [one for one in mine if one != start]
+                # First the head, which another runtime may have leased; last the start, which names it.
+                for one in sorted(others, key=lambda one: one != last) or [start]:
+                    self.store.delete(one, mode="detach_children")
             self._heads.pop(branch, None)
+
+    def _sessions(self, branch: str) -> list[str]:
+        """Return the sessions in which a branch went on and that are not deleted."""
+        related = [one["session_id"] for one in self._family()]
+        return [one for one in related if self.ids.belongs(one, branch)]
 
     def _last_session(self, branch: str) -> str:
         """Return the session in which a branch with items goes on, also if it was deleted."""

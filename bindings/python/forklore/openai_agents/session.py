@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 import time
 from typing import Any, cast
 
@@ -77,8 +78,9 @@ class ForkloreSession:
         self._order = Order()
         self._is_closed = False
         # One tuple, so that a reader in another thread never sees a branch with the generation of
-        # another. Without a generation, nothing was read yet.
+        # another. Without a generation, nothing was read yet. Changes hold the lock.
         self._branch_state: tuple[str, int | None] = (MAIN, None)
+        self._branch_lock = threading.RLock()
 
     @property
     def branch(self) -> str:
@@ -313,11 +315,16 @@ class ForkloreSession:
         """
         branch, seen = state or self._branch_state
         generation = self._family.generation()
-        if self._branch_state[1] is None:
-            self._branch_state = (self._branch_state[0], generation)
-        elif self._branch_state[1] != generation:
-            self._branch_state = (MAIN, generation)
+        self._advance(generation)
         return branch if seen is None or seen == generation else MAIN
+
+    def _advance(self, generation: int) -> None:
+        """Make ``main`` the current branch if the generation is newer than what was read before."""
+        with self._branch_lock:
+            seen = self._branch_state[1]
+            # Generations only grow: a lower one was read before another thread went on.
+            if seen is None or seen < generation:
+                self._branch_state = (MAIN, generation)
 
     def _entries(self, branch_id: str | None, count: int | None) -> list[Entry]:
         self._check_open()
@@ -348,7 +355,7 @@ class ForkloreSession:
         return cast("TResponseInputItem | None", self._family.pop(self._current(state)))
 
     def _clear(self) -> None:
-        self._branch_state = (MAIN, self._family.clear())
+        self._advance(self._family.clear())
 
     def _create(self, turn: int, name: str | None) -> tuple[str, str, int]:
         source = self._current()
@@ -365,9 +372,12 @@ class ForkloreSession:
     def _point_to(self, branch: str, generation: int) -> bool:
         """Make a branch the current one, unless the session was cleared since it was found."""
         now = self._family.generation()
-        is_current = now == generation
-        self._branch_state = (branch if is_current else MAIN, now)
-        return is_current
+        with self._branch_lock:
+            self._advance(now)
+            is_current = self._branch_state[1] == generation
+            if is_current:
+                self._branch_state = (branch, generation)
+            return is_current
 
     def _check_branch(self, branch: str) -> int:
         """Return the generation of a branch that has items."""

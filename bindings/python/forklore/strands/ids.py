@@ -6,7 +6,7 @@ import itertools
 import re
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._lines import digest, root_id, title_of
@@ -29,6 +29,9 @@ class Ids:
     root: str
     """The session that has the session's record and the states of multi-agents."""
 
+    fork: str = ""
+    """What only one fork of a session has in the ids of its agents. Empty if no fork made the session."""
+
     @classmethod
     def candidates(cls, session_id: str) -> Iterator[Ids]:
         """Return the ids that a session may have. It has the first that nothing else has, or had.
@@ -41,9 +44,13 @@ class Ids:
             yield cls(session_id, derived)
         yield from (cls(session_id, f"{derived}.g{number}") for number in itertools.count(2))
 
+    def of_new_fork(self) -> Ids:
+        """Return the ids for a fork. Until its root names them, nobody else finds its agents."""
+        return replace(self, fork=uuid.uuid4().hex[:16])
+
     def agent(self, agent_id: str) -> str:
         """Return the session in which the conversation of an agent began."""
-        return f"{self.root}.a-{digest(agent_id)}"
+        return f"{self._agents}{digest(agent_id)}"
 
     def next(self, agent_id: str) -> str:
         """Return a new id for the session in which the conversation of an agent goes on."""
@@ -51,16 +58,22 @@ class Ids:
 
     def belongs(self, forklore_id: str) -> bool:
         """Return whether a session of forklore is a part of this session of Strands."""
-        return forklore_id == self.root or forklore_id.startswith(f"{self.root}.a-")
+        # What forks of the same id left that were interrupted is deleted with the session.
+        return forklore_id == self.root or forklore_id.startswith((f"{self.root}.a-", f"{self.root}.f-"))
 
     def is_agent(self, forklore_id: str) -> bool:
         """Return whether the conversation of an agent began in a session of forklore."""
-        prefix = f"{self.root}.a-"
+        prefix = self._agents
         return forklore_id.startswith(prefix) and "." not in forklore_id[len(prefix) :]
 
     def metadata(self) -> dict[str, Any]:
         """Return the metadata of the session that has the session's record."""
-        return {METADATA: {"session": self.session_id}}
+        named = {"session": self.session_id}
+        return {METADATA: {**named, "fork": self.fork} if self.fork else named}
+
+    @property
+    def _agents(self) -> str:
+        return f"{self.root}.f-{self.fork}.a-" if self.fork else f"{self.root}.a-"
 
     def options(self, agent_id: str, new_id: str) -> dict[str, Any]:
         """Return what the fork for an agent is called."""

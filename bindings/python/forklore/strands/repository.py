@@ -7,6 +7,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from strands.session.session_repository import SessionRepository
@@ -83,7 +84,7 @@ class ForkloreSessionRepository(SessionRepository):
         with self._lock:
             ids = self._begun(session.session_id)
             head = self._head(ids.root)
-            if head is None or self._has_record(ids.root, SESSION):
+            if head is None or self._has_record(head, SESSION):
                 raise _session_exists(session.session_id)
             record = log.record(SESSION, _encoded(session.to_dict()))
             try:
@@ -108,11 +109,10 @@ class ForkloreSessionRepository(SessionRepository):
         with self._lock:
             ids = self._ids(session_id)
             self._existing_session(ids)
-            family = self.store.branches(ids.root)["branches"]
-            mine = [one["session_id"] for one in family if ids.belongs(one["session_id"])]
-            for one in sorted(mine, key=lambda one: one == ids.root):
-                self.store.delete(one, mode="detach_children")
-                self._heads.pop(one, None)
+            # Another writer may create an agent meanwhile. Only the root leads to it, so the root is last.
+            while agents := [one for one in self._family(ids) if one != ids.root]:
+                self._delete(agents)
+            self._delete([ids.root])
 
     def fork_session(
         self,
@@ -138,25 +138,19 @@ class ForkloreSessionRepository(SessionRepository):
         _check_id("session_id", new_session_id)
         with self._lock:
             ids = self._ids(session_id)
-            source, new = self._existing_session(ids), self._ids(new_session_id)
+            source, new = self._existing_session(ids), self._ids(new_session_id).of_new_fork()
             if self._head(new.root) is not None:
                 raise _session_exists(new_session_id)
             agents = self._agents(ids)
             cuts = self._cuts(ids, agents, agent_id, message_id)
+            made = self._fork_agents(new, agents, cuts)
             try:
+                # The root is last: without it there is no session, if this call is interrupted.
                 named: dict[str, Any] = {"title": title_of(new_session_id), "metadata": new.metadata()}
-                made = [self._lines.fork_at(source.session_id, "end", id=new.root, **named)]
+                self._lines.fork_at(source.session_id, "end", id=new.root, **named)
             except AlreadyExistsError as error:
+                self._discard(made)
                 raise _session_exists(new_session_id) from error
-            try:
-                for agent, head in agents.items():
-                    # Labels are unique in a family, and the agent of the source has this one.
-                    options: dict[str, Any] = {**new.options(agent, new.agent(agent)), "label": None}
-                    made.append(self._lines.fork_at(head.session_id, cuts[agent], **options))
-            except Exception:
-                for one in made:
-                    self.store.delete(one.session_id, mode="detach_children")
-                raise
         return cast(Session, self.read_session(new_session_id))
 
     def forklore_session_id(self, session_id: str, agent_id: str) -> str:
@@ -182,11 +176,15 @@ class ForkloreSessionRepository(SessionRepository):
         with self._lock:
             ids = self._ids(session_id)
             root, start = self._existing_session(ids), ids.agent(session_agent.agent_id)
-            if self._has_record(start, AGENT):
-                raise _exists(session_agent.agent_id, session_id)
             if self._head(start) is None:
                 self._fork_agent(ids, session_agent.agent_id, root)
-            self._append(start, [_state(session_agent)])
+
+            def append(head: Head) -> Head:
+                if self._has_record(head, AGENT):
+                    raise _exists(session_agent.agent_id, session_id)
+                return self._lines.append(head, [_state(session_agent)])
+
+            self._change(start, append, _missing_agent(session_agent.agent_id, session_id))
 
     def read_agent(self, session_id: str, agent_id: str, **kwargs: Any) -> SessionAgent | None:
         """Return an agent, or ``None`` if it does not exist."""
@@ -333,20 +331,22 @@ class ForkloreSessionRepository(SessionRepository):
 
     def _ids(self, session_id: str) -> Ids:
         """Return the ids of a session. An id that another session has, or had, is passed over."""
-        return next(ids for ids in Ids.candidates(session_id) if not self._is_of_another(ids))
+        return next(ids for ids in map(self._own, Ids.candidates(session_id)) if ids)
 
-    def _is_of_another(self, ids: Ids) -> bool:
+    def _own(self, ids: Ids) -> Ids | None:
+        """Return the ids with what the stored session adds to them, ``None`` if it is another's."""
         try:
             header = self.store.show(ids.root)["session"]
         except NotFoundError as error:
-            return is_deleted(error)
+            return None if is_deleted(error) else ids
         named = object_of(object_of(header.get("metadata")).get(METADATA))
         if named:
-            return named.get("session") != ids.session_id
+            is_own = named.get("session") == ids.session_id
+            return replace(ids, fork=named.get("fork", "")) if is_own else None
         # A fork that somebody made with the program has the record, and no metadata.
         # Its log may begin with the event that records the fork.
         beginning = itertools.islice(self.store.log(ids.root), 2)
-        return all(event["type"] != SESSION for event in beginning)
+        return ids if any(event["type"] == SESSION for event in beginning) else None
 
     def _begun(self, session_id: str) -> Ids:
         """Return the ids of a session, whose first session of forklore exists."""
@@ -400,10 +400,10 @@ class ForkloreSessionRepository(SessionRepository):
         head = self._head(start)
         return log.last_record(self._lines, head, kind, record_id) if head else None
 
-    def _has_record(self, start: str, kind: str) -> bool:
+    def _has_record(self, head: Head, kind: str) -> bool:
         """Return whether there is a record that can be read. A redacted one may be created again."""
         try:
-            return self._record(start, kind) is not None
+            return log.last_record(self._lines, head, kind) is not None
         except log.RedactedError:
             return False
 
@@ -419,13 +419,40 @@ class ForkloreSessionRepository(SessionRepository):
             options = ids.options(agent_id, ids.agent(agent_id))
             self._lines.fork_at(root.session_id, "start", **options)
 
+    def _fork_agents(self, new: Ids, agents: dict[str, Head], cuts: dict[str, str]) -> list[Head]:
+        """Fork the agents of a session for another: all, or none if that fails."""
+        made: list[Head] = []
+        try:
+            for agent, head in agents.items():
+                # Labels are unique in a family, and the agent of the source has this one.
+                options: dict[str, Any] = {**new.options(agent, new.agent(agent)), "label": None}
+                made.append(self._lines.fork_at(head.session_id, cuts[agent], **options))
+        except BaseException:
+            self._discard(made)
+            raise
+        return made
+
+    def _discard(self, forks: list[Head]) -> None:
+        for fork in forks:
+            self._lines.discard(fork)
+
+    def _delete(self, sessions: list[str]) -> None:
+        for one in sessions:
+            self.store.delete(one, mode="detach_children")
+            self._heads.pop(one, None)
+
+    def _family(self, ids: Ids) -> list[str]:
+        """Return the sessions of forklore that are parts of a session."""
+        family = self.store.branches(ids.root)["branches"]
+        return [one["session_id"] for one in family if ids.belongs(one["session_id"])]
+
     def _agents(self, ids: Ids) -> dict[str, Head]:
         """Return the heads of the agents of a session."""
         agents: dict[str, Head] = {}
-        for one in self.store.branches(ids.root)["branches"]:
-            if ids.is_agent(one["session_id"]):
-                metadata = object_of(self.store.show(one["session_id"])["session"].get("metadata"))
-                head = self._head(one["session_id"])
+        for one in self._family(ids):
+            if ids.is_agent(one):
+                metadata = object_of(self.store.show(one)["session"].get("metadata"))
+                head = self._head(one)
                 if head is not None:
                     agents[metadata[METADATA]["agent"]] = head
         return agents
