@@ -180,6 +180,7 @@ class ForkloreSessionRepository(SessionRepository):
                 self._fork_agent(ids, session_agent.agent_id, root)
 
             def append(head: Head) -> Head:
+                # If the append is repeated, another writer may have created the agent.
                 if self._has_record(head, AGENT):
                     raise _exists(session_agent.agent_id, session_id)
                 return self._lines.append(head, [_state(session_agent)])
@@ -342,7 +343,7 @@ class ForkloreSessionRepository(SessionRepository):
         named = object_of(object_of(header.get("metadata")).get(METADATA))
         if named:
             is_own = named.get("session") == ids.session_id
-            return replace(ids, fork=named.get("fork", "")) if is_own else None
+            return replace(ids, fork=str(named.get("fork") or "")) if is_own else None
         # A fork that somebody made with the program has the record, and no metadata.
         # Its log may begin with the event that records the fork.
         beginning = itertools.islice(self.store.log(ids.root), 2)
