@@ -1,7 +1,7 @@
 //! Copies a session's assembled prefix into a file of its own, for `replay_v1` and `detach`.
 
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forklore_core::header::Strategy;
@@ -11,9 +11,9 @@ use forklore_store::port::Changed;
 use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
-use crate::fs::Open;
+use crate::fs::{File, Open};
 use crate::history::History;
-use crate::layout::{Segment, UNFINISHED};
+use crate::layout::{LINES, PREFIX, Segment, UNFINISHED};
 use crate::line::sealed;
 use crate::log::Next;
 use crate::record::{PrefixLine, Writer, write_event};
@@ -46,10 +46,6 @@ pub(crate) fn stage(
 ) -> Result<Staged> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     folder.check_sound()?;
-    let session = folder.living(from)?;
-    if count > session.header.counts.inheritable {
-        return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
-    }
     folder.make_dir(&folder.layout.workspaces().join(owner.segment.workspace()))?;
     // The name of the temporary file has a random suffix. A process id is not unique, because two
     // processes in different containers can have the same.
@@ -57,7 +53,11 @@ pub(crate) fn stage(
     let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
     let path = folder.layout.segment(&owner.segment.prefix());
     let staged = Staged { path: forklore_store::disk::with_suffix(&path, &suffix) };
-    let written = write_copy(folder, &History::of(folder, &session), count, owner, &staged);
+    // The file exists before the first event is read. A redaction that rewrites what is read here
+    // therefore finds and removes it (`remove_copies`), so that the old content is never published.
+    let file =
+        folder.fs.open(&staged.path, Open::Create).map_err(os("copying to", &staged.path))?;
+    let written = write_copy(folder, from, count, owner, (&*file, &staged.path));
     if written.is_err() {
         staged.abandon(folder);
     }
@@ -66,16 +66,18 @@ pub(crate) fn stage(
 
 fn write_copy(
     folder: &Folder,
-    history: &History<'_>,
+    from: &SessionId,
     count: u64,
     owner: &Owner<'_>,
-    staged: &Staged,
+    (file, path): (&dyn File, &Path),
 ) -> Result<()> {
-    let path = &staged.path;
-    let file = folder.fs.open(path, Open::Create).map_err(os("copying to", path))?;
+    let session = folder.living(from)?;
+    if count > session.header.counts.inheritable {
+        return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
+    }
     let mut lines = sealed(&PrefixLine::new(owner.id, count))?;
     let (mut at, mut copied) = (0, 0);
-    history.walk(0, false, |stored| {
+    History::of(folder, &session).walk(0, false, |stored| {
         if !stored.event.class.is_inherited() {
             return Ok(Next::Go);
         }
@@ -86,14 +88,28 @@ fn write_copy(
         write_event(&mut lines, writer, copied, Some(&stored.origin), counts, &stored.event)
             .map_err(|error| Error::io("copying an event", error))?;
         if lines.len() >= WRITE_BYTES {
-            folder.write(&*file, path, lines.as_bytes(), at)?;
+            folder.write(file, path, lines.as_bytes(), at)?;
             at += lines.len() as u64;
             lines.clear();
         }
         Ok(if copied == count { Next::Stop } else { Next::Go })
     })?;
-    folder.write(&*file, path, lines.as_bytes(), at)?;
-    folder.sync(&*file, path)
+    folder.write(file, path, lines.as_bytes(), at)?;
+    folder.sync(file, path)
+}
+
+/// Removes all copies that are unfinished or that no session uses yet. Their writers then begin
+/// anew.
+pub(crate) fn remove_copies(folder: &Folder) -> Result<()> {
+    let (above, middle) = (folder.layout.workspaces(), format!("{PREFIX}{LINES}."));
+    let is_copy = |name: &String| name.ends_with(UNFINISHED) && name.contains(&middle);
+    for workspace in folder.names(&above)? {
+        let workspace = above.join(workspace);
+        for name in folder.names(&workspace)?.iter().filter(|name| is_copy(name)) {
+            folder.remove(&workspace.join(name))?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies the events that the session inherits into a temporary file, in preparation for a detach
@@ -158,10 +174,11 @@ impl Staged {
     /// the session whose own file is `segment`.
     ///
     /// # Errors
-    /// `Stale` if a `gc` has removed the copy because it looked abandoned.
+    /// `Stale` if a `gc` has removed the copy because it looked abandoned, or a redaction because
+    /// it may contain what was redacted.
     pub(crate) fn publish(&self, folder: &Folder, segment: &Segment) -> Result<()> {
         if folder.open(&self.path, Open::Read)?.is_none() {
-            let message = "a gc took it for one that a killed writer left".into();
+            let message = "a gc or a redaction removed it".into();
             return Err(Error::Stale { what: "the copy of the prefix".into(), message });
         }
         folder.publish(&self.path, &folder.layout.segment(&segment.prefix()))

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forklore_core::SessionId;
@@ -42,6 +43,9 @@ pub(crate) struct Folder {
     /// collects them, and their ends are recorded when its whole change is complete. Empty unless
     /// this folder is an overlay.
     under_way: Mutex<Vec<Write>>,
+    /// Whether the collected change takes content away that unfinished copies may contain. False
+    /// unless this folder is an overlay.
+    outdates_copies: AtomicBool,
     /// The folders whose names are known to be durable. Without this set, each write would list the
     /// files of its folder, which takes long if they are very many.
     made: Arc<Mutex<HashSet<PathBuf>>>,
@@ -59,10 +63,10 @@ pub(crate) enum Mark {
 
 impl Folder {
     pub(crate) fn new(fs: Arc<dyn Fs>, layout: Layout) -> Self {
-        let (poisoned, real, under_way, later, made) = <_>::default();
+        let (poisoned, real, under_way, outdates_copies, later, made) = <_>::default();
         let feed = Feed::at(&layout);
         let clock = StoreClock::default();
-        Self { fs, layout, poisoned, real, later, clock, feed, under_way, made }
+        Self { fs, layout, poisoned, real, later, clock, feed, under_way, outdates_copies, made }
     }
 
     /// Returns the same folder on the file system `fs`, an overlay that collects a change to
@@ -101,6 +105,17 @@ impl Folder {
         }
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner).push(write);
         Ok(None)
+    }
+
+    /// Notes that the collected change takes content away that unfinished copies may contain. They
+    /// are removed when all files of the change are written.
+    pub(crate) fn outdate_copies(&self) {
+        self.outdates_copies.store(true, Ordering::Relaxed);
+    }
+
+    /// Checks whether the collected change takes content away that unfinished copies may contain.
+    pub(crate) fn outdates_copies(&self) -> bool {
+        self.outdates_copies.load(Ordering::Relaxed)
     }
 
     /// Records how many bytes of a file are durable. Losing the record is harmless: the next reader

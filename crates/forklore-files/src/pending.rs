@@ -27,6 +27,9 @@ use crate::record::{VERSION, hex, unhex};
 struct Pending {
     forklore: u32,
     pending: Vec<Write>,
+    /// Whether the change takes content away that unfinished copies may contain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    outdates_copies: bool,
 }
 
 /// The change to one file, as the journal stores it. `file` is the path of the file in the store's
@@ -101,7 +104,8 @@ impl Folder {
             writes.push(Write { file, retain: retained, tail });
         }
         if !writes.is_empty() {
-            let pending = Pending { forklore: VERSION, pending: writes };
+            let outdates_copies = above.outdates_copies();
+            let pending = Pending { forklore: VERSION, pending: writes, outdates_copies };
             let journal = sealed(&pending)?;
             check_size(journal.len())?;
             self.put(&self.layout.pending(), journal.as_bytes())?;

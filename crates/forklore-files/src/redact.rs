@@ -42,8 +42,11 @@ pub(crate) fn redact(
         sessions.insert(id.clone());
         roots.insert(header.root_id);
     }
-    // Who copies events at this moment may have read the payloads already. It begins anew.
+    // What killed writers left may contain the payloads. So may a copy that another process makes
+    // at this moment: it reads without a lock, and until the files are written anew it reads the
+    // payloads. So such copies are removed once more after that.
     remove_unfinished(folder)?;
+    folder.outdate_copies();
     let origins: Origins<'_> = write.events.iter().map(|one| (&one.origin, one)).collect();
     let survey = if roots.is_empty() { Survey::default() } else { folder.survey()? };
     let mut replaced = BTreeSet::new();

@@ -7,6 +7,7 @@ use forklore_store::Result;
 use forklore_store::disk::{folder_of, os};
 
 use super::{Pending, Write};
+use crate::copy::remove_copies;
 use crate::folder::Folder;
 use crate::fs::{File, Open};
 use crate::log::damage;
@@ -93,7 +94,14 @@ impl Folder {
 
     /// Removes the files that a change to several files deletes, and then the journal. After that
     /// the change cannot be undone.
+    ///
+    /// If the change takes content away, first removes all unfinished copies. All files are written
+    /// anew by now: a copy that begins later reads the new ones, and an older one may contain the
+    /// old content. If this process is killed before, the next one finds the journal and does it.
     pub(super) fn remove_all(&self, pending: &Pending) -> Result<()> {
+        if pending.outdates_copies {
+            remove_copies(self)?;
+        }
         let mut folders = BTreeSet::new();
         for write in pending.pending.iter().filter(|write| write.tail.is_none()) {
             let path = self.path_of(write)?;

@@ -11,10 +11,10 @@ use forklore_store::port::{Change, Children, EventRedaction, LogEntry, Redaction
 
 use crate::scratch::{Scratch, handle};
 
-const SECRET: &str = "the launch code is 0451";
+pub(crate) const SECRET: &str = "the launch code is 0451";
 
 /// Returns the names of the store's files that contain the secret.
-fn found(scratch: &Scratch) -> Vec<String> {
+pub(crate) fn found(scratch: &Scratch) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|at| at == SECRET.as_bytes());
     let files = scratch.files().into_iter().filter(|(_, bytes)| holds(bytes));
     files.map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
@@ -55,8 +55,8 @@ fn what_was_deleted_is_in_no_file() {
     scene.assert_sound();
 }
 
-/// Redacts all events of a session's history that contain the secret. Returns their number.
-fn redact(scene: &Scene<'_>, session: &str) -> usize {
+/// Describes the redaction of all events of a session's history that contain the secret.
+pub(crate) fn redaction(scene: &Scene<'_>, session: &str) -> Write {
     let with_secret = scene.log(session).into_iter();
     let with_secret = with_secret.filter(|entry| entry.event.data.get().contains(SECRET));
     let redaction = |entry: LogEntry| {
@@ -68,7 +68,12 @@ fn redact(scene: &Scene<'_>, session: &str) -> usize {
     };
     let events = with_secret.map(redaction).collect();
     let redactions = Redactions { events, ..Redactions::default() };
-    let write = Write::Redact(Box::new(redactions));
+    Write::Redact(Box::new(redactions))
+}
+
+/// Redacts all events of a session's history that contain the secret. Returns their number.
+fn redact(scene: &Scene<'_>, session: &str) -> usize {
+    let write = redaction(scene, session);
     scene.store().commit(write.into()).unwrap().redacted().unwrap().events.len()
 }
 

@@ -15,6 +15,7 @@ mod erasure;
 mod layout;
 mod meanwhile;
 mod operations;
+mod redacting;
 mod scratch;
 mod strange;
 mod torn;
