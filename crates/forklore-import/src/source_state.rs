@@ -6,7 +6,7 @@ use std::path::Path;
 
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Store;
-use forklore_store::sources::{FindSource, SeenFile, Source, SourceId};
+use forklore_store::sources::{FindSource, Source, SourceId};
 use sha2::Sha256;
 
 use crate::file_metadata;
